@@ -1,0 +1,58 @@
+#include "redis/suite.hpp"
+
+#include <tyer/asio.hpp>
+#include <tyer/tyer.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <deque>
+
+namespace bench {
+
+namespace {
+
+namespace asio = boost::asio;
+using clock = std::chrono::steady_clock;
+
+asio::awaitable<void> caller(const tyer::mutex& m, clock::time_point end, std::uint64_t& cycles) {
+  while (clock::now() < end) {
+    tyer::hold h = co_await tyer::async_acquire(m, asio::use_awaitable);
+    co_await tyer::async_release(std::move(h), asio::use_awaitable);
+    ++cycles;
+  }
+}
+
+}  // namespace
+
+double tyer_pipelined(const std::string& uri, int callers, milliseconds run) {
+  tyer::client client{uri};
+  client.wait_ready();
+  std::deque<tyer::mutex> mutexes;
+  for (int i = 0; i < callers; ++i) mutexes.emplace_back(client, "bench/" + std::to_string(i));
+  asio::io_context loop{1};
+  std::uint64_t cycles = 0;
+  const auto begin = clock::now();
+  for (const auto& m : mutexes) asio::co_spawn(loop, caller(m, begin + run, cycles), asio::detached);
+  loop.run();
+  return static_cast<double>(cycles) / std::chrono::duration<double>(clock::now() - begin).count();
+}
+
+std::vector<double> tyer_sequential(const std::string& uri, milliseconds run) {
+  tyer::client client{uri};
+  client.wait_ready();
+  tyer::mutex m{client, "bench/sequential"};
+  std::vector<double> usec;
+  for (const auto begin = clock::now(); clock::now() - begin < run;) {
+    const auto t = clock::now();
+    tyer::hold h = m.acquire();
+    h.release();
+    usec.push_back(std::chrono::duration<double, std::micro>(clock::now() - t).count());
+  }
+  return usec;
+}
+
+}  // namespace bench

@@ -1,0 +1,36 @@
+// The parts of `tools/bench redis`. Each measures Tyer through its public API only.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+using std::chrono::milliseconds;
+
+// Lock + awaited unlock cycles per second: 64 coroutines on 64 names.
+double tyer_pipelined(const std::string& uri, int callers, milliseconds run);
+// Microseconds of each lock + awaited unlock by one blocking caller.
+std::vector<double> tyer_sequential(const std::string& uri, milliseconds run);
+
+// Requests per change of owner on one hot name: `waiters` callers over at most 8 clients, no hand-off inside a client.
+struct handover {
+  double requests;
+  double per_second;
+};
+handover measure_handover(const std::string& uri, int waiters, milliseconds run);
+
+struct keeping {
+  double requests_per_1000_holds;  // a round
+  double bytes_per_hold_engine;
+};
+keeping measure_keeping(const std::string& uri, int holds);
+
+struct waiting {
+  double bytes_per_waiter;
+  int threads_one, threads_all;
+};
+waiting measure_waiting(const std::string& uri);
+
+}  // namespace bench

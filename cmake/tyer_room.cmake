@@ -1,0 +1,53 @@
+# tyer_room(NAME SOURCES... USES room... LINKS target...)
+#
+# A room of the house: one object library. Its sources may include only what the rooms named in USES show: that is the
+# wall, and a line a reviewer sees. Objects are position independent with hidden symbols, so one build serves the shared
+# library, the static one and the tests.
+
+add_library(tyer_flags INTERFACE)
+target_compile_features(tyer_flags INTERFACE cxx_std_20)
+target_compile_options(tyer_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow=local -Wno-missing-field-initializers
+                       $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # GCC 12 sees ghosts in std::string
+target_include_directories(tyer_flags INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
+if(TYER_SANITIZE)
+  target_compile_options(tyer_flags INTERFACE -fsanitize=${TYER_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(tyer_flags INTERFACE -fsanitize=${TYER_SANITIZE})
+  if(TYER_SANITIZE MATCHES "undefined")
+    target_compile_options(tyer_flags INTERFACE -fno-sanitize-recover=undefined)
+  endif()
+  if(TYER_SANITIZE MATCHES "thread")
+    target_compile_options(tyer_flags INTERFACE -Wno-tsan)  # Asio's fences
+  endif()
+endif()
+
+find_program(TYER_CCACHE ccache)
+if(TYER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TYER_CCACHE})
+endif()
+
+function(tyer_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;USES;LINKS" ${ARGN})
+  add_library(tyer_${name} OBJECT ${ROOM_SOURCES})
+  set_target_properties(tyer_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+                                                VISIBILITY_INLINES_HIDDEN ON)
+  target_link_libraries(tyer_${name} PUBLIC tyer_flags Threads::Threads ${ROOM_LINKS})
+
+  # A room sees itself and the rooms it uses, by a folder of links and nothing else: #include "lease/acquire.hpp" finds
+  # the file only if lease is named in USES.
+  set(view ${PROJECT_BINARY_DIR}/rooms/${name})
+  file(REMOVE_RECURSE ${view})
+  foreach(room IN LISTS name ROOM_USES)
+    get_property(path GLOBAL PROPERTY tyer_room_path_${room})
+    if(room STREQUAL name)
+      file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
+      set_property(GLOBAL PROPERTY tyer_room_path_${name} ${path})
+    endif()
+    if(NOT path)
+      message(FATAL_ERROR "room ${name} uses ${room}, which is not above it")
+    endif()
+    get_filename_component(folder ${view}/${path} DIRECTORY)
+    file(MAKE_DIRECTORY ${folder})
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${path} ${view}/${path} SYMBOLIC)
+  endforeach()
+  target_include_directories(tyer_${name} PRIVATE ${view})
+endfunction()

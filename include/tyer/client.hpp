@@ -1,0 +1,56 @@
+// A connection to one engine.
+#pragma once
+
+#include <tyer/error.hpp>
+#include <tyer/export.hpp>
+#include <tyer/options.hpp>
+
+#include <chrono>
+#include <memory>
+#include <new>
+#include <string_view>
+
+namespace tyer {
+inline namespace v1 {
+
+namespace detail {
+class client_state;
+struct access;
+}  // namespace detail
+
+// One engine, one connection, one I/O thread and one thread for deadlines, whatever the number of locks and waiters.
+//
+//   tyer::client client{"redis://127.0.0.1:6379"};
+//
+// Constructing parses the URI and checks what the engine can do, and never blocks: connecting goes on in the background
+// and is tried again for ever. Throws tyer::error with invalid_uri, no_engine or invalid_option.
+//
+// Thread safety: everything may be called from any thread.
+// Lifetimes: mutexes and holds keep what they need alive. The destructor fires lost() on holds that still live, lets
+//   background releases finish for at most one second, and ends the threads.
+// fork: in the child every object that came from the parent is inert: calls fail with errc::forked, and nothing is
+//   released.
+class TYER_EXPORT client {
+ public:
+  explicit client(std::string_view uri, client_options options = {});
+  client(client&&) noexcept;
+  client& operator=(client&&) noexcept;
+  ~client();
+
+  // Waits until the engine has answered once. False (or errc::unavailable with what went wrong) if it has not in time.
+  bool wait_ready(std::chrono::milliseconds at_most = std::chrono::seconds{5});
+  failure wait_ready(std::chrono::milliseconds at_most, std::nothrow_t) noexcept;
+
+  // Ends all waits with errc::closed, fires lost() on live holds, and drains releases for at most `at_most`.
+  // True if every release had its answer.
+  bool close(std::chrono::milliseconds at_most = std::chrono::seconds{1}) noexcept;
+
+ private:
+  friend struct detail::access;
+  explicit client(std::shared_ptr<detail::client_state> s) noexcept;
+
+  std::shared_ptr<detail::client_state> state_;
+};
+
+}  // namespace v1
+}  // namespace tyer

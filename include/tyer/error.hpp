@@ -1,0 +1,65 @@
+// What can go wrong, as codes (`errc`), as a value (`failure`) and as an exception (`error`).
+//
+// Contention is not among them: a lock that somebody else has is an empty hold or `false`.
+#pragma once
+
+#include <tyer/export.hpp>
+
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace tyer {
+inline namespace v1 {
+
+enum class errc {
+  lost = 1,        // the hold is over: its deadline passed, or the engine said so
+  timed_out,       // the caller's own time limit passed before an answer was there
+  cancelled,       // the caller's stop_token or cancellation slot asked for it
+  unavailable,     // the engine did not answer for longer than the options allow
+  unknown,         // the request was sent, but whether the engine acted is not known
+  refused,         // the engine answered with an error; words() are its own
+  name_conflict,   // something that is not a lock of ours lies where the lock should be
+  over_limit,      // one of the documented limits would be exceeded
+  unsupported,     // this engine, in this mode, cannot do that
+  no_engine,       // no engine for this URI scheme is linked into the program
+  invalid_uri,     // the URI cannot be understood; words() say where
+  invalid_name,    // a name is 1 to 1024 bytes
+  invalid_option,  // an option is out of its range; words() name it
+  closed,          // the client was closed
+  forked,          // the object came through fork(): only the parent may use it
+  would_deadlock,  // a blocking call from one of Tyer's own threads
+  not_held,        // the call needs a held lock
+};
+
+TYER_EXPORT const std::error_category& category() noexcept;
+TYER_EXPORT std::error_code make_error_code(errc) noexcept;
+
+// A code and, where there are any, the words of the engine. Converts to true if something failed.
+struct failure {
+  std::error_code code;
+  std::string words;
+
+  failure() = default;
+  failure(errc c, std::string w = {}) : code(make_error_code(c)), words(std::move(w)) {}
+  failure(std::error_code c, std::string w = {}) : code(c), words(std::move(w)) {}
+
+  explicit operator bool() const noexcept { return static_cast<bool>(code); }
+};
+
+class TYER_EXPORT error : public std::system_error {
+ public:
+  explicit error(const failure& f);
+
+  // The engine's own words, empty if it said nothing. Never holds a password.
+  const std::string& words() const noexcept { return words_; }
+
+ private:
+  std::string words_;
+};
+
+}  // namespace v1
+}  // namespace tyer
+
+template <>
+struct std::is_error_code_enum<tyer::errc> : std::true_type {};

@@ -1,0 +1,82 @@
+// The proof that a lock is held.
+#pragma once
+
+#include <tyer/clock.hpp>
+#include <tyer/error.hpp>
+#include <tyer/export.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string_view>
+
+namespace tyer {
+inline namespace v1 {
+
+namespace detail {
+class hold_state;
+struct access;
+}  // namespace detail
+
+enum class release_outcome {
+  released,      // the engine had it as ours, and freed it
+  already_gone,  // it was not ours any more: it had expired or was broken
+  unknown,       // no answer within the hold's own validity; the engine frees it at the latest after the ttl
+};
+
+// A held lock: move-only, owned by whoever has the object, whatever the thread.
+//
+//   state     | valid() | lost()          | token() | destructor
+//   ----------+---------+-----------------+---------+------------------------------------
+//   empty     | false   | never requested | throws  | nothing (also after release() and when moved from)
+//   held      | true    | not requested   | yes     | hands the release over, returns at once
+//   lost      | false   | requested       | yes     | as held; the engine finds out by id that it is gone
+//
+// Renewal goes on in the background for as long as the object lives. valid() and valid_until() cost no network: the
+// deadline is counted from *sending* the last confirmed grant or renewal, so the engine never gives the lock to somebody
+// else before it. lost() is requested before valid_until() while the process runs; after a pause (SIGSTOP, suspend)
+// valid() is false at once and lost() follows within 50 ms.
+//
+// Nothing can stop a paused process from believing. Show token() to what you write to, and let it refuse smaller ones
+// (<tyer/fence.hpp>).
+//
+// Thread safety: const members may be called from any thread; others like any object.
+// When the engine is away: the hold stays valid until its deadline, then it is lost.
+class TYER_EXPORT hold {
+ public:
+  hold() noexcept = default;
+  hold(hold&&) noexcept = default;
+  hold& operator=(hold&&) noexcept;
+  hold(const hold&) = delete;
+  hold& operator=(const hold&) = delete;
+  ~hold();
+
+  // True if it was acquired and not given back yet. Says nothing about validity: that is valid().
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+
+  // Larger for every later conflicting grant of this name; fits a signed 64-bit column.
+  std::uint64_t token() const;
+
+  bool valid() const noexcept;
+  lease_clock::time_point valid_until() const noexcept;
+  lease_clock::duration remaining() const noexcept;  // zero when over
+
+  // Requested when the hold is lost. Callbacks run on a thread of the client that does nothing else: keep them short,
+  // and do not call blocking functions of Tyer from them.
+  std::stop_token lost() const noexcept;
+
+  std::string_view name() const noexcept;
+
+  // Gives the lock back and waits for the engine's answer, at most until the hold's validity ends.
+  release_outcome release();
+  release_outcome release(failure& why) noexcept;
+
+ private:
+  friend struct detail::access;
+  explicit hold(std::shared_ptr<detail::hold_state> s) noexcept : state_(std::move(s)) {}
+
+  std::shared_ptr<detail::hold_state> state_;
+};
+
+}  // namespace v1
+}  // namespace tyer

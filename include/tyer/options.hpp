@@ -1,0 +1,54 @@
+// Every option, with its default and its unit. Members are only ever added at the end.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace tyer {
+inline namespace v1 {
+
+enum class log_level { debug, info, warning, error };
+
+// Called from any thread, one call at a time. Must not block and must not call Tyer. Never shown a secret.
+using log_hook = std::function<void(log_level, std::string_view)>;
+
+// Runs a function later, somewhere: `tyer::run_on(asio_executor)` in <tyer/asio.hpp> makes one.
+using executor = std::function<void(std::function<void()>)>;
+
+struct client_options {
+  // Put before every name at the engine. Empty: `?prefix=` of the URI, or "tyer:".
+  std::string prefix = {};
+
+  // How long one request may take until its outcome counts as unknown; also bounds a try_lock.
+  std::chrono::milliseconds request_timeout{2000};
+
+  // How long a blocking lock waits through an outage of the engine before it throws errc::unavailable.
+  std::chrono::milliseconds unavailable_after{30000};
+
+  // Shown with every hold (`tyer show`), beside host, pid and call site. Empty: the program's name.
+  std::string label = {};
+
+  log_hook log = {};
+
+  // Where completions of asynchronous calls run when the handler has no executor of its own.
+  executor completions = {};
+};
+
+struct lock_options {
+  // How long the engine keeps the lock without hearing from us. Renewed every third of it. 100 ms to 24 h.
+  std::chrono::milliseconds ttl{10000};
+
+  // How often a released lock may go to the next waiter of the same client without a round trip, before the engine's
+  // queue has its turn. 0 switches local hand-off off. At most 255.
+  std::uint32_t local_handoffs = 16;
+
+  // How long a waiter keeps its place, and a waiter that was handed the lock may take to claim it, without being heard
+  // of. 0: a third of the ttl, but between 500 ms and 3 s.
+  std::chrono::milliseconds waiter_ttl{0};
+};
+
+}  // namespace v1
+}  // namespace tyer

@@ -1,0 +1,60 @@
+// For the tests of those who use Tyer: no server, no sleeping, and every bad thing on demand.
+#pragma once
+
+#include <tyer/client.hpp>
+#include <tyer/clock.hpp>
+#include <tyer/export.hpp>
+#include <tyer/hold.hpp>
+
+#include <chrono>
+#include <memory>
+
+namespace tyer {
+inline namespace v1 {
+namespace testing {
+
+// A store in this process whose time stands still until you move it.
+//
+//   tyer::testing::engine engine;
+//   tyer::client client = engine.connect();
+//   tyer::mutex m{client, "order/42", {.ttl = 10s}};
+//   tyer::hold h = m.acquire();
+//   engine.advance(1h);          // renewals happen on the way: the hold lives
+//   engine.pause();              // the engine stops answering
+//   engine.advance(10s);         // h.valid() is false now, h.lost() was requested
+//
+// Thread safety: everything may be called from any thread but Tyer's own.
+class TYER_EXPORT engine {
+ public:
+  engine();
+  ~engine();
+  engine(const engine&) = delete;
+  engine& operator=(const engine&) = delete;
+
+  // A client of this store. Clients exclude each other as if they were on different machines.
+  client connect(client_options options = {});
+
+  lease_clock::time_point now() const noexcept;
+
+  // Moves time, in steps small enough that everything due on the way happens in its order. Returns when all clients have
+  // done what was due.
+  void advance(lease_clock::duration by);
+
+  // Requests are taken but not answered until resume(): a partition, seen from the clients.
+  void pause();
+  void resume();
+
+  // Breaks exactly this hold, as an operator would: the engine forgets it, and its lost() is requested on return.
+  void lose(const hold& h);
+
+  // Forgets every hold, waiter and token, as a restart without persistence does.
+  void lose_everything();
+
+ private:
+  struct state;
+  std::shared_ptr<state> state_;
+};
+
+}  // namespace testing
+}  // namespace v1
+}  // namespace tyer

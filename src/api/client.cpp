@@ -1,0 +1,101 @@
+#include <tyer/client.hpp>
+
+#include "api/access.hpp"
+#include "api/open.hpp"
+#include "core/clock.hpp"
+#include "core/uri.hpp"
+#include "engine/table.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <new>
+#include <utility>
+
+namespace tyer {
+inline namespace v1 {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string describe_owner(const client_options& options) {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '?';
+  const std::string label = options.label.empty() ? std::string{program_invocation_short_name} : options.label;
+  return std::string{host.data()} + " pid " + std::to_string(::getpid()) + " " + label.substr(0, 64);
+}
+
+void check(const client_options& options) {
+  const auto require = [](bool fine, const char* words) {
+    if (!fine) throw error({errc::invalid_option, words});
+  };
+  require(options.request_timeout >= 10ms && options.request_timeout <= 1h,
+          "request_timeout must be from 10 ms to 1 h");
+  require(options.unavailable_after >= 0ms, "unavailable_after must not be negative");
+  require(options.prefix.size() <= 256, "prefix must have at most 256 bytes");
+}
+
+}  // namespace
+
+namespace detail {
+
+std::shared_ptr<client_state> open_client(runtime::house::parts parts, const client_options& options) {
+  parts.bounds.request_timeout = options.request_timeout;
+  parts.bounds.unavailable_after = options.unavailable_after;
+  parts.completions = options.completions;
+  parts.log = options.log;
+  auto s = std::make_shared<client_state>();
+  s->owner = describe_owner(options);
+  s->home = runtime::house::open(std::move(parts));
+  return s;
+}
+
+}  // namespace detail
+
+client::client(std::string_view uri, client_options options) {
+  check(options);
+  auto [address, wrong] = core::parse_uri(uri);
+  if (wrong) throw error(wrong);
+  runtime::house::parts parts;
+  parts.clock = std::make_shared<core::boot_clock>();
+  parts.ids = std::make_unique<core::random_ids>();
+  auto prefix = address.take("prefix").value_or("tyer:");
+  const engine::environment env{options.prefix.empty() ? std::move(prefix) : options.prefix, parts.ids.get(),
+                                parts.clock.get(), options.request_timeout, options.log};
+  auto made = engine::make(std::move(address), env);
+  if (made.error) throw error(made.error);
+  parts.engine = std::move(made.value);
+  state_ = detail::open_client(std::move(parts), options);
+}
+
+client::client(std::shared_ptr<detail::client_state> s) noexcept : state_(std::move(s)) {}
+client::client(client&&) noexcept = default;
+client& client::operator=(client&& other) noexcept {
+  if (this != &other) {
+    if (state_) close();
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+client::~client() {
+  if (state_) close();
+}
+
+bool client::wait_ready(std::chrono::milliseconds at_most) {
+  const failure f = wait_ready(at_most, std::nothrow);
+  if (f.code == errc::unavailable) return false;
+  if (f) throw error(f);
+  return true;
+}
+
+failure client::wait_ready(std::chrono::milliseconds at_most, std::nothrow_t) noexcept {
+  if (!state_) return errc::closed;
+  if (state_->home->forked()) return errc::forked;
+  return state_->home->wait_ready(at_most);
+}
+
+bool client::close(std::chrono::milliseconds at_most) noexcept { return !state_ || state_->home->close(at_most); }
+
+}  // namespace v1
+}  // namespace tyer

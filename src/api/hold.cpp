@@ -1,0 +1,91 @@
+#include <tyer/hold.hpp>
+
+#include "api/access.hpp"
+
+#include <utility>
+
+namespace tyer {
+inline namespace v1 {
+
+namespace {
+
+// The clock of the hold's client; a client that is gone had the real one or has no more time to tell.
+lease_clock::time_point now_of(const detail::hold_state& s) noexcept {
+  const auto home = s.home.lock();
+  return home ? home->time().now() : lease_clock::now();
+}
+
+void give_back_quietly(std::shared_ptr<detail::hold_state> s) noexcept {
+  if (!s) return;
+  const auto home = s->home.lock();
+  if (!home || home->forked() || home->closed()) return;
+  try {
+    home->give_back(std::move(s), {});
+  } catch (...) {
+    // Out of memory: the engine frees it when the ttl is over. There is nobody to tell.
+  }
+}
+
+}  // namespace
+
+hold::~hold() { give_back_quietly(std::move(state_)); }
+
+hold& hold::operator=(hold&& other) noexcept {
+  if (this != &other) {
+    give_back_quietly(std::move(state_));
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+
+std::uint64_t hold::token() const {
+  if (!state_) throw error(errc::not_held);
+  return state_->token();
+}
+
+bool hold::valid() const noexcept { return state_ && state_->valid(now_of(*state_)); }
+
+lease_clock::time_point hold::valid_until() const noexcept {
+  return state_ ? state_->valid_until() : lease_clock::time_point::min();
+}
+
+lease_clock::duration hold::remaining() const noexcept {
+  if (!state_ || state_->where() != detail::hold_state::phase::held) return lease_clock::duration::zero();
+  return std::max(state_->valid_until() - now_of(*state_), lease_clock::duration::zero());
+}
+
+std::stop_token hold::lost() const noexcept { return state_ ? state_->lost() : std::stop_token{}; }
+
+std::string_view hold::name() const noexcept { return state_ ? std::string_view{state_->what().name} : ""; }
+
+release_outcome hold::release(failure& why) noexcept {
+  why = {};
+  const auto s = std::exchange(state_, nullptr);
+  if (!s) {
+    why = errc::not_held;
+    return release_outcome::already_gone;
+  }
+  const auto home = s->home.lock();
+  if (!home) return release_outcome::already_gone;  // the client was closed, and has given it back
+  try {
+    auto r = primitives::release_blocking(*home, s);
+    why = std::move(r.error);
+    return r.outcome;
+  } catch (const std::bad_alloc&) {
+    why = std::make_error_code(std::errc::not_enough_memory);
+    return release_outcome::unknown;
+  }
+}
+
+release_outcome hold::release() {
+  failure why;
+  const auto outcome = release(why);
+  // An unknown outcome is an answer; a call that could not be made is not.
+  if (why && (why.code == errc::not_held || why.code == errc::forked || why.code == errc::would_deadlock)) {
+    throw error(why);
+  }
+  return outcome;
+}
+
+}  // namespace v1
+}  // namespace tyer

@@ -1,0 +1,115 @@
+#include <tyer/testing.hpp>
+
+#include "api/access.hpp"
+#include "api/open.hpp"
+#include "core/clock.hpp"
+#include "engines/memory/memory.hpp"
+#include "engines/memory/store.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+namespace tyer {
+inline namespace v1 {
+namespace testing {
+
+namespace {
+
+// Stands still until it is moved.
+class hand_clock final : public core::clock {
+ public:
+  lease_clock::time_point now() const noexcept override {
+    return lease_clock::time_point{lease_clock::duration{now_.load(std::memory_order_acquire)}};
+  }
+  bool flows() const noexcept override { return false; }
+  void set(lease_clock::time_point t) noexcept { now_.store(t.time_since_epoch().count(), std::memory_order_release); }
+
+ private:
+  // Not at zero: what is "long ago" must be possible.
+  std::atomic<std::int64_t> now_{std::chrono::nanoseconds{std::chrono::hours{24}}.count()};
+};
+
+// So often are all clients asked to do what is due before time moves on: one client's release is another one's wake-up,
+// whose claim is answered in the round after.
+constexpr int rounds = 4;
+
+}  // namespace
+
+struct engine::state {
+  std::shared_ptr<hand_clock> clock = std::make_shared<hand_clock>();
+  std::shared_ptr<memory::store> server = std::make_shared<memory::store>(*clock);
+  std::mutex mutex;
+  std::vector<std::weak_ptr<runtime::house>> clients;
+
+  // Everything due now is done; returns when the next thing is due.
+  lease_clock::time_point settle() {
+    std::vector<std::shared_ptr<runtime::house>> live;
+    {
+      const std::lock_guard lock{mutex};
+      for (const auto& c : clients) {
+        if (auto h = c.lock()) live.push_back(std::move(h));
+      }
+    }
+    auto next = lease_clock::time_point::max();
+    for (int i = 0; i < rounds; ++i) {
+      next = lease_clock::time_point::max();
+      for (const auto& h : live) next = std::min(next, h->look());
+    }
+    return next;
+  }
+};
+
+engine::engine() : state_(std::make_shared<state>()) {}
+engine::~engine() = default;
+
+client engine::connect(client_options options) {
+  runtime::house::parts parts;
+  parts.clock = state_->clock;
+  parts.ids = std::make_unique<core::random_ids>();
+  parts.engine = memory::make_engine(state_->server, {options.prefix, parts.ids.get(), parts.clock.get(),
+                                                      options.request_timeout, options.log});
+  auto c = detail::open_client(std::move(parts), options);
+  {
+    const std::lock_guard lock{state_->mutex};
+    std::erase_if(state_->clients, [](const auto& w) { return w.expired(); });
+    state_->clients.push_back(c->home);
+  }
+  return detail::access::make_client(std::move(c));
+}
+
+lease_clock::time_point engine::now() const noexcept { return state_->clock->now(); }
+
+void engine::advance(lease_clock::duration by) {
+  const auto target = now() + by;
+  for (;;) {
+    const auto next = state_->settle();
+    if (now() >= target) return;
+    state_->clock->set(std::clamp(next, now() + std::chrono::microseconds{1}, target));
+  }
+}
+
+void engine::pause() { state_->server->pause(); }
+
+void engine::resume() {
+  state_->server->resume();
+  state_->settle();
+}
+
+void engine::lose(const hold& h) {
+  const auto& s = detail::access::state(h);
+  if (!s) throw error(errc::not_held);
+  state_->server->lose(s->who());
+  state_->settle();
+}
+
+void engine::lose_everything() {
+  state_->clock->set(now() + std::chrono::microseconds{1});  // a restart takes time, and the next token is made of it
+  state_->server->lose_everything();
+  state_->settle();
+}
+
+}  // namespace testing
+}  // namespace v1
+}  // namespace tyer

@@ -1,0 +1,47 @@
+// The address of an engine: scheme://user:password@host:port,host:port/path?key=value&key=value
+//
+// Percent-encoding is undone in user, password, path and query. Several hosts are separated by commas. An error never
+// repeats a part of the URI that could hold a secret.
+#pragma once
+
+#include <tyer/error.hpp>
+#include <tyer/export.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tyer::core {
+
+struct endpoint {
+  std::string host;
+  std::uint16_t port = 0;  // 0: the engine's default
+
+  friend bool operator==(const endpoint&, const endpoint&) = default;
+};
+
+struct uri {
+  std::string scheme;
+  std::string user, password;
+  std::vector<endpoint> hosts;
+  std::string path;  // without the leading slash
+  std::vector<std::pair<std::string, std::string>> query;
+
+  // Takes the value of a key out of the query. What is left in the end was not understood by anybody.
+  TYER_EXPORT std::optional<std::string> take(std::string_view key);
+
+  // For logs: without user, password and query.
+  TYER_EXPORT std::string shown() const;
+};
+
+struct parsed_uri {
+  uri value;
+  failure error;
+};
+
+TYER_EXPORT parsed_uri parse_uri(std::string_view text);
+
+}  // namespace tyer::core

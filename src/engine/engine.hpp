@@ -1,0 +1,166 @@
+// The seam: what the runtime asks of any engine, and what any engine tells the runtime.
+//
+// One model for every primitive: a *resource* has a name, a capacity, a set of holds and a first-come-first-served queue
+// of waiters. exclusive takes all, shared takes one beside other shared, permit takes k of N.
+//
+// One thread: every call into an engine, every reply and every event happens while one thread is inside or around run();
+// only wake() may be called from elsewhere. A reply comes exactly once for each call, never inline, and within
+// `environment::request_timeout` (then as why::unknown). Replies to one call may come in any order with those to others,
+// but requests for one name are sent in the order they were made.
+//
+// A push is only a hint: wake, suspect, asked and changed make the runtime *send* something whose answer it can date.
+// Only gone, session_gone and session_kept are proof.
+#pragma once
+
+#include "core/function.hpp"
+#include "core/id.hpp"
+#include "core/verdict.hpp"
+
+#include <tyer/clock.hpp>
+#include <tyer/options.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <variant>
+#include <vector>
+
+namespace tyer::engine {
+
+using core::fate;
+using core::why;
+using core::id;  // attempt = ticket = hold: fixed before the first request is sent
+using std::chrono::milliseconds;
+using time_point = lease_clock::time_point;
+
+// 0: a hold keeps itself; else an etcd lease, a ZooKeeper session, a SQL connection.
+using session = std::uint64_t;
+
+enum class mode : std::uint8_t { exclusive, shared, permit };
+
+// Names one hold or waiter. Views are valid during the call only.
+struct target {
+  id who;
+  std::string_view name;
+  mode how = mode::exclusive;
+};
+
+struct request {
+  target what;
+  std::uint32_t take = 1, capacity = 1;  // permits
+  milliseconds ttl{};                    // of the hold
+  milliseconds waiter_ttl{};             // of a place in the queue, and of a hand-over until it is claimed
+  milliseconds lock_delay{};             // after an unclean loss
+  milliseconds not_after{};              // executed later than this after it was made: does nothing, why::not_sent
+  bool enqueue = false;
+  std::uint64_t seen = 0;  // largest token part the client knows for this name
+  std::string_view owner;  // host, pid, label, call site: for people
+};
+
+struct granted {
+  std::uint64_t part = 0;  // engine's part of the token
+  milliseconds ttl{};      // what the engine really gave
+  session via = 0;
+};
+struct queued {
+  std::uint32_t ahead = 0;
+  milliseconds look_again{};  // ask again then, even if nobody woke you; it is keep() that keeps the place meanwhile
+};
+struct busy {
+  milliseconds hint{};
+};
+using answer = std::variant<granted, queued, busy>;
+
+struct failure {
+  why kind = why::unknown;
+  std::error_code code;
+  std::string words;
+};
+
+// What a call comes back with: `sent` is when the request left, the only time a deadline may be counted from.
+template <class T>
+struct outcome {
+  time_point sent;
+  std::variant<T, failure> result;
+};
+template <class T>
+using reply = core::function<void(outcome<T>&&)>;
+
+struct capabilities {
+  bool queue = false, shared = false, permits = false, push = false, token = false, convert = false;
+  milliseconds ttl_min{1};
+  std::size_t keep_batch = 1;  // how many ids one keep() may carry
+};
+struct server_facts {
+  std::string id, version;
+};
+struct entry {  // one hold or waiter, for people
+  id who;
+  std::string name;
+  fate what = fate::holding;
+  mode how = mode::exclusive;
+  milliseconds left{};
+  std::uint64_t part = 0;
+  std::string owner;
+};
+struct page {
+  std::vector<entry> entries;
+  std::string cursor;  // empty: that was all
+};
+struct finding {
+  std::string what, advice;
+  int severity = 0;
+};
+struct done {};
+
+class events {
+ public:
+  virtual void wake(const id&) = 0;     // acquire() again with the same id
+  virtual void suspect(const id&) = 0;  // keep() now
+  virtual void gone(const id&) = 0;     // proof
+  virtual void session_kept(session, time_point sent, milliseconds ttl) = 0;
+  virtual void session_gone(session) = 0;
+  virtual void asked(const id&, std::string_view reason) = 0;  // cooperative revocation
+  virtual void changed(std::string_view name) = 0;             // for observers
+  virtual void up(const server_facts&) = 0;                    // (re)connected: keep everything at once
+  virtual void down(const failure&) = 0;
+
+ protected:
+  ~events() = default;
+};
+
+class engine {
+ public:
+  virtual ~engine() = default;
+
+  // From the URI alone, no I/O, from any thread.
+  virtual capabilities can() const noexcept = 0;
+
+  // Connects and stays connected until close(); never fails, but reports down() and up(). Called once.
+  virtual void open(events&) = 0;
+
+  virtual void acquire(const request&, reply<answer>) = 0;  // idempotent by id: also the claim after a hand-over
+  // Extends holds (as = holding, what the caller was told they are) or places in the queue (as = waiting) to ttl from now;
+  // never shortens, never re-creates. A waiter that was handed the lock meanwhile is answered `holding` and not extended:
+  // it must claim. At most can().keep_batch targets.
+  virtual void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) = 0;
+  virtual void release(const target&, bool clean, reply<fate>) = 0;  // also cancels a waiter; answers what it was
+  virtual void convert(const target&, mode to, reply<answer>) = 0;   // downgrade, upgrade
+  virtual void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) = 0;
+  virtual void evict(const target&, std::string_view reason, reply<fate>) = 0;  // exactly that hold, never the next
+  virtual void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<page>) = 0;
+  virtual void watch(std::string_view name, bool on) = 0;
+  virtual void diagnose(reply<std::vector<finding>>) = 0;
+
+  // No more events; every reply that is still due comes before the one of close().
+  virtual void close(reply<done>) = 0;
+
+  // The loop. Sends what was asked for since, waits for I/O until `until` or wake(), delivers replies and events.
+  virtual void run(time_point until) = 0;
+  virtual void wake() noexcept = 0;  // from any thread: run() returns soon
+};
+
+}  // namespace tyer::engine

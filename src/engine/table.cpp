@@ -1,0 +1,52 @@
+#include "engine/table.hpp"
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#pragma weak tyer_engine_redis
+
+namespace tyer::engine {
+
+namespace {
+
+struct row {
+  std::string_view scheme;
+  maker make;
+  std::string_view component;
+};
+
+std::array<row, 3> rows() {
+  return {{
+      {"memory", &tyer_engine_memory, "tyer::tyer"},
+      {"redis", &tyer_engine_redis, "tyer::redis"},
+      {"rediss", &tyer_engine_redis, "tyer::redis"},
+  }};
+}
+
+tyer::failure unknown_scheme(std::string_view scheme) {
+  std::string words = "there is no engine for " + std::string{scheme} + "://; known are";
+  for (const row& r : rows()) words += " " + std::string{r.scheme} + "://";
+  return {errc::no_engine, std::move(words)};
+}
+
+}  // namespace
+
+made make(core::uri address, const environment& env) {
+  for (const row& r : rows()) {
+    if (r.scheme != address.scheme) continue;
+    if (r.make == nullptr) {
+      return {nullptr,
+              {errc::no_engine, std::string{r.scheme} + ":// needs the component " + std::string{r.component}}};
+    }
+    made m = r.make(address, env);
+    if (!m.error && !address.query.empty()) {
+      m = {nullptr, {errc::invalid_uri, "the option ?" + address.query.front().first + "= is not known to " +
+                                            std::string{r.scheme} + "://"}};
+    }
+    return m;
+  }
+  return {nullptr, unknown_scheme(address.scheme)};
+}
+
+}  // namespace tyer::engine

@@ -1,0 +1,33 @@
+// The closed table of engines: scheme to maker.
+#pragma once
+
+#include "core/uri.hpp"
+#include "engine/engine.hpp"
+#include "engine/environment.hpp"
+
+#include <tyer/error.hpp>
+
+#include <memory>
+
+namespace tyer::engine {
+
+struct made {
+  std::unique_ptr<engine> value;
+  tyer::failure error;
+};
+
+// An engine component defines one of these under the name of its entry point. It takes what it knows out of the query of
+// the URI; whatever is left is an error of the caller's that the table reports.
+using maker = made (*)(core::uri&, const environment&);
+
+// Never I/O. An engine that is not linked in gives errc::no_engine and says what to link.
+TYER_EXPORT made make(core::uri address, const environment&);
+
+}  // namespace tyer::engine
+
+// The entry points. Weak: an engine that is not linked in is a null pointer. A component is kept by its link option
+// `--undefined=`, not by a static initialiser, which archives and --as-needed would drop.
+extern "C" {
+tyer::engine::made tyer_engine_memory(tyer::core::uri&, const tyer::engine::environment&);
+tyer::engine::made tyer_engine_redis(tyer::core::uri&, const tyer::engine::environment&);
+}

@@ -1,0 +1,54 @@
+// Every resource by its name. Like a resource a plain value: no clock, no lock, no I/O.
+//
+// A name costs memory from its first grant until the floor of its tokens is forgotten. Nobody needs to touch it for
+// that: every operation also looks at one other name, in turn, and drops it when its time has come.
+#pragma once
+
+#include "engines/memory/resource.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace tyer::memory {
+
+// What lies in the store, for tests that want to see that nothing is left for ever.
+struct census {
+  std::size_t names = 0, holds = 0, waiters = 0;
+  std::size_t tombstones = 0;  // names of which only the floor of the tokens is left
+  std::size_t endless = 0;     // names that would never be forgotten: always 0
+};
+
+class catalogue {
+ public:
+  explicit catalogue(const limits& l = {}) : limits_(l) {}
+
+  result<answer> acquire(std::string_view name, const request&, time_point now, notices&);
+  fate keep(std::string_view name, const id&, fate as, milliseconds ttl, time_point now, notices&);
+  fate release(std::string_view name, const id&, bool clean, time_point now, notices&);
+  result<answer> convert(std::string_view name, const id&, mode to, time_point now, notices&);
+  std::uint32_t ask(std::string_view name, std::string_view reason, time_point now, notices&);
+  fate evict(std::string_view name, const id&, std::string_view reason, time_point now, notices&);
+
+  // Names in byte order; of one name first the holds, then the queue. What has expired is not shown.
+  engine::page list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, time_point now) const;
+
+  // Breaks a hold or cancels a waiter wherever it is.
+  fate lose(const id&, time_point now, notices&);
+  void clear() { names_.clear(); }
+
+  census count(time_point now) const;
+  std::uint64_t changes(std::string_view name) const;
+
+ private:
+  resource* find(std::string_view name, time_point now);
+  void sweep(time_point now);
+
+  limits limits_;
+  std::map<std::string, resource, std::less<>> names_;
+  std::string swept_;  // the name looked at last
+};
+
+}  // namespace tyer::memory

@@ -1,0 +1,60 @@
+// Where answers and events wait for the thread that is inside run().
+#pragma once
+
+#include "core/function.hpp"
+#include "engine/engine.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace tyer::memory {
+
+// Handed the events of the engine, or null when there are to be no more.
+using delivery = core::function<void(engine::events*)>;
+
+// Thread safety: everything from any thread; take() from one.
+class inbox {
+ public:
+  using deadline = std::optional<std::chrono::steady_clock::time_point>;  // none: waits for as long as it takes
+
+  void put(delivery d) {
+    {
+      const std::lock_guard lock{mutex_};
+      items_.push_back(std::move(d));
+    }
+    filled_.notify_one();
+  }
+
+  void wake() noexcept {
+    {
+      const std::lock_guard lock{mutex_};
+      woken_ = true;
+    }
+    filled_.notify_one();
+  }
+
+  // Waits until there is something, or wake() was called, or the deadline. Takes all there is.
+  std::vector<delivery> take(deadline until) {
+    std::unique_lock lock{mutex_};
+    const auto ready = [this] { return woken_ || !items_.empty(); };
+    if (until) {
+      filled_.wait_until(lock, *until, ready);
+    } else {
+      filled_.wait(lock, ready);
+    }
+    woken_ = false;
+    return std::exchange(items_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable filled_;
+  std::vector<delivery> items_;
+  bool woken_ = false;
+};
+
+}  // namespace tyer::memory

@@ -1,0 +1,352 @@
+#include "engines/memory/resource.hpp"
+
+#include "core/token.hpp"
+
+#include <tyer/error.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace tyer::memory {
+
+namespace {
+
+using engine::busy;
+using engine::granted;
+using engine::queued;
+using engine::why;
+
+engine::failure no(why kind, errc code, std::string words) { return {kind, make_error_code(code), std::move(words)}; }
+
+engine::failure refused(std::string words) { return no(why::refused, errc::refused, std::move(words)); }
+
+std::uint64_t micros(time_point now) noexcept {
+  const auto since = std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count();
+  return since > 0 ? static_cast<std::uint64_t>(since) : 0;
+}
+
+// Rounded down: what is promised must be there.
+milliseconds left(time_point until, time_point now) { return std::chrono::floor<milliseconds>(until - now); }
+
+// An unclaimed hand-over was never used, so its loss leaves nothing behind that a delay would have to cover.
+time_point usable_after(const resource::hold& h) { return h.claimed ? h.expires + h.lock_delay : h.expires; }
+
+}  // namespace
+
+// --- the operations ---
+
+result<answer> resource::acquire(const request& r, time_point now, notices& out) {
+  reap(now, out);
+  if (auto f = objection(r)) return *std::move(f);
+  if (hold* h = find_hold(r.what.who)) return again(*h, r, now);
+  if (const auto place = find_place(r.what.who)) return again(*place, r, now);
+
+  if (r.what.how == mode::permit) capacity_ = r.capacity;
+  if (passable(now) && fits(r.what.how, r.take)) {
+    const auto part = next_part(r.seen, now);
+    holds_.push_back({.who = r.what.who,
+                      .how = r.what.how,
+                      .slots = free_slots(r.what.how == mode::permit ? r.take : 0),
+                      .part = part,
+                      .expires = now + r.ttl,
+                      .lock_delay = r.lock_delay,
+                      .owner = std::string{r.owner}});
+    ++changes_;
+    return granted{part, r.ttl};
+  }
+  if (!r.enqueue) {
+    // Behind a queue, it is the head's turn that counts.
+    if (queue_.empty()) return busy{left_to_wait(r.what.how, r.take, now)};
+    return busy{left_to_wait(queue_.front().how, queue_.front().take, now)};
+  }
+  if (queue_.size() >= limits_.waiters) {
+    return no(why::over_limit, errc::over_limit,
+              std::to_string(limits_.waiters) + " are waiting for this name already");
+  }
+  queue_.push_back({.who = r.what.who,
+                    .how = r.what.how,
+                    .take = r.take,
+                    .expires = now + r.waiter_ttl,
+                    .waiter_ttl = r.waiter_ttl,
+                    .lock_delay = r.lock_delay,
+                    .seen = r.seen,
+                    .owner = std::string{r.owner}});
+  ++changes_;
+  return place_in_queue(queue_.size() - 1, now);
+}
+
+fate resource::keep(const id& who, fate as, milliseconds ttl, time_point now, notices& out) {
+  reap(now, out);
+  ttl = std::min(ttl, limits_.ttl);
+  if (hold* h = find_hold(who)) {
+    // Who was handed the lock while it kept its place does not know it yet: the claim must say so.
+    if (as == fate::holding && h->claimed) h->expires = std::max(h->expires, now + ttl);
+    return fate::holding;
+  }
+  if (const auto place = find_place(who)) {
+    if (as == fate::waiting) queue_[*place].expires = std::max(queue_[*place].expires, now + ttl);
+    return fate::waiting;
+  }
+  return fate::gone;
+}
+
+fate resource::release(const id& who, bool clean, time_point now, notices& out) {
+  reap(now, out);
+  const fate was = remove(who, clean, now);
+  if (was != fate::gone) turn(now, out);
+  return was;
+}
+
+result<answer> resource::convert(const id& who, mode to, time_point now, notices& out) {
+  reap(now, out);
+  hold* const h = find_hold(who);
+  if (h == nullptr) return no(why::refused, errc::lost, "there is no such hold to convert");
+  if (h->how == mode::permit || to == mode::permit) {
+    return no(why::unsupported, errc::unsupported, "permits cannot be converted");
+  }
+  if (to == mode::shared) {  // also takes back an upgrade that still waits
+    if (h->how == mode::exclusive) {
+      h->how = mode::shared;
+      h->part = next_part(0, now);  // a gate has seen the old one as exclusive
+      ++changes_;
+    }
+    h->upgrading = false;
+    const granted g{h->part, left(h->expires, now)};
+    turn(now, out);  // last: it may move the holds
+    return g;
+  }
+  if (h->how == mode::shared) {
+    const hold* other = find_upgrade();
+    // Two that wait for each other's shared hold would wait for ever: the second must let go instead.
+    if (other != nullptr && other != h) return busy{left_to_wait(to, 1, now)};
+    if (holds_.size() > 1 || now < closed_until_) {
+      h->upgrading = true;
+      return queued{0, left_to_wait(to, 1, now)};
+    }
+    make_exclusive(*h, now);
+  }
+  return granted{h->part, left(h->expires, now)};
+}
+
+std::uint32_t resource::ask(std::string_view reason, time_point now, notices& out) {
+  reap(now, out);
+  for (const hold& h : holds_) out.push_back({h.who, notice::kind::asked, std::string{reason}});
+  return static_cast<std::uint32_t>(holds_.size());
+}
+
+fate resource::evict(const id& who, std::string_view reason, time_point now, notices& out) {
+  reap(now, out);
+  const fate was = remove(who, false, now);
+  if (was == fate::gone) return was;
+  out.push_back({who, notice::kind::gone, std::string{reason}});
+  turn(now, out);
+  return was;
+}
+
+void resource::reap(time_point now, notices& out) {
+  if (forgotten_at() <= now) {
+    last_part_ = 0;
+    closed_until_ = {};
+  }
+  for (const hold& h : holds_) {
+    if (h.expires <= now) lost_unclean(h, h.expires);
+  }
+  changes_ += std::erase_if(holds_, [&](const hold& h) { return h.expires <= now; });
+  changes_ += std::erase_if(queue_, [&](const waiter& w) { return w.expires <= now; });
+  turn(now, out);
+  used_ = std::max(used_, now);
+}
+
+// --- acquire, in its parts ---
+
+std::optional<engine::failure> resource::objection(const request& r) const {
+  const auto in_range = [&](milliseconds t) { return t >= milliseconds{0} && t <= limits_.ttl; };
+  if (r.ttl < milliseconds{1} || !in_range(r.ttl)) return refused("the ttl is out of its range");
+  if (!in_range(r.waiter_ttl) || !in_range(r.lock_delay)) {
+    return refused("the waiter ttl or the lock delay is out of its range");
+  }
+  if (r.seen >= core::part_max) return refused("the token the client has seen is the last one there is");
+  if (r.what.how != mode::permit) return std::nullopt;
+
+  if (r.take == 0 || r.take > r.capacity) {
+    return refused("cannot take " + std::to_string(r.take) + " of " + std::to_string(r.capacity) + " permits");
+  }
+  if (r.capacity > limits_.capacity) {
+    return no(why::over_limit, errc::over_limit, "at most " + std::to_string(limits_.capacity) + " permits");
+  }
+  const auto permits = [](const auto& party) { return party.how == mode::permit; };
+  const bool in_use = std::ranges::any_of(holds_, permits) || std::ranges::any_of(queue_, permits);
+  if (in_use && r.capacity != capacity_) {
+    return refused("this name is in use with " + std::to_string(capacity_) + " permits, not " +
+                   std::to_string(r.capacity));
+  }
+  return std::nullopt;
+}
+
+// It is already mine: the repetition of a request whose answer was lost, or the claim after a hand-over.
+result<answer> resource::again(hold& h, const request& r, time_point now) {
+  if (h.upgrading && r.what.how == mode::exclusive) return queued{0, left_to_wait(mode::exclusive, 1, now)};
+  const bool strong_enough = h.how == r.what.how || (h.how == mode::exclusive && r.what.how == mode::shared);
+  if (!strong_enough) return refused("this id holds the lock in another mode");
+  h.claimed = true;
+  h.expires = std::max(h.expires, now + r.ttl);  // never earlier: an answer before may have promised more
+  return granted{h.part, r.ttl};
+}
+
+result<answer> resource::again(std::size_t place, const request& r, time_point now) {
+  waiter& w = queue_[place];
+  if (w.how != r.what.how || w.take != r.take) return refused("this id waits for the lock in another mode");
+  w.expires = std::max(w.expires, now + r.waiter_ttl);
+  w.seen = std::max(w.seen, r.seen);
+  return place_in_queue(place, now);
+}
+
+// The head asks again when it could have its turn; the others only have to find out that they have become the head.
+answer resource::place_in_queue(std::size_t place, time_point now) const {
+  const waiter& w = queue_[place];
+  const auto look_again = place == 0 ? left_to_wait(w.how, w.take, now) : std::max(w.waiter_ttl, milliseconds{1});
+  return queued{static_cast<std::uint32_t>(place), look_again};
+}
+
+// --- who may have it, and when ---
+
+bool resource::fits(mode how, std::uint32_t take) const noexcept {
+  if (holds_.empty()) return true;
+  if (how == mode::exclusive) return false;
+  std::size_t taken = 0;
+  for (const hold& h : holds_) {
+    if (h.how != how) return false;
+    taken += h.slots.size();
+  }
+  return how == mode::shared || taken + take <= capacity_;
+}
+
+bool resource::passable(time_point now) const noexcept {
+  return queue_.empty() && closed_until_ <= now && std::ranges::none_of(holds_, &hold::upgrading);
+}
+
+// If nobody renews, and nobody else were waiting.
+time_point resource::free_at(mode how, std::uint32_t take) const {
+  // Behind an upgrade everything must go, the upgraded hold as the last.
+  if (std::ranges::any_of(holds_, &hold::upgrading)) how = mode::exclusive;
+  auto at = closed_until_;
+  if (fits(how, take)) return at;
+  std::vector<const hold*> in_the_way;
+  for (const hold& h : holds_) {
+    if (how != mode::shared || h.how != mode::shared) in_the_way.push_back(&h);
+  }
+  std::ranges::sort(in_the_way, {}, [](const hold* h) { return h->expires; });
+  std::size_t taken = 0;
+  for (const hold* h : in_the_way) taken += h->slots.size();
+  for (const hold* h : in_the_way) {
+    at = std::max(at, usable_after(*h));
+    taken -= h->slots.size();
+    const bool all_permits = how == mode::permit && h->how == mode::permit;
+    if (all_permits && taken + take <= capacity_) break;
+  }
+  return at;
+}
+
+// Rounded up, so that whoever asks again then finds it expired.
+milliseconds resource::left_to_wait(mode how, std::uint32_t take, time_point now) const {
+  return std::max(milliseconds{1}, std::chrono::ceil<milliseconds>(free_at(how, take) - now));
+}
+
+time_point resource::forgotten_at() const noexcept {
+  auto last = std::max(used_, closed_until_);
+  for (const hold& h : holds_) last = std::max(last, usable_after(h));
+  for (const waiter& w : queue_) last = std::max(last, w.expires);
+  return last + limits_.tombstone_ttl;
+}
+
+// --- changes ---
+
+// Counts on where a floor is known, and never below the time: if the floor was lost, the time has still moved on.
+std::uint64_t resource::next_part(std::uint64_t seen, time_point now) noexcept {
+  last_part_ = std::max({last_part_ + 1, seen + 1, micros(now)});
+  return last_part_;
+}
+
+std::vector<std::uint32_t> resource::free_slots(std::uint32_t take) const {
+  std::vector<std::uint32_t> slots;
+  if (take == 0) return slots;
+  std::vector<bool> taken(capacity_);
+  for (const hold& h : holds_) {
+    for (const auto slot : h.slots) taken[slot] = true;
+  }
+  for (std::uint32_t slot = 0; slots.size() < take; ++slot) {
+    if (!taken[slot]) slots.push_back(slot);
+  }
+  return slots;
+}
+
+void resource::turn(time_point now, notices& out) {
+  if (now < closed_until_) return;
+  if (hold* h = find_upgrade()) {
+    if (holds_.size() > 1) return;
+    make_exclusive(*h, now);
+    out.push_back({h->who, notice::kind::wake, {}});
+  }
+  while (!queue_.empty() && fits(queue_.front().how, queue_.front().take)) {
+    waiter w = std::move(queue_.front());
+    queue_.pop_front();
+    hand_over(std::move(w), now, out);
+  }
+}
+
+void resource::hand_over(waiter w, time_point now, notices& out) {
+  out.push_back({w.who, notice::kind::wake, {}});
+  holds_.push_back({.who = w.who,
+                    .how = w.how,
+                    .slots = free_slots(w.how == mode::permit ? w.take : 0),
+                    .part = next_part(w.seen, now),
+                    .expires = now + w.waiter_ttl,
+                    .lock_delay = w.lock_delay,
+                    .owner = std::move(w.owner),
+                    .claimed = false});
+  ++changes_;
+}
+
+void resource::make_exclusive(hold& h, time_point now) {
+  h.how = mode::exclusive;
+  h.upgrading = false;
+  h.part = next_part(0, now);
+  ++changes_;
+}
+
+fate resource::remove(const id& who, bool clean, time_point now) {
+  if (const hold* h = find_hold(who)) {
+    if (!clean) lost_unclean(*h, now);
+    holds_.erase(holds_.begin() + (h - holds_.data()));
+    ++changes_;
+    return fate::holding;
+  }
+  if (const auto place = find_place(who)) {
+    queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(*place));
+    ++changes_;
+    return fate::waiting;
+  }
+  return fate::gone;
+}
+
+void resource::lost_unclean(const hold& h, time_point when) {
+  if (h.claimed) closed_until_ = std::max(closed_until_, when + h.lock_delay);
+}
+
+resource::hold* resource::find_hold(const id& who) noexcept {
+  const auto at = std::ranges::find(holds_, who, &hold::who);
+  return at == holds_.end() ? nullptr : &*at;
+}
+
+resource::hold* resource::find_upgrade() noexcept {
+  const auto at = std::ranges::find(holds_, true, &hold::upgrading);
+  return at == holds_.end() ? nullptr : &*at;
+}
+
+std::optional<std::size_t> resource::find_place(const id& who) const noexcept {
+  const auto at = std::ranges::find(queue_, who, &waiter::who);
+  if (at == queue_.end()) return std::nullopt;
+  return static_cast<std::size_t>(at - queue_.begin());
+}
+
+}  // namespace tyer::memory

@@ -1,0 +1,100 @@
+// The "server" behind memory://: a catalogue, a lock, a clock, and the inboxes of those who are connected.
+//
+// It lives as long as an engine on it. Stores with a name are found again by that name, everywhere in this process.
+//
+// Thread safety: everything from any thread. Work runs one at a time, in the order it was submitted.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/function.hpp"
+#include "core/id.hpp"
+#include "engine/engine.hpp"
+#include "engines/memory/catalogue.hpp"
+#include "engines/memory/inbox.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tyer::memory {
+
+class store {
+ public:
+  // The clock must outlive the store. Tokens count microseconds of `clock + ahead`, at least.
+  explicit store(const core::clock& clock, lease_clock::duration ahead = {}, const limits& = {});
+
+  // --- for engines ---
+
+  struct visit {
+    catalogue& names;
+    const std::string& name;
+    time_point now;
+    lease_clock::duration age;  // since it was submitted
+    notices& out;
+  };
+  using work = core::function<void(const visit&)>;
+
+  // Does the work on this name now or, while paused, on resume(), and tells whoever must be told.
+  void submit(std::string name, work);
+
+  void join(std::uint64_t nonce, std::shared_ptr<inbox>);  // and is told up() at once
+  void leave(const inbox&);
+  void watch(std::string name, std::string shown, std::shared_ptr<inbox>, bool on);
+
+  // --- for tests ---
+
+  // Work is taken but not done until resume(): a partition, seen from the clients. What a client has given up meanwhile
+  // is done nevertheless, as a server does that reads an old request from its socket.
+  void pause();
+  void resume();
+
+  // As a restart without persistence: every hold, waiter and floor is forgotten, and all are connected to a new server.
+  void lose_everything();
+
+  // As an operator who breaks exactly this hold: the engine forgets it, and its client is told so.
+  fate lose(const id&);
+
+  census count() const;
+
+ private:
+  struct member {
+    std::uint64_t nonce;
+    std::shared_ptr<inbox> box;
+  };
+  struct watcher {
+    std::string shown;  // the name as the watcher calls it
+    std::shared_ptr<inbox> box;
+  };
+  struct parked {
+    std::string name;
+    work what;
+    time_point since;
+  };
+
+  time_point now() const noexcept { return clock_.now() + ahead_; }
+  void perform(parked&);
+  void tell(const notices&);
+  void tell_up(inbox&) const;
+  void tell_changed(const std::string& name);
+
+  const core::clock& clock_;
+  const lease_clock::duration ahead_;
+  mutable std::mutex mutex_;
+  catalogue catalogue_;
+  std::vector<member> members_;
+  std::multimap<std::string, watcher, std::less<>> watchers_;
+  std::vector<parked> parked_;
+  bool paused_ = false;
+  core::random_ids ids_;
+  std::string server_id_;
+};
+
+// The store of this name, made if there is none. On a clock that flows it counts time by itself; one that stands still
+// must outlive it.
+std::shared_ptr<store> named_store(std::string_view name, const core::clock&);
+
+}  // namespace tyer::memory

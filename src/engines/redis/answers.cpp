@@ -1,0 +1,168 @@
+#include "engines/redis/answers.hpp"
+
+#include <tyer/error.hpp>
+
+#include <array>
+#include <charconv>
+#include <string>
+
+namespace tyer::redis {
+
+using engine::failure;
+using engine::fate;
+using engine::why;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+namespace {
+
+failure nonsense(std::string_view text) {
+  return {why::unknown, make_error_code(errc::unknown),
+          "the server answered something that no script of Tyer says (" + std::to_string(text.size()) + " bytes)"};
+}
+
+failure conflict() {
+  return {why::name_conflict, make_error_code(errc::name_conflict),
+          "the key of this name holds something that is not a Tyer lock, or one of a newer version"};
+}
+
+// Takes digits from the front of the text.
+template <class T>
+bool take_number(std::string_view& text, T& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error != std::errc{}) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+template <class T>
+std::optional<T> whole_number(std::string_view text) {
+  T n{};
+  if (!take_number(text, n) || !text.empty()) return std::nullopt;
+  return n;
+}
+
+std::optional<fate> fate_of(char c) {
+  switch (c) {
+    case 'h': return fate::holding;
+    case 'w': return fate::waiting;
+    case 'g': return fate::gone;
+  }
+  return std::nullopt;
+}
+
+std::optional<engine::answer> parse_queued(std::string_view text) {
+  engine::queued q;
+  milliseconds::rep ms = 0;
+  if (!take_number(text, q.ahead) || !text.starts_with(' ')) return std::nullopt;
+  text.remove_prefix(1);
+  if (!take_number(text, ms) || !text.empty()) return std::nullopt;
+  q.look_again = milliseconds{ms};
+  return q;
+}
+
+struct meaning {
+  std::string_view code;
+  why kind;
+  errc code_for_people;
+  std::string_view advice;
+};
+
+// Everything here was refused before any script began, so nothing was done.
+constexpr std::array meanings{
+    meaning{"LOADING", why::not_sent, errc::unavailable, "the server is still loading its data"},
+    meaning{"MASTERDOWN", why::not_sent, errc::unavailable, "a replica that has lost its primary"},
+    meaning{"READONLY", why::not_sent, errc::unavailable, "a replica; connect to the primary"},
+    meaning{"TRYAGAIN", why::not_sent, errc::unavailable, "the keys are being moved"},
+    meaning{"CLUSTERDOWN", why::not_sent, errc::unavailable, "the cluster is down"},
+    meaning{"BUSY", why::not_sent, errc::unavailable, "the server is busy running a script"},
+    meaning{"EXECABORT", why::not_sent, errc::unavailable, ""},
+    meaning{"OOM", why::not_sent, errc::unavailable, "the server is out of memory; raise maxmemory"},
+    meaning{"MISCONF", why::not_sent, errc::unavailable, "the server cannot persist and refuses writes"},
+    meaning{"NOREPLICAS", why::not_sent, errc::unavailable, "too few replicas"},
+    meaning{"NOSCRIPT", why::not_sent, errc::unavailable, ""},
+    meaning{"NOAUTH", why::refused, errc::refused, "give user and password in the URI"},
+    meaning{"WRONGPASS", why::refused, errc::refused, "check user and password in the URI"},
+    meaning{"NOPERM", why::refused, errc::refused,
+            "allow the user the keys and channels of the prefix and the commands of the scripts"},
+};
+
+}  // namespace
+
+std::variant<engine::answer, too_late, failure> parse_acquire(std::string_view text, milliseconds ttl) {
+  if (text.empty()) return nonsense(text);
+  if (text.front() >= '0' && text.front() <= '9') {
+    if (const auto part = whole_number<std::uint64_t>(text)) return engine::granted{*part, ttl, 0};
+    return nonsense(text);
+  }
+  const auto rest = text.substr(1);
+  switch (text.front()) {
+    case 'q':
+      if (const auto q = parse_queued(rest)) return *q;
+      break;
+    case 'b':
+      if (const auto ms = whole_number<milliseconds::rep>(rest)) return engine::busy{milliseconds{*ms}};
+      break;
+    case 'l':
+      if (const auto us = whole_number<microseconds::rep>(rest)) return too_late{microseconds{*us}};
+      break;
+    case 'c': return conflict();
+    case 'o': return failure{why::over_limit, make_error_code(errc::over_limit), "too many wait for this name"};
+    case 'p':
+      return failure{why::refused, make_error_code(errc::refused),
+                     "the tokens of this name are used up: a client has seen one close to 2^53"};
+  }
+  return nonsense(text);
+}
+
+std::variant<fate, failure> parse_fate(std::string_view text) {
+  if (text == "c") return conflict();
+  if (text.size() == 1) {
+    if (const auto f = fate_of(text.front())) return *f;
+  }
+  return nonsense(text);
+}
+
+std::variant<std::vector<fate>, failure> parse_fates(std::string_view text, std::size_t count) {
+  if (text.size() != count) return nonsense(text);
+  std::vector<fate> fates;
+  fates.reserve(count);
+  for (const char c : text) {
+    const auto f = fate_of(c);
+    if (!f) return nonsense(text);
+    fates.push_back(*f);
+  }
+  return fates;
+}
+
+std::variant<std::uint32_t, failure> parse_count(std::string_view text) {
+  if (text == "c") return conflict();
+  if (const auto n = whole_number<std::uint32_t>(text)) return *n;
+  return nonsense(text);
+}
+
+failure refusal(std::string_view error) {
+  // Older servers put the words of a failed call inside the words of the script.
+  if (error.find("WRONGTYPE") != error.npos) return conflict();
+  const auto code = error.substr(0, error.find(' '));
+  for (const auto& m : meanings) {
+    if (m.code != code) continue;
+    std::string words{error};
+    if (!m.advice.empty()) words += " (" + std::string{m.advice} + ")";
+    return {m.kind, make_error_code(m.code_for_people), std::move(words)};
+  }
+  // A script that failed half-way: what it did stays done.
+  return {why::unknown, make_error_code(errc::unknown), std::string{error}};
+}
+
+bool is_noscript(std::string_view error) { return error.starts_with("NOSCRIPT"); }
+
+bool is_bad_login(std::string_view error) {
+  return error.starts_with("WRONGPASS") || error.starts_with("NOAUTH") || error.starts_with("NOPERM");
+}
+
+bool ends_connection(std::string_view error) {
+  return error.starts_with("READONLY") || error.starts_with("NOAUTH") || error.starts_with("MASTERDOWN");
+}
+
+}  // namespace tyer::redis

@@ -1,0 +1,96 @@
+#include "engines/redis/commands.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace tyer::redis {
+
+namespace {
+
+void put(std::string& out, std::uint64_t value, int bytes) {
+  for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) out += static_cast<char>(value >> shift);
+}
+
+void pack_into(const terms& t, std::string& out) {
+  put(out, static_cast<std::uint64_t>(t.ttl.count()), 6);
+  put(out, static_cast<std::uint64_t>(t.place.count()), 6);
+  put(out, static_cast<std::uint64_t>(t.not_after.count()), 7);
+  put(out, std::min(t.seen, exact_max), 7);
+  put(out, static_cast<std::uint64_t>(t.live.count()), 6);
+  put(out, t.waiters_max, 4);
+}
+
+}  // namespace
+
+std::string pack(const terms& t) {
+  std::string out;
+  pack_into(t, out);
+  return out;
+}
+
+std::string_view commands::digits(std::string& buffer, std::int64_t value) {
+  buffer.resize(20);
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  buffer.resize(static_cast<std::size_t>(end - buffer.data()));
+  return buffer;
+}
+
+commands::words commands::acquire(const engine::request& r, std::chrono::microseconds not_after) {
+  key_.clear();
+  keys_.state(r.what.name, key_);
+  packed_.clear();
+  const auto place = r.enqueue ? std::max(r.waiter_ttl, std::chrono::milliseconds{1}) : std::chrono::milliseconds{0};
+  pack_into({r.ttl, place, not_after, r.seen, live(std::max(r.ttl, r.waiter_ttl)), waiters_max_}, packed_);
+  who_ = r.what.who.view();
+  who_ += r.owner.substr(0, owner_bytes_max);
+  words_.assign({"1", key_, who_, packed_});
+  return words_;
+}
+
+commands::words commands::release(const engine::target& t) {
+  key_.clear();
+  keys_.state(t.name, key_);
+  words_.assign({"1", key_, t.who.view()});
+  return words_;
+}
+
+commands::words commands::keep(std::span<const engine::target> targets, std::chrono::milliseconds ttl) {
+  key_.clear();
+  ends_.clear();
+  packed_.clear();
+  for (const auto& t : targets) {
+    keys_.state(t.name, key_);
+    ends_.push_back(key_.size());
+    packed_ += t.who.view();
+  }
+  words_.clear();
+  words_.push_back({});
+  std::size_t begin = 0;
+  for (const auto end : ends_) {
+    words_.push_back(std::string_view{key_}.substr(begin, end - begin));
+    begin = end;
+  }
+  std::string& numbers = first_;
+  numbers = std::to_string(targets.size()) + ' ' + std::to_string(ttl.count());
+  const auto cut = numbers.find(' ');
+  words_.front() = std::string_view{numbers}.substr(0, cut);
+  words_.push_back(std::string_view{numbers}.substr(cut + 1));
+  words_.push_back(digits(second_, live(ttl).count()));
+  words_.push_back(packed_);
+  return words_;
+}
+
+commands::words commands::ask(std::string_view name, std::string_view reason) {
+  key_.clear();
+  keys_.state(name, key_);
+  words_.assign({"1", key_, reason.substr(0, owner_bytes_max)});
+  return words_;
+}
+
+commands::words commands::show(std::string_view key, std::uint32_t waiters_max) {
+  key_ = key;
+  words_.assign({"1", key_, digits(first_, waiters_max)});
+  return words_;
+}
+
+}  // namespace tyer::redis

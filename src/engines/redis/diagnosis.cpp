@@ -1,0 +1,63 @@
+#include "engines/redis/diagnosis.hpp"
+
+#include <charconv>
+#include <string>
+
+namespace tyer::redis {
+
+namespace {
+
+std::string_view field(std::string_view info, std::string_view name) {
+  const auto at = info.find("\n" + std::string{name} + ":");
+  if (at == info.npos) return {};
+  info.remove_prefix(at + name.size() + 2);
+  return info.substr(0, info.find('\r'));
+}
+
+// 6.2 -> 602
+int version_number(std::string_view text) {
+  int major = 0, minor = 0;
+  const auto [dot, error] = std::from_chars(text.data(), text.data() + text.size(), major);
+  if (error != std::errc{} || dot == text.data() + text.size()) return major * 100;
+  std::from_chars(dot + 1, text.data() + text.size(), minor);
+  return major * 100 + minor;
+}
+
+}  // namespace
+
+std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_jumps) {
+  std::vector<engine::finding> findings;
+  const auto version = field(info, "redis_version");  // Valkey too says which Redis it is compatible with
+  if (!version.empty() && version_number(version) < 602) {
+    findings.push_back({"the server is Redis " + std::string{version}, "use Redis 6.2 or newer, or Valkey", 3});
+  }
+  if (field(info, "role") == "slave") {
+    findings.push_back({"the server is a replica", "connect to its primary: a replica refuses to write", 3});
+  }
+  const auto policy = field(info, "maxmemory_policy");
+  if (field(info, "maxmemory") != "0" && !policy.empty() && policy != "noeviction") {
+    findings.push_back({"maxmemory-policy is " + std::string{policy},
+                        "set it to noeviction: under memory pressure the server "
+                        "deletes locks that somebody holds",
+                        2});
+  } else if (!policy.empty() && policy != "noeviction") {
+    findings.push_back({"maxmemory-policy is " + std::string{policy} + ", though maxmemory is not set",
+                        "set it to noeviction before anybody sets maxmemory", 1});
+  }
+  if (field(info, "aof_enabled") == "0") {
+    findings.push_back({"there is no append-only file",
+                        "a restart of the server forgets who holds what; set appendonly yes and "
+                        "appendfsync always, or be sure that every write is fenced",
+                        2});
+  }
+  if (field(info, "aof_last_write_status") == "err" || field(info, "rdb_last_bgsave_status") == "err") {
+    findings.push_back({"the server could not write to its disk", "look into the server's log", 2});
+  }
+  if (clock_jumps > 0) {
+    findings.push_back({"the server's clock has jumped " + std::to_string(clock_jumps) + " times since we connected",
+                        "slew the clock instead of setting it: leases are counted on it", 2});
+  }
+  return findings;
+}
+
+}  // namespace tyer::redis

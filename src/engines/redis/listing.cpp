@@ -1,0 +1,91 @@
+#include "engines/redis/listing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace tyer::redis {
+
+namespace {
+
+constexpr std::uint32_t waiters_shown_max = 1000;
+constexpr std::size_t words_per_entry = 5;  // as show.lua answers
+
+struct listing {
+  engine::page found;
+  engine::reply<engine::page> back;
+  engine::time_point sent;
+  engine::failure wrong;
+  bool failed = false;
+  std::size_t awaited = 0;
+
+  void done() {
+    if (failed)
+      back({sent, std::move(wrong)});
+    else
+      back({sent, std::move(found)});
+  }
+};
+
+template <class T>
+T number(std::string_view text) {
+  T n{};
+  std::from_chars(text.data(), text.data() + text.size(), n);
+  return n;
+}
+
+void add_entries(engine::page& p, const std::string& name, std::span<const std::string_view> words) {
+  for (; words.size() >= words_per_entry; words = words.subspan(words_per_entry)) {
+    engine::entry e;
+    e.who = core::id::from(words[1]);
+    e.name = name;
+    e.what = words[0] == "h" ? engine::fate::holding : engine::fate::waiting;
+    e.left = std::chrono::milliseconds{number<std::int64_t>(words[2])};
+    e.part = number<std::uint64_t>(words[3]);
+    e.owner = std::string{words[4]};
+    p.entries.push_back(std::move(e));
+  }
+}
+
+void show(connection& c, commands& words, std::string_view key, const std::string& name,
+          const std::shared_ptr<listing>& l) {
+  ++l->awaited;
+  c.call(scripts::show, words.show(key, waiters_shown_max), [l, name](const received& r) {
+    if (r.wrong != nullptr) {
+      l->failed = true;
+      l->wrong = *r.wrong;
+    } else {
+      add_entries(l->found, name, r.words);
+    }
+    if (--l->awaited == 0) l->done();
+  });
+}
+
+}  // namespace
+
+void list(connection& c, commands& words, std::string_view prefix, std::string_view cursor, std::uint32_t limit,
+          engine::reply<engine::page> back) {
+  auto l = std::make_shared<listing>();
+  l->back = std::move(back);
+  const auto pattern = words.names().pattern(prefix);
+  const auto count = std::to_string(std::clamp<std::uint32_t>(limit, 10, 1000));
+  const std::array<std::string_view, 5> scan{cursor.empty() ? "0" : cursor, "MATCH", pattern, "COUNT", count};
+  c.command("SCAN", scan, [l, &c, &words](const received& r) {
+    l->sent = r.sent;
+    if (r.wrong != nullptr || r.words.empty()) {
+      l->failed = true;
+      if (r.wrong != nullptr) l->wrong = *r.wrong;
+      return l->done();
+    }
+    if (r.words[0] != "0") l->found.cursor = std::string{r.words[0]};
+    for (const auto key : r.words.subspan(1)) {
+      if (const auto name = words.names().name_of(key)) show(c, words, key, *name, l);
+    }
+    if (l->awaited == 0) l->done();
+  });
+}
+
+}  // namespace tyer::redis

@@ -1,0 +1,24 @@
+// The scripts that run inside the server: constant text, made from scripts/*.lua when Tyer is built.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace tyer::redis {
+
+struct script {
+  std::string_view name;
+  std::string_view text;
+  std::string_view sha1;  // of the text, 40 hex digits: what EVALSHA names it by
+};
+
+namespace scripts {
+
+extern const script acquire, release, keep_holds, keep_waiters, evict, ask, show;
+
+inline constexpr std::size_t count = 7;
+extern const std::array<const script*, count> all;
+
+}  // namespace scripts
+}  // namespace tyer::redis

@@ -1,0 +1,196 @@
+// One attempt to be connected, with Boost.Redis. Internal to connection.cpp.
+//
+// Boost.Redis 1.88 can reconnect by itself, but then forgets subscriptions, keeps an old HELLO error, and tells neither why
+// it failed nor what was sent. So a session is used once: a new attempt is a new object.
+#pragma once
+
+#include "engines/redis/config.hpp"
+#include "engines/redis/tls.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/redis/connection.hpp>
+
+#include <fcntl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tyer::redis {
+
+class session {
+ public:
+  using executor = boost::asio::io_context::executor_type;
+  using error_code = boost::system::error_code;
+
+  // A reply that is larger ends the connection.
+  static constexpr std::size_t read_bytes_max = std::size_t{64} << 20;
+
+  // Told from inside handlers of Asio: must only take note.
+  class host {
+   public:
+    virtual void on_read() = 0;
+    virtual void on_greeted(session&) = 0;
+    virtual void on_subscribed(session&, std::string_view error) = 0;
+    virtual void on_push(std::string_view message) = 0;
+
+   protected:
+    ~host() = default;
+  };
+
+  session(boost::asio::io_context& context, tls::context tls, const config& where, host& h)
+      : stream(context.get_executor(), boost::asio::ssl::context{tls.release()}, read_bytes_max),
+        where_(where),
+        host_(&h) {
+    if (where.tls) tls::expect(stream.next_layer().native_handle(), where);
+    stream.set_receive_response(pushes_);
+  }
+  session(const session&) = delete;
+
+  template <class Handler>
+  void start(std::chrono::milliseconds limit, Handler done) {
+    stream.async_run(settings(limit), hooks{this}, std::move(done));
+  }
+
+  // Boost.Redis stops reading when nobody takes the pushes; their contents have been taken while they were parsed.
+  void drain() {
+    for (error_code error; undrained_ > 0 && !error; --undrained_) stream.receive(error);
+    undrained_ = 0;
+  }
+
+  // What went wrong, in words; `error` if nothing better is known.
+  std::string explain(const error_code& error) const {
+    return why_.empty() ? "the connection to " + where_.shown + " was lost: " + error.message() : why_;
+  }
+  bool login_refused() const noexcept { return login_refused_; }
+
+  void end() {
+    over_ = true;
+    stream.cancel();
+  }
+
+  boost::redis::basic_connection<executor> stream;
+  std::uint64_t commands = 0;  // given to the stream so far
+
+ private:
+  // Boost.Redis tells its logger everything that its callers are not told.
+  struct hooks {
+    session* s;
+
+    void on_resolve(const error_code& e, const boost::asio::ip::tcp::resolver::results_type&) { s->resolved(e); }
+    void on_connect(const error_code& e, const boost::asio::ip::tcp::endpoint&) { s->connected(e); }
+    void on_ssl_handshake(const error_code& e) { s->secured(e); }
+    void on_write(const error_code&, const std::string&) {}
+    void on_read(const error_code& e, std::size_t) {
+      if (!e) s->host_->on_read();
+    }
+    void on_hello(const error_code& e, const boost::redis::generic_response& r) { s->greeted(e, r); }
+    void set_prefix(std::string_view) {}
+    void trace(std::string_view) {}
+    void trace(std::string_view, const error_code&) {}
+  };
+
+  // Reads what the server pushes: ["message", channel, payload] and ["subscribe", channel, count].
+  struct push_reader {
+    session* s;
+    std::size_t get_supported_response_size() const noexcept { return static_cast<std::size_t>(-1); }
+    void operator()(std::size_t, const boost::redis::resp3::node_view& n, error_code&) const { s->pushed(n); }
+  };
+  struct push_sink {
+    session* s;
+    friend push_reader boost_redis_adapt(push_sink& p) { return {p.s}; }
+  };
+
+  boost::redis::config settings(std::chrono::milliseconds limit) const {
+    boost::redis::config c;
+    c.use_ssl = where_.tls;
+    c.addr = {where_.server.host, std::to_string(where_.server.port)};
+    c.username = where_.user.empty() ? "default" : where_.user;
+    c.password = where_.password;
+    c.clientname = "tyer";
+    c.database_index = where_.database;
+    c.health_check_interval = {};    // connection.cpp looks after that
+    c.reconnect_wait_interval = {};  // and after this
+    c.resolve_timeout = c.connect_timeout = c.ssl_handshake_timeout = limit;
+    return c;
+  }
+
+  auto& socket() { return stream.next_layer().next_layer(); }
+
+  // Asio opens sockets without SOCK_CLOEXEC, and offers no place to stand between socket() and connect().
+  void close_on_exec() {
+    if (socket().is_open()) ::fcntl(socket().native_handle(), F_SETFD, FD_CLOEXEC);
+  }
+
+  void resolved(const error_code& e) {
+    if (e) {
+      why_ = "the host name " + where_.server.host + " cannot be resolved: " + e.message();
+      return;
+    }
+    // Right behind the handler that opens the socket.
+    boost::asio::post(stream.get_executor(), [this, alive = self.lock()] { close_on_exec(); });
+  }
+
+  void connected(const error_code& e) {
+    if (e) {
+      why_ = "cannot connect to " + where_.shown + ": " + e.message();
+      return;
+    }
+    close_on_exec();
+    error_code ignored;
+    if (over_) socket().close(ignored);
+    socket().set_option(boost::asio::ip::tcp::no_delay(true), ignored);
+  }
+
+  void secured(const error_code& e) {
+    if (e) why_ = where_.shown + ": " + tls::explain(stream.next_layer().native_handle(), where_, e.message());
+  }
+
+  void greeted(const error_code& e, const boost::redis::generic_response& r) {
+    if (e || over_) return;
+    std::string error;
+    if (r.has_error()) {
+      error = r.error().diagnostic;
+    } else {
+      for (const auto& n : r.value()) {
+        if (n.data_type == boost::redis::resp3::type::simple_error) error = n.value;
+      }
+    }
+    if (error.empty()) return host_->on_greeted(*this);
+    why_ = where_.shown + " refused the connection: " + error;
+    if (error.starts_with("ERR unknown command")) why_ += " (Redis 6.2 or newer, or Valkey, is needed)";
+    login_refused_ = error.starts_with("WRONGPASS") || error.starts_with("NOAUTH") || error.starts_with("NOPERM") ||
+                     error.find("without any password configured") != error.npos;
+  }
+
+  void pushed(const boost::redis::resp3::node_view& n) {
+    using boost::redis::resp3::type;
+    if (n.depth == 0) {
+      ++undrained_;
+      index_ = 0;
+      // With nothing asked, an error can only be the answer to SUBSCRIBE.
+      if (n.data_type == type::simple_error) host_->on_subscribed(*this, n.value);
+      return;
+    }
+    if (index_ == 0) is_message_ = n.value == "message";
+    if (index_ == 0 && n.value == "subscribe") host_->on_subscribed(*this, {});
+    if (index_ == 2 && is_message_) host_->on_push(n.value);
+    ++index_;
+  }
+
+ public:
+  std::weak_ptr<session> self;  // set by whoever made it
+
+ private:
+  const config& where_;
+  host* host_;
+  push_sink pushes_{this};
+  std::string why_;
+  std::size_t index_ = 0, undrained_ = 0;
+  bool is_message_ = false, over_ = false, login_refused_ = false;
+};
+
+}  // namespace tyer::redis

@@ -1,0 +1,80 @@
+#include "lease/keeper.hpp"
+
+#include <algorithm>
+
+namespace tyer::lease {
+
+std::uint32_t keeper::queue_for(core::fate as, duration ttl, duration interval) {
+  const auto same = [&](const queue& q) { return q.as == as && q.ttl == ttl && q.interval == interval; };
+  auto at = std::find_if(queues_.begin(), queues_.end(), same);
+  if (at == queues_.end()) {
+    // A queue that ran empty is taken over, so that a program that makes up a new ttl each time does not collect them.
+    at = std::find_if(queues_.begin(), queues_.end(), [](const queue& q) { return q.waiting.empty(); });
+    if (at == queues_.end()) at = queues_.insert(queues_.end(), queue{});
+    *at = queue{as, ttl, interval, {}, 0};
+  }
+  return static_cast<std::uint32_t>(at - queues_.begin());
+}
+
+void keeper::put(kept& e, core::fate as, duration ttl, duration interval, time_point due) {
+  e.queue = queue_for(as, ttl, interval);
+  e.due = due;
+  queues_[e.queue].waiting.push_back(e);
+}
+
+void keeper::add(kept& e, core::fate as, duration ttl, time_point sent, double jitter) {
+  const duration interval = renew_every(ttl);
+  const auto early = std::chrono::duration_cast<duration>(interval * (jitter / 8));
+  put(e, as, ttl, interval, sent + interval - early);
+}
+
+void keeper::retry(kept& e, core::fate as, duration ttl, time_point now) {
+  const duration interval = renew_retry(ttl);
+  put(e, as, ttl, interval, now + interval);
+}
+
+void keeper::hurry(kept& e, core::fate as, duration ttl) {
+  if (e.place.linked) remove(e);
+  put(e, as, ttl, duration::zero(), time_point::min());
+}
+
+void keeper::remove(kept& e) noexcept {
+  if (e.place.linked) queues_[e.queue].waiting.erase(e);
+}
+
+void keeper::hurry_all() noexcept {
+  for (queue& q : queues_) q.hurried = q.waiting.size();
+}
+
+keeper::batch keeper::take(time_point now) {
+  for (queue& q : queues_) {
+    q.hurried = std::min(q.hurried, q.waiting.size());
+    if (q.waiting.empty() || (q.hurried == 0 && q.waiting.front()->due > now)) continue;
+    batch b{q.as, q.ttl, {}};
+    const time_point along = now + q.interval / 4;
+    while (!q.waiting.empty() && b.entries.size() < batch_max_ && (q.hurried > 0 || q.waiting.front()->due <= along)) {
+      b.entries.push_back(q.waiting.pop_front());
+      if (q.hurried > 0) --q.hurried;
+    }
+    return b;
+  }
+  return {core::fate::holding, duration::zero(), {}};
+}
+
+time_point keeper::next_due() const noexcept {
+  time_point first = time_point::max();
+  for (const queue& q : queues_) {
+    if (q.waiting.empty()) continue;
+    if (q.hurried > 0) return time_point::min();
+    first = std::min(first, q.waiting.front()->due);
+  }
+  return first;
+}
+
+std::size_t keeper::size() const noexcept {
+  std::size_t n = 0;
+  for (const queue& q : queues_) n += q.waiting.size();
+  return n;
+}
+
+}  // namespace tyer::lease

@@ -1,0 +1,67 @@
+// Which holds and waiters to keep, and when: batched, so that renewal costs requests by the hundred and not one by one.
+//
+// All entries with the same ttl and of the same kind are renewed after the same time, so they form a queue in the order
+// they were last renewed; keeping it sorted costs nothing. When the first of a queue is due, everything due soon after
+// it goes along in the same batch.
+#pragma once
+
+#include "core/verdict.hpp"
+#include "lease/list.hpp"
+#include "lease/terms.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace tyer::lease {
+
+// What an entry of the keeper carries. A ticket derives from it.
+struct kept {
+  link<kept> place;
+  time_point due{};
+  std::uint32_t queue = 0;
+};
+
+class keeper {
+ public:
+  struct batch {
+    core::fate as;   // holding or waiting
+    duration ttl;
+    std::vector<kept*> entries;  // taken out of the keeper; put each back with add() or retry(), or forget it
+  };
+
+  explicit keeper(std::size_t batch_max) : batch_max_(batch_max) {}
+
+  // Renewed (or granted) by a request sent at `sent`: due again a third of the ttl later, a little earlier by `jitter`
+  // (0 to 1), so that clients that started together do not stay together.
+  void add(kept& e, core::fate as, duration ttl, time_point sent, double jitter);
+  // The renewal failed: due again soon.
+  void retry(kept& e, core::fate as, duration ttl, time_point now);
+  // Due at once.
+  void hurry(kept& e, core::fate as, duration ttl);
+  void remove(kept& e) noexcept;
+  // After a reconnect: everything is due at once.
+  void hurry_all() noexcept;
+
+  // The next batch that is due, empty if none is.
+  batch take(time_point now);
+  time_point next_due() const noexcept;
+  std::size_t size() const noexcept;
+
+ private:
+  using entries = list<kept, &kept::place>;
+  struct queue {
+    core::fate as;
+    duration ttl;
+    duration interval;  // regular, retry or zero: each is a queue of its own
+    entries waiting;
+    std::size_t hurried = 0;  // so many from the front are due, whatever their time
+  };
+
+  std::uint32_t queue_for(core::fate as, duration ttl, duration interval);
+  void put(kept& e, core::fate as, duration ttl, duration interval, time_point due);
+
+  std::size_t batch_max_;
+  std::vector<queue> queues_;
+};
+
+}  // namespace tyer::lease

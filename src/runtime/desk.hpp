@@ -1,0 +1,161 @@
+// Where wishes become holds: the one way through the house, driven by one thread at a time.
+//
+//   wish → lane (local queue) → ticket (lease machines) → engine → grant → hold → keeper → release
+//
+// The desk knows no thread, no socket and no clock of its own: it is handed an engine and a clock, and told when to look
+// at the time. Production drives it from a thread (house.hpp); the simulation drives the very same code on virtual time.
+//
+// Thread safety: none. Callbacks (wish::done, release_reply) run inside the calls and must not block; they may call back.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/id.hpp"
+#include "engine/engine.hpp"
+#include "lease/keeper.hpp"
+#include "runtime/ticket.hpp"
+#include "runtime/timers.hpp"
+#include "runtime/wish.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+
+namespace tyer::runtime {
+
+// Tells lost() in time, whatever the desk is doing.
+class watcher {
+ public:
+  virtual void guard(const hold_ptr&) = 0;  // from now on, before the caller is told of the hold
+  virtual void tell(const hold_ptr&) = 0;   // it was ended as lost: run its callbacks soon
+
+ protected:
+  ~watcher() = default;
+};
+
+struct limits {
+  std::chrono::milliseconds request_timeout{2000};
+  std::chrono::milliseconds unavailable_after{30000};
+  std::size_t wishes_max = 1'000'000;     // waiting callers in one client
+  std::size_t asks_in_flight_max = 1024;  // more wait at the desk, so that a flood of them delays no renewal
+  std::size_t keeps_in_flight_max = 4;
+  std::size_t idle_lanes_max = 1024;
+};
+
+class desk final : public engine::events {
+ public:
+  desk(engine::engine& e, const core::clock& c, core::id_source& ids, watcher& w, const limits& l);
+  ~desk();
+
+  void want(std::shared_ptr<wish> w);
+  // Ends a wish that still waits. What was already sent is taken back.
+  void cancel(const std::shared_ptr<wish>& w, tyer::failure why);
+  void give_back(const hold_ptr& h, release_reply told);
+
+  void on_time(lease::time_point now);
+  lease::time_point next_due() const noexcept;
+
+  // No more wishes; those that wait end with errc::closed, live holds are lost, everything is given back.
+  void close();
+  // The engine was closed: releases that still had no answer will have none.
+  void abandon();
+  bool drained() const noexcept { return tickets_.empty(); }
+
+  // Nobody waits for an answer; only releases may be under way.
+  bool quiet() const noexcept { return wishes_ == 0 && asks_in_flight_ == 0 && keeps_in_flight_ == 0; }
+
+  std::size_t tickets() const noexcept { return tickets_.size(); }
+  std::uint64_t keeps_sent() const noexcept { return keeps_sent_; }
+
+  // engine::events
+  void wake(const core::id& who) override;
+  void suspect(const core::id& who) override;
+  void gone(const core::id& who) override;
+  void session_kept(engine::session, lease::time_point sent, std::chrono::milliseconds ttl) override;
+  void session_gone(engine::session) override;
+  void asked(const core::id&, std::string_view reason) override;
+  void changed(std::string_view name) override;
+  void up(const engine::server_facts&) override;
+  void down(const engine::failure&) override;
+
+ private:
+  struct lane_key {
+    std::string_view name;
+    engine::mode how;
+    std::uint32_t take, capacity;
+    std::chrono::milliseconds ttl;
+    friend bool operator==(const lane_key&, const lane_key&) = default;
+  };
+  struct lane_hash {
+    std::size_t operator()(const lane_key& k) const noexcept {
+      return std::hash<std::string_view>{}(k.name) ^ (static_cast<std::size_t>(k.ttl.count()) << 1) ^
+             static_cast<std::size_t>(k.how);
+    }
+  };
+
+  // lanes and their wishes
+  lane& lane_for(const std::shared_ptr<const spec>& what);
+  void begin(lane& l);
+  void go_on(lane& l);
+  void leave(lane& l, wish& w);
+  static void finish(wish& w, tyer::failure f, hold_ptr h);
+
+  // a ticket that is being acquired
+  ticket* find(const core::id& who) noexcept;
+  void ask(ticket& t);
+  void send_ask(ticket& t);
+  void send_asks_that_waited();
+  void on_answer(const core::id& who, engine::outcome<engine::answer>&& o);
+  void on_late_answer(ticket& t, const engine::outcome<engine::answer>& o);
+  void act(ticket& t, lease::acquire::verb v);
+  bool is_answer(ticket& t, lease::acquire::verb v) noexcept;
+  void begin_anew(ticket& t);
+  void refuse_front(ticket& t, tyer::failure f);
+  void grant(ticket& t);
+  void give(ticket& t, std::uint32_t handoff);
+
+  // a ticket that is held
+  static bool told_lost(const ticket& t) noexcept;
+  void keep_what_is_due(lease::time_point now);
+  void send_keep(lease::keeper::batch b);
+  void on_kept(const std::vector<core::id>& ids, core::fate as, lease::duration ttl,
+               engine::outcome<std::vector<core::fate>>&& o);
+  void on_hold_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration ttl);
+  void on_waiter_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration ttl);
+  void lose_by_proof(ticket& t, core::fate is);
+  void lose_by_deadline(ticket& t);
+  void take_from_owner(ticket& t);
+
+  // a ticket on its way back
+  void retire(ticket& t);
+  void begin_release(ticket& t, lease::release r, lease::time_point first);
+  void send_release(ticket& t);
+  void on_release_answer(const core::id& who, engine::outcome<core::fate>&& o);
+  void act(ticket& t, lease::release::verb v);
+  void erase(ticket& t);
+  lane* detach(ticket& t) noexcept;
+
+  double jitter() noexcept;
+
+  engine::engine& engine_;
+  const core::clock& clock_;
+  core::id_source& ids_;
+  watcher& watch_;
+  limits limits_;
+  bool closed_ = false;
+  std::size_t wishes_ = 0;
+  std::size_t asks_in_flight_ = 0;
+  std::deque<core::id> asks_waiting_;
+  std::size_t keeps_in_flight_ = 0;
+  std::uint64_t keeps_sent_ = 0;
+  std::uint64_t dice_;
+
+  std::unordered_map<lane_key, std::unique_ptr<lane>, lane_hash> lanes_;
+  lease::list<lane, &lane::idle> idle_lanes_;
+  std::unordered_map<core::id, std::unique_ptr<ticket>, core::id_hash> tickets_;
+  lease::keeper keeper_;
+  timers<std::weak_ptr<wish>> wish_timers_;
+  timers<core::id> ticket_timers_;
+};
+
+}  // namespace tyer::runtime

@@ -1,0 +1,36 @@
+// The engine's answers in the words of the public API.
+#pragma once
+
+#include "engine/engine.hpp"
+#include "lease/release.hpp"
+
+#include <tyer/error.hpp>
+#include <tyer/hold.hpp>
+
+namespace tyer::runtime {
+
+inline tyer::failure to_public(engine::failure f) {
+  const auto code = [&] {
+    switch (f.kind) {
+      case core::why::refused: return errc::refused;
+      case core::why::name_conflict: return errc::name_conflict;
+      case core::why::unsupported: return errc::unsupported;
+      case core::why::over_limit: return errc::over_limit;
+      case core::why::not_sent:
+      case core::why::unknown: break;
+    }
+    return errc::unavailable;
+  }();
+  return {code, f.words.empty() && f.code ? f.code.message() : std::move(f.words)};
+}
+
+inline release_outcome to_public(lease::release::outcome o) noexcept {
+  switch (o) {
+    case lease::release::outcome::released: return release_outcome::released;
+    case lease::release::outcome::already_gone: return release_outcome::already_gone;
+    case lease::release::outcome::unknown: break;
+  }
+  return release_outcome::unknown;
+}
+
+}  // namespace tyer::runtime

@@ -1,0 +1,23 @@
+#include "runtime/fork.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+
+namespace tyer::runtime {
+
+namespace {
+
+// The only global of the house: fork is a thing of the whole process.
+std::atomic<std::uint64_t> generation{0};
+
+}  // namespace
+
+std::uint64_t fork_generation() noexcept {
+  static const int registered =
+      ::pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1, std::memory_order_relaxed); });
+  static_cast<void>(registered);
+  return generation.load(std::memory_order_relaxed);
+}
+
+}  // namespace tyer::runtime

@@ -1,0 +1,220 @@
+#include "runtime/house.hpp"
+
+#include "runtime/failures.hpp"
+#include "runtime/fork.hpp"
+#include "runtime/own_thread.hpp"
+
+#include <utility>
+
+namespace tyer::runtime {
+
+house::house(parts p)
+    : parts_(std::move(p)),
+      born_in_(fork_generation()),
+      watch_(std::make_unique<watch>(*parts_.clock)),
+      desk_(std::make_unique<desk>(*parts_.engine, *parts_.clock, *parts_.ids, *watch_, parts_.bounds)) {}
+
+std::shared_ptr<house> house::open(parts p) {
+  // In a forked child the threads did not come along, and whatever they held or waited for is held and waited for for
+  // ever (even destroying a condition variable would block): let everything lie.
+  std::shared_ptr<house> h{new house{std::move(p)}, [](house* mine) {
+                             if (!mine->forked()) delete mine;
+                           }};
+  h->thread_ = std::thread{[raw = h.get()] { raw->serve(); }};
+  return h;
+}
+
+house::~house() {
+  close(std::chrono::milliseconds{0});
+  if (thread_.joinable()) thread_.detach();  // closed from one of our own threads
+}
+
+bool house::forked() const noexcept { return fork_generation() != born_in_; }
+
+// ---- orders from callers
+
+bool house::put(order& o) {
+  std::lock_guard lock{inbox_mutex_};
+  if (ended_) return false;
+  inbox_.push_back(std::move(o));
+  return true;
+}
+
+// A caller that goes away and finds nobody driving sends the order off itself: that takes no waiting, and a call that
+// follows soon will collect the answer.
+void house::submit(order o, then next) {
+  if (!put(o)) return o(*desk_);  // a closed desk only says so, and touches nothing but what the order brings along
+  if (asleep_.exchange(false, std::memory_order_seq_cst)) return parts_.engine->wake();
+  if (next == then::waits) return;
+  if (on_own_thread || !baton_.take()) return baton_.want_io();
+  turn(waiting::no);
+  baton_.put_down(resting());
+}
+
+void house::wait(const std::atomic<bool>& answered) {
+  if (baton_.take()) {
+    while (!answered.load(std::memory_order_acquire) && !stopping_.load(std::memory_order_seq_cst))
+      turn(waiting::yes, &answered);
+    baton_.put_down(resting());
+  } else {
+    caller_waits_.store(true, std::memory_order_relaxed);
+    baton_.want_io();
+  }
+  answered.wait(false, std::memory_order_acquire);
+}
+
+void house::want(std::shared_ptr<wish> w, then next) {
+  submit([w = std::move(w)](desk& d) { d.want(w); }, next);
+}
+
+void house::cancel(std::shared_ptr<wish> w, tyer::failure why) {
+  submit([w = std::move(w), why = std::move(why)](desk& d) mutable { d.cancel(w, std::move(why)); }, then::goes);
+}
+
+void house::give_back(hold_ptr h, release_reply told, then next) {
+  submit([h = std::move(h), told = std::move(told)](desk& d) mutable { d.give_back(h, std::move(told)); }, next);
+}
+
+void house::complete(std::function<void()> f) {
+  if (parts_.completions) return parts_.completions(std::move(f));
+  if (!watch_->run_soon([f] { f(); })) std::thread{std::move(f)}.detach();  // the client was closed
+}
+
+// ---- the driver
+
+bool house::has_orders() {
+  std::lock_guard lock{inbox_mutex_};
+  return !inbox_.empty();
+}
+
+bool house::resting() {
+  return desk_->quiet() && !has_orders() && !stopping_.load(std::memory_order_seq_cst) &&
+         desk_->next_due() > parts_.clock->now() + baton::grace;
+}
+
+void house::carry_out_orders() {
+  {
+    std::lock_guard lock{inbox_mutex_};
+    working_.swap(inbox_);
+  }
+  for (order& o : working_) o(*desk_);
+  working_.clear();
+}
+
+void house::turn(waiting w, const std::atomic<bool>* answered) {
+  carry_out_orders();
+  desk_->on_time(parts_.clock->now());
+  // An order may have its answer already: then there is nothing to wait for.
+  if (answered != nullptr && answered->load(std::memory_order_acquire)) w = waiting::no;
+  auto until = w == waiting::yes ? desk_->next_due() : lease::time_point::min();
+  asleep_.store(w == waiting::yes, std::memory_order_seq_cst);
+  if (has_orders() || stopping_.load(std::memory_order_seq_cst)) until = lease::time_point::min();
+  parts_.engine->run(until);
+  asleep_.store(false, std::memory_order_relaxed);
+  if (desk_->drained() && closed()) {
+    std::lock_guard lock{state_mutex_};
+    drained_ = true;
+    state_changed_.notify_all();
+  }
+}
+
+void house::serve() {
+  on_own_thread = true;
+  parts_.engine->open(*this);
+  while (!stopping_.load(std::memory_order_seq_cst)) {
+    turn(waiting::yes);
+    if (caller_waits_.exchange(false, std::memory_order_relaxed) && resting()) {
+      baton_.stand_by([this] { return has_orders(); });
+    }
+  }
+  shut_down();
+}
+
+bool house::no_more_orders() {
+  std::lock_guard lock{inbox_mutex_};
+  ended_ = inbox_.empty();
+  return ended_;
+}
+
+// Whoever still waits for something gets an answer, however little time there was.
+void house::shut_down() {
+  desk_->close();
+  carry_out_orders();
+  bool closed = false;
+  parts_.engine->close([&closed](engine::outcome<engine::done>&&) { closed = true; });
+  const auto until = parts_.clock->now() + std::chrono::milliseconds{200};
+  while (!closed && parts_.clock->now() < until) {
+    parts_.engine->run(until);
+    if (!parts_.clock->flows()) break;
+  }
+  desk_->abandon();
+  while (!no_more_orders()) carry_out_orders();
+}
+
+void house::up(const engine::server_facts& facts) {
+  desk_->up(facts);
+  std::lock_guard lock{state_mutex_};
+  ready_ = true;
+  trouble_ = {};
+  state_changed_.notify_all();
+}
+
+void house::down(const engine::failure& f) {
+  desk_->down(f);
+  if (parts_.log) parts_.log(log_level::warning, f.words);
+  std::lock_guard lock{state_mutex_};
+  trouble_ = to_public(f);
+}
+
+// ---- life and death
+
+tyer::failure house::wait_ready(std::chrono::milliseconds at_most) {
+  if (on_own_thread) return errc::would_deadlock;
+  std::unique_lock lock{state_mutex_};
+  state_changed_.wait_for(lock, at_most, [this] { return ready_ || closed(); });
+  if (closed()) return errc::closed;
+  if (ready_) return {};
+  return trouble_ ? trouble_ : tyer::failure{errc::unavailable};
+}
+
+bool house::close(std::chrono::milliseconds at_most) {
+  if (forked()) return false;
+  if (!closed_.exchange(true)) {
+    submit([](desk& d) { d.close(); }, then::goes);
+  }
+  std::unique_lock lock{state_mutex_};
+  if (!on_own_thread) state_changed_.wait_for(lock, at_most, [this] { return drained_ || shut_; });
+  const bool all = drained_;
+  if (std::exchange(shut_, true)) return all;
+  state_changed_.notify_all();
+  lock.unlock();
+  stopping_.store(true, std::memory_order_seq_cst);
+  parts_.engine->wake();
+  baton_.want_io();
+  if (thread_.joinable() && thread_.get_id() != std::this_thread::get_id()) thread_.join();
+  watch_->stop();
+  return all;
+}
+
+lease::time_point house::look() {
+  if (closed()) return lease::time_point::max();
+  struct glance {
+    std::atomic<bool> done{false};
+    lease::time_point next = lease::time_point::max();
+  };
+  const auto mine = std::make_shared<glance>();
+  // The first order makes the driver look at the time; the second comes when it has served what it found.
+  submit([](desk&) {}, then::goes);
+  submit(
+      [mine, this](desk& d) {
+        d.on_time(parts_.clock->now());
+        mine->next = d.next_due();
+        mine->done.store(true, std::memory_order_release);
+        mine->done.notify_one();
+      },
+      then::goes);
+  mine->done.wait(false, std::memory_order_acquire);
+  return std::min(mine->next, watch_->look());
+}
+
+}  // namespace tyer::runtime

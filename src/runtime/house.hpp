@@ -1,0 +1,131 @@
+// A client's inside: the engine, the desk, and the two threads that work for them.
+//
+//   caller's thread ── order ──▶ inbox ──▶ [driver: desk + engine]  ── hold ──▶ caller
+//                                               │ guard, tell
+//                                               ▼
+//                                         [watch: deadlines, lost()]
+//
+// Whoever drives has the desk and the engine for himself: usually the I/O thread, or a caller that waits for an answer
+// while nothing else goes on (no hop to another thread and back).
+//
+// Thread safety: everything may be called from any thread.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/function.hpp"
+#include "core/id.hpp"
+#include "engine/engine.hpp"
+#include "runtime/baton.hpp"
+#include "runtime/desk.hpp"
+#include "runtime/watch.hpp"
+
+#include <tyer/error.hpp>
+#include <tyer/options.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace tyer::runtime {
+
+class house final : public std::enable_shared_from_this<house>, private engine::events {
+ public:
+  struct parts {
+    std::shared_ptr<const core::clock> clock;
+    std::unique_ptr<core::id_source> ids;
+    std::unique_ptr<engine::engine> engine;  // behind the clock and the ids, which it uses to its end
+    limits bounds;
+    executor completions;
+    log_hook log;
+  };
+
+  static std::shared_ptr<house> open(parts p);
+  ~house();
+
+  // What a caller does after its order: goes on with its life, or calls wait() at once.
+  enum class then { goes, waits };
+
+  void want(std::shared_ptr<wish> w, then next = then::goes);
+  void cancel(std::shared_ptr<wish> w, tyer::failure why);
+  void give_back(hold_ptr h, release_reply told, then next = then::goes);  // `told` may be null
+
+  // Waits for `answered`, which one of the callbacks sets; drives the engine meanwhile if nobody else does.
+  void wait(const std::atomic<bool>& answered);
+
+  // Runs where completions of callers without an executor of their own run.
+  void complete(std::function<void()> f);
+
+  tyer::failure wait_ready(std::chrono::milliseconds at_most);
+  bool close(std::chrono::milliseconds at_most);
+
+  // After fork, in the child: nothing here may be touched.
+  bool forked() const noexcept;
+  bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
+
+  const core::clock& time() const noexcept { return *parts_.clock; }
+  engine::capabilities can() const noexcept { return parts_.engine->can(); }
+
+  // For a clock that is moved by hand: does what is due now, and tells when the next thing is.
+  lease::time_point look();
+
+ private:
+  using order = core::function<void(desk&), 96>;
+
+  explicit house(parts p);
+
+  enum class waiting { no, yes };
+
+  bool put(order& o);  // false once nobody will look any more
+  void submit(order o, then next);
+  void serve();
+  void turn(waiting w, const std::atomic<bool>* answered = nullptr);
+  void carry_out_orders();
+  bool no_more_orders();
+  bool resting();
+  bool has_orders();
+  void shut_down();
+
+  // engine::events: the desk's, and what the house itself wants to know
+  void wake(const core::id& who) override { desk_->wake(who); }
+  void suspect(const core::id& who) override { desk_->suspect(who); }
+  void gone(const core::id& who) override { desk_->gone(who); }
+  void session_kept(engine::session s, lease::time_point sent, std::chrono::milliseconds ttl) override {
+    desk_->session_kept(s, sent, ttl);
+  }
+  void session_gone(engine::session s) override { desk_->session_gone(s); }
+  void asked(const core::id& who, std::string_view reason) override { desk_->asked(who, reason); }
+  void changed(std::string_view name) override { desk_->changed(name); }
+  void up(const engine::server_facts& facts) override;
+  void down(const engine::failure& f) override;
+
+  parts parts_;
+  const std::uint64_t born_in_;  // fork generation
+  std::unique_ptr<watch> watch_;
+  std::unique_ptr<desk> desk_;
+
+  std::mutex inbox_mutex_;
+  std::vector<order> inbox_;
+  std::vector<order> working_;  // the driver's: swapped with the inbox, so that both keep their room
+  bool ended_ = false;          // no driver will take from the inbox any more
+  std::atomic<bool> asleep_{false};
+
+  baton baton_;
+  std::atomic<bool> caller_waits_{false};
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> closed_{false};
+
+  std::mutex state_mutex_;
+  std::condition_variable state_changed_;
+  bool ready_ = false;
+  bool drained_ = false;
+  bool shut_ = false;
+  tyer::failure trouble_;
+
+  std::thread thread_;
+};
+
+}  // namespace tyer::runtime

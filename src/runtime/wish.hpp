@@ -1,0 +1,38 @@
+// One caller's wish for a lock, from the call until its one answer.
+#pragma once
+
+#include "core/function.hpp"
+#include "lease/local_queue.hpp"
+#include "runtime/spec.hpp"
+
+#include <tyer/error.hpp>
+
+#include <memory>
+#include <source_location>
+
+namespace tyer {
+inline namespace v1 {
+namespace detail {
+class hold_state;
+}
+}  // namespace v1
+}  // namespace tyer
+
+namespace tyer::runtime {
+
+struct lane;
+using hold_ptr = std::shared_ptr<detail::hold_state>;
+
+struct wish : lease::waiting {
+  std::shared_ptr<const spec> what;
+  bool waits = true;                                         // false: one attempt
+  lease::time_point limit = lease::time_point::max();        // an empty answer then
+  std::source_location where;                                // call site, for people
+  core::function<void(tyer::failure, hold_ptr)> done;        // once, on the desk's thread: must not block
+
+  // The desk's own.
+  lane* queued_at = nullptr;
+  std::shared_ptr<wish> self;  // while the desk has it
+};
+
+}  // namespace tyer::runtime

@@ -1,0 +1,134 @@
+// What every test of the contract stands on: an engine that somebody has started (TYER_URI), and fresh names in it.
+//
+// No test sleeps and hopes: it waits for something that can be seen, and only a failure waits as long as `patience`.
+#pragma once
+
+#include "contract/api/kinds.hpp"
+#include "contract/api/seam.hpp"
+#include "contract/api/server.hpp"
+
+#include <tyer/tyer.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace contract {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+using tyer::errc;
+
+// Far longer than anything here takes.
+inline constexpr auto patience = 20s;
+
+// How much later than promised something may happen on a busy machine.
+inline constexpr auto slack = 2s;
+
+inline bool eventually(const std::function<bool()>& happened, steady_clock::duration within = patience) {
+  const auto limit = steady_clock::now() + within;
+  while (!happened()) {
+    if (steady_clock::now() > limit) return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+// A blocking call on a thread of its own.
+template <class F>
+auto in_background(F f) {
+  return std::async(std::launch::async, std::move(f));
+}
+
+// Its result, or the end of the test.
+template <class T>
+T soon(std::future<T>& f) {
+  if (f.wait_for(patience) != std::future_status::ready) throw std::runtime_error("it did not come in time");
+  return f.get();
+}
+template <class T>
+T soon(std::future<T>&& f) {
+  return soon(f);
+}
+
+inline bool wait_for_loss(const std::stop_token& lost, steady_clock::duration within = patience) {
+  return eventually([&] { return lost.stop_requested(); }, within);
+}
+
+// Remembers when it was made.
+class stopwatch {
+ public:
+  steady_clock::duration elapsed() const { return steady_clock::now() - start_; }
+
+ private:
+  steady_clock::time_point start_ = steady_clock::now();
+};
+
+template <class F>
+std::error_code code_of(F f) {
+  try {
+    f();
+  } catch (const tyer::error& e) {
+    return e.code();
+  }
+  return {};
+}
+
+template <class F>
+std::string words_of(F f) {
+  try {
+    f();
+  } catch (const tyer::error& e) {
+    return e.words();
+  }
+  return {};
+}
+
+// For tests that disturb the server behind the engine: an engine inside this process has none.
+inline constexpr const char* no_server = "no server of our own behind this engine (TYER_ENGINE_ID)";
+
+class fixture : public ::testing::Test {
+ protected:
+  // A client that has reached the engine.
+  static tyer::client connect(tyer::client_options options = {}) {
+    tyer::client c{engine_uri(), std::move(options)};
+    if (!c.wait_ready(patience)) throw std::runtime_error("the engine does not answer");
+    return c;
+  }
+
+  // A name that nobody else uses, the same for the whole test.
+  const std::string& name() const { return name_; }
+
+  // What the engine has for the name, seen past the public API.
+  seam& raw() {
+    if (!raw_) raw_.emplace(engine_uri());
+    return *raw_;
+  }
+  bool queue_has(std::size_t waiters) {
+    return eventually([&] { return raw().waiting(name()).size() == waiters; });
+  }
+
+  server engine;
+
+ private:
+  std::string name_ = fresh_name();
+  std::optional<seam> raw_;
+};
+
+// The same questions for a kind of lock: each test asks `this->make(client)` for one on the test's name.
+template <class Kind>
+class contract_of : public fixture {
+ protected:
+  auto make(const tyer::client& c, tyer::lock_options o = {}) const { return Kind::make(c, name(), o); }
+  auto make_as(const tyer::client& c, std::string_view other, tyer::lock_options o = {}) const {
+    return Kind::make(c, other, o);
+  }
+};
+
+}  // namespace contract

@@ -1,0 +1,103 @@
+// Inside one client a released lock goes to the next waiter without a round trip, but not for ever.
+#include "contract/api/fixture.hpp"
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace contract {
+namespace {
+
+template <class Kind>
+class handoff : public contract_of<Kind> {
+ protected:
+  // Who had the lock, in order: "X" holds, ten "a" of one client wait, then "B" of another comes.
+  std::string turns(std::uint32_t local_handoffs) {
+    const tyer::lock_options options{.ttl = 60s, .local_handoffs = local_handoffs};
+    auto x = this->connect(), a = this->connect(), b = this->connect();
+    auto lock_x = this->make(x, options), lock_a = this->make(a, options), lock_b = this->make(b, options);
+    auto h = lock_x.acquire();
+    std::mutex order_mutex;
+    std::string order = "X";
+    std::uint64_t last = h.token();
+    std::promise<void> all;
+    const auto wait = [&](auto& lock, char who) {
+      acquire_then(lock, [&, who](answer got) {
+        const std::lock_guard guard{order_mutex};
+        EXPECT_TRUE(got.hold) << got.why.words;
+        EXPECT_GT(got.hold.token(), last);
+        last = got.hold.token();
+        order += who;
+        if (order.size() == 12) all.set_value();
+      });
+    };
+    for (int i = 0; i < 10; ++i) wait(lock_a, 'a');
+    EXPECT_TRUE(this->queue_has(1));
+    wait(lock_b, 'B');
+    EXPECT_TRUE(this->queue_has(2));
+    h.release();
+    soon(all.get_future());
+    return order;
+  }
+
+  // A hold that the engine granted when `next` was already waiting behind it.
+  struct pair {
+    tyer::hold first;
+    started next;
+  };
+  template <class Lock>
+  pair taken_with_one_behind(Lock& lock) {
+    auto other = this->connect();
+    auto others = this->make(other, {.ttl = 60s});
+    auto h = others.acquire();
+    auto first = acquire_later(lock);
+    auto next = acquire_later(lock);
+    EXPECT_TRUE(this->queue_has(1));
+    h.release();
+    return {soon(first.done).hold, std::move(next)};
+  }
+};
+TYPED_TEST_SUITE(handoff, exclusive_kinds);
+
+TYPED_TEST(handoff, another_client_waits_for_no_more_than_the_stated_number) {
+  EXPECT_EQ(this->turns(3), "XaaaaBaaaaaa");
+}
+
+TYPED_TEST(handoff, switched_off_the_order_of_the_engine_is_kept) { EXPECT_EQ(this->turns(0), "XaBaaaaaaaaa"); }
+
+TYPED_TEST(handoff, the_token_grows_by_one) {
+  auto c = this->connect();
+  auto lock = this->make(c, {.ttl = 60s});
+  auto [h, next] = this->taken_with_one_behind(lock);
+  const auto token = h.token();
+  h.release();
+  EXPECT_EQ(soon(next.done).hold.token(), token + 1);
+}
+
+// After a loss of data the engine may have granted the lock to others meanwhile, with larger tokens.
+TYPED_TEST(handoff, who_came_after_the_last_confirmation_asks_the_engine) {
+  auto c = this->connect();
+  auto lock = this->make(c, {.ttl = 60s});
+  auto h = lock.acquire();
+  const auto token = h.token();
+  auto next = acquire_later(lock);
+  h.release();
+  EXPECT_GT(soon(next.done).hold.token(), token + 1);
+}
+
+TYPED_TEST(handoff, the_old_hold_is_over_and_the_new_one_is_its_own) {
+  auto c = this->connect();
+  auto lock = this->make(c, {.ttl = 60s});
+  auto [h, next] = this->taken_with_one_behind(lock);
+  const auto lost = h.lost();
+  EXPECT_EQ(h.release(), tyer::release_outcome::released);
+  auto got = soon(next.done).hold;
+  const auto held = this->raw().holding(this->name());
+  ASSERT_EQ(held.size(), 1U);
+  this->raw().evict(held.front());
+  EXPECT_TRUE(wait_for_loss(got.lost()));
+  EXPECT_FALSE(lost.stop_requested());
+}
+
+}  // namespace
+}  // namespace contract

@@ -1,0 +1,163 @@
+#include "contract/api/fixture.hpp"
+
+namespace contract {
+namespace {
+
+template <class Kind>
+class loss : public contract_of<Kind> {
+ protected:
+  // Breaks the one hold of the name, past the public API.
+  void break_it() {
+    const auto held = this->raw().holding(this->name());
+    ASSERT_EQ(held.size(), 1U);
+    ASSERT_EQ(this->raw().evict(held.front()), tyer::engine::fate::holding);
+  }
+};
+TYPED_TEST_SUITE(loss, exclusive_kinds);
+
+TYPED_TEST(loss, a_broken_hold_is_told_and_is_over) {
+  auto c = this->connect();
+  auto lock = this->make(c, {.ttl = 60s});
+  auto h = lock.acquire();
+  const auto token = h.token();
+  ASSERT_FALSE(h.lost().stop_requested());
+  this->break_it();
+  const stopwatch watch;
+  EXPECT_TRUE(wait_for_loss(h.lost()));
+  EXPECT_LT(watch.elapsed(), slack);  // by push, long before the next renewal
+  EXPECT_FALSE(h.valid());
+  EXPECT_EQ(h.remaining(), 0s);
+  EXPECT_TRUE(h);
+  EXPECT_EQ(h.token(), token);
+  EXPECT_EQ(h.release(), tyer::release_outcome::already_gone);
+}
+
+TYPED_TEST(loss, the_lock_can_be_taken_again) {
+  auto c = this->connect();
+  auto lock = this->make(c, {.ttl = 60s});
+  auto h = lock.acquire();
+  this->break_it();
+  ASSERT_TRUE(wait_for_loss(h.lost()));
+  auto again = lock.acquire();
+  EXPECT_TRUE(again.valid());
+  EXPECT_GT(again.token(), h.token());
+  h = {};  // giving back the old one does not touch the new one
+  auto other = this->connect();
+  EXPECT_FALSE(this->make(other).try_acquire());
+  EXPECT_TRUE(again.valid());
+}
+
+TYPED_TEST(loss, breaking_a_hold_never_breaks_the_next_one) {
+  auto c = this->connect();
+  auto lock = this->make(c, {.ttl = 60s, .local_handoffs = 0});
+  auto h = lock.acquire();
+  const auto old = this->raw().holding(this->name());
+  ASSERT_EQ(old.size(), 1U);
+  h.release();
+  auto next = lock.acquire();
+  EXPECT_EQ(this->raw().evict(old.front()), tyer::engine::fate::gone);
+  EXPECT_FALSE(lock.try_acquire());
+  EXPECT_TRUE(next.valid());
+}
+
+TYPED_TEST(loss, a_waiter_gets_what_was_broken) {
+  auto a = this->connect(), b = this->connect();
+  auto lock_a = this->make(a, {.ttl = 60s}), lock_b = this->make(b, {.ttl = 60s});
+  auto h = lock_a.acquire();
+  auto waiter = in_background([&] { return lock_b.acquire(); });
+  ASSERT_TRUE(this->queue_has(1));
+  this->break_it();
+  EXPECT_TRUE(soon(waiter).valid());
+  EXPECT_TRUE(wait_for_loss(h.lost()));
+}
+
+TYPED_TEST(loss, a_local_waiter_gets_what_was_broken) {
+  auto c = this->connect();
+  auto lock = this->make(c, {.ttl = 60s});
+  auto h = lock.acquire();
+  auto waiter = acquire_later(lock);
+  this->break_it();
+  EXPECT_TRUE(wait_for_loss(h.lost()));
+  auto got = soon(waiter.done);
+  EXPECT_TRUE(got.hold.valid());
+  EXPECT_GT(got.hold.token(), h.token());
+}
+
+TYPED_TEST(loss, a_lost_hold_is_not_handed_off) {
+  auto c = this->connect();
+  auto lock = this->make(c, {.ttl = 60s});
+  auto h = lock.acquire();
+  this->break_it();
+  ASSERT_TRUE(wait_for_loss(h.lost()));
+  auto other = this->connect();
+  auto theirs = this->make(other, {.ttl = 60s}).acquire();
+  const auto their_token = theirs.token();
+  auto waiter = acquire_later(lock);
+  h.release();
+  EXPECT_FALSE(lock.try_acquire());
+  EXPECT_EQ(waiter.done.wait_for(0s), std::future_status::timeout);
+  theirs.release();
+  EXPECT_GT(soon(waiter.done).hold.token(), their_token);
+}
+
+TYPED_TEST(loss, blocking_calls_are_refused_inside_its_callback) {
+  auto c = this->connect();
+  auto lock = this->make(c, {.ttl = 60s});
+  auto other_lock = this->make_as(c, this->name() + "/other");
+  auto another = other_lock.acquire();
+  auto h = lock.acquire();
+  std::promise<void> done;
+  const std::stop_callback callback{
+      h.lost(), [&] {
+        EXPECT_EQ(code_of([&] { lock.acquire(); }), errc::would_deadlock);
+        EXPECT_EQ(code_of([&] { lock.try_acquire(); }), errc::would_deadlock);
+        EXPECT_EQ(code_of([&] { lock.try_acquire_for(1s); }), std::errc::resource_deadlock_would_occur);
+        EXPECT_EQ(code_of([&] { c.wait_ready(1s); }), errc::would_deadlock);
+        EXPECT_EQ(code_of([&] { another.release(); }), errc::would_deadlock);  // but it is given back
+        done.set_value();
+      }};
+  this->break_it();
+  soon(done.get_future());
+  EXPECT_TRUE(other_lock.try_acquire_for(patience));
+}
+
+TYPED_TEST(loss, its_callback_may_start_asynchronous_calls_and_let_holds_go) {
+  auto c = this->connect();
+  auto lock = this->make(c, {.ttl = 60s});
+  auto other = this->make_as(c, this->name() + "/other");
+  auto another = other.acquire();
+  auto h = lock.acquire();
+  std::promise<started> begun;
+  const std::stop_callback callback{h.lost(), [&] {
+                                      another = {};
+                                      begun.set_value(acquire_later(other));
+                                    }};
+  this->break_it();
+  auto call = soon(begun.get_future());
+  EXPECT_TRUE(soon(call.done).hold);
+}
+
+TYPED_TEST(loss, a_callback_that_comes_too_late_runs_at_once) {
+  auto c = this->connect();
+  auto h = this->make(c, {.ttl = 60s}).acquire();
+  this->break_it();
+  ASSERT_TRUE(wait_for_loss(h.lost()));
+  bool told = false;
+  const std::stop_callback callback{h.lost(), [&] { told = true; }};
+  EXPECT_TRUE(told);
+}
+
+TYPED_TEST(loss, giving_back_in_time_is_not_a_loss) {
+  auto c = this->connect();
+  auto lock = this->make(c);
+  auto h = lock.acquire();
+  const auto lost = h.lost();
+  EXPECT_TRUE(lost.stop_possible());
+  h.release();
+  lock.acquire().release();
+  EXPECT_FALSE(lost.stop_requested());
+  EXPECT_FALSE(h.lost().stop_possible());  // empty: it never will be
+}
+
+}  // namespace
+}  // namespace contract

@@ -1,0 +1,111 @@
+// The engine is away for a while: paused, or killed and started again.
+#include "contract/api/fixture.hpp"
+
+namespace contract {
+namespace {
+
+template <class Kind>
+class outage : public contract_of<Kind> {
+ protected:
+  void SetUp() override {
+    if (!this->engine.there()) GTEST_SKIP() << no_server;
+  }
+};
+TYPED_TEST_SUITE(outage, exclusive_kinds);
+
+TYPED_TEST(outage, longer_than_the_validity_loses_the_hold_in_time) {
+  auto c = this->connect({.request_timeout = 500ms});
+  auto lock = this->make(c, {.ttl = 2s});
+  auto h = lock.acquire();
+  std::atomic<bool> in_time{false};
+  const std::stop_callback callback{h.lost(), [&] { in_time = tyer::lease_clock::now() < h.valid_until(); }};
+  this->engine.pause();
+  const stopwatch watch;
+  EXPECT_TRUE(wait_for_loss(h.lost(), 2s + slack));
+  EXPECT_TRUE(in_time) << "told only after it was over";
+  EXPECT_FALSE(h.valid());
+  this->engine.resume();
+  EXPECT_TRUE(lock.try_acquire_for(patience));
+}
+
+TYPED_TEST(outage, shorter_than_the_validity_costs_nothing) {
+  auto c = this->connect({.request_timeout = 300ms});
+  auto h = this->make(c, {.ttl = 20s}).acquire();
+  auto other = this->connect({.request_timeout = 300ms});
+  auto theirs = this->make(other);
+  this->engine.pause();
+  tyer::failure why;
+  EXPECT_FALSE(theirs.try_acquire(why));
+  EXPECT_EQ(why.code, errc::unavailable);
+  EXPECT_TRUE(h.valid());
+  this->engine.resume();
+  EXPECT_TRUE(eventually([&] { return theirs.try_acquire(why) || !why; }));
+  EXPECT_TRUE(h.valid());
+  EXPECT_EQ(h.release(), tyer::release_outcome::released);
+}
+
+TYPED_TEST(outage, a_try_is_bounded_by_the_request_timeout) {
+  auto c = this->connect({.request_timeout = 300ms});
+  auto lock = this->make(c);
+  this->engine.pause();
+  const stopwatch watch;
+  EXPECT_EQ(code_of([&] { lock.try_acquire(); }), errc::unavailable);
+  EXPECT_GE(watch.elapsed(), 290ms);
+  EXPECT_LT(watch.elapsed(), 300ms + slack);
+}
+
+TYPED_TEST(outage, a_wait_with_a_limit_is_empty_at_its_limit) {
+  auto c = this->connect({.request_timeout = 200ms, .unavailable_after = 400ms});
+  auto lock = this->make(c);
+  this->engine.pause();
+  const stopwatch watch;
+  tyer::failure why;
+  EXPECT_FALSE(lock.try_acquire_for(why, 1200ms));
+  EXPECT_FALSE(why) << why.code.message() << " " << why.words;
+  EXPECT_GE(watch.elapsed(), 1200ms);
+  EXPECT_LT(watch.elapsed(), 1200ms + slack);
+}
+
+TYPED_TEST(outage, a_wait_without_a_limit_gives_up_after_unavailable_after) {
+  auto c = this->connect({.request_timeout = 200ms, .unavailable_after = 600ms});
+  auto lock = this->make(c);
+  this->engine.pause();
+  const stopwatch watch;
+  EXPECT_EQ(code_of([&] { lock.acquire(); }), errc::unavailable);
+  EXPECT_GE(watch.elapsed(), 590ms);
+  EXPECT_LT(watch.elapsed(), 600ms + slack);
+  this->engine.resume();
+  EXPECT_TRUE(lock.acquire());  // and what was sent meanwhile is not in the way
+}
+
+TYPED_TEST(outage, a_wait_lasts_through_a_restart) {
+  auto a = this->connect(), b = this->connect();
+  auto h = this->make(a, {.ttl = 3s}).acquire();
+  const auto token = h.token();
+  auto lock = this->make(b, {.ttl = 3s});
+  auto waiting = acquire_later(lock);
+  ASSERT_TRUE(this->queue_has(1));
+  this->engine.kill();
+  this->engine.restart();
+  // With or without its data: the hold goes on or is told to be lost, and the waiter gets its turn.
+  const bool lost = eventually([&] { return h.lost().stop_requested(); }, 3s);
+  if (!lost) h.release();
+  auto got = soon(waiting.done);
+  EXPECT_TRUE(got.hold.valid()) << got.why.words;
+  EXPECT_GT(got.hold.token(), token);
+}
+
+TYPED_TEST(outage, a_client_made_while_the_engine_is_away_gets_there) {
+  this->engine.kill();
+  tyer::client c{engine_uri(), {.request_timeout = 500ms}};
+  EXPECT_FALSE(c.wait_ready(200ms));
+  EXPECT_EQ(c.wait_ready(1ms, std::nothrow).code, errc::unavailable);
+  auto lock = this->make(c);
+  auto waiting = acquire_later(lock);
+  this->engine.restart();
+  EXPECT_TRUE(c.wait_ready(patience));
+  EXPECT_TRUE(soon(waiting.done).hold);
+}
+
+}  // namespace
+}  // namespace contract

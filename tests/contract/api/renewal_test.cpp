@@ -1,0 +1,76 @@
+#include "contract/api/fixture.hpp"
+
+#include <set>
+
+namespace contract {
+namespace {
+
+template <class Kind>
+class renewal : public contract_of<Kind> {};
+TYPED_TEST_SUITE(renewal, exclusive_kinds);
+
+TYPED_TEST(renewal, a_hold_lives_as_long_as_its_object) {
+  constexpr auto ttl = 1200ms;
+  auto a = this->connect(), b = this->connect();
+  auto h = this->make(a, {.ttl = ttl}).acquire();
+  auto other = this->make(b);
+  std::set<tyer::lease_clock::time_point> ends;
+  const auto seen_for = [&](auto how_long) {
+    const stopwatch watch;
+    return eventually([&] {
+             ends.insert(h.valid_until());
+             return !h.valid() || other.try_acquire() || watch.elapsed() > how_long;
+           }) &&
+           h.valid();
+  };
+  EXPECT_TRUE(seen_for(5 * ttl));
+  EXPECT_FALSE(h.lost().stop_requested());
+  EXPECT_GE(ends.size(), 10U);  // renewed at a third of the ttl
+  EXPECT_EQ(h.release(), tyer::release_outcome::released);
+}
+
+TYPED_TEST(renewal, validity_is_less_than_the_ttl_from_when_it_was_asked_for) {
+  auto c = this->connect();
+  auto lock = this->make(c, {.ttl = 10s});
+  const auto before = tyer::lease_clock::now();
+  auto h = lock.acquire();
+  const auto after = tyer::lease_clock::now();
+  EXPECT_GT(h.valid_until(), before + 9s);
+  EXPECT_LT(h.valid_until(), after + 10s - 499ms);  // ttl / 20 is the margin
+  EXPECT_GT(h.remaining(), 8s);
+  EXPECT_LE(h.remaining(), 10s);
+}
+
+TYPED_TEST(renewal, a_waiter_keeps_its_place) {
+  constexpr auto waiter_ttl = 500ms;
+  auto a = this->connect(), b = this->connect();
+  auto h = this->make(a).acquire();
+  auto lock = this->make(b, {.waiter_ttl = waiter_ttl});
+  auto waiter = in_background([&] { return lock.acquire(); });
+  ASSERT_TRUE(this->queue_has(1));
+  const auto who = this->raw().waiting(this->name()).front().who;
+  const stopwatch watch;
+  EXPECT_TRUE(eventually([&] {
+    const auto now = this->raw().waiting(this->name());
+    return now.size() != 1 || now.front().who != who || watch.elapsed() > 4 * waiter_ttl;
+  }));
+  EXPECT_GT(watch.elapsed(), 4 * waiter_ttl) << "it has left the queue";
+  h.release();
+  EXPECT_TRUE(soon(waiter));
+}
+
+TYPED_TEST(renewal, goes_on_for_a_hold_that_was_handed_off) {
+  constexpr auto ttl = 1200ms;
+  auto c = this->connect();
+  auto lock = this->make(c, {.ttl = ttl});
+  auto first = lock.acquire();
+  auto waiter = acquire_later(lock);
+  first.release();
+  auto h = soon(waiter.done).hold;
+  const auto end = h.valid_until();
+  EXPECT_TRUE(eventually([&] { return !h.valid() || h.valid_until() > end + 2 * ttl; }));
+  EXPECT_TRUE(h.valid());
+}
+
+}  // namespace
+}  // namespace contract

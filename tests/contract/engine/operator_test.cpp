@@ -1,0 +1,162 @@
+// What people do to locks: look, ask, break.
+#include "contract/engine/harness.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace tyer::contract {
+
+using operator_contract = engine_contract;
+
+TEST_F(operator_contract, evicts_exactly_that_hold) {
+  const auto broken = a.wants("order");
+  a.lock(broken);
+  EXPECT_EQ(b.evict(broken, "too slow"), fate::holding);
+  EXPECT_EQ(a.keep(broken, fate::holding, 20s), fate::gone);
+  const auto next = c.wants("order");
+  c.lock(next);
+  EXPECT_EQ(b.evict(broken), fate::gone);
+  EXPECT_EQ(c.keep(next, fate::holding, 20s), fate::holding);
+}
+
+TEST_F(operator_contract, whoever_was_evicted_is_told) {
+  if (!can().push) return;
+  const auto w = a.wants("order");
+  a.lock(w);
+  b.evict(w);
+  a.await_loss(w.who);
+}
+
+TEST_F(operator_contract, an_eviction_hands_over) {
+  if (!can().queue) return;
+  const auto broken = a.wants("order");
+  a.lock(broken);
+  const auto next = b.waits("order");
+  b.enqueue(next);
+  EXPECT_EQ(c.evict(broken), fate::holding);
+  if (can().push) b.await(event::kind::wake, next.who);
+  b.lock(next);
+}
+
+TEST_F(operator_contract, a_waiter_can_be_evicted) {
+  if (!can().queue) return;
+  a.lock(a.wants("order"));
+  const auto w = b.waits("order"), behind = c.waits("order");
+  b.enqueue(w);
+  c.enqueue(behind);
+  EXPECT_EQ(a.evict(w), fate::waiting);
+  EXPECT_EQ(b.keep(w, fate::waiting, 20s), fate::gone);
+  EXPECT_EQ(c.enqueue(behind).ahead, 0u);
+}
+
+TEST_F(operator_contract, evicting_nothing_is_gone) { EXPECT_EQ(a.evict(a.wants("nothing")), fate::gone); }
+
+TEST_F(operator_contract, asks_the_holder) {
+  const auto w = a.wants("order");
+  a.lock(w);
+  EXPECT_EQ(b.ask("order", "please let go"), 1u);
+  EXPECT_EQ(b.ask("nobody has it", "please"), 0u);
+  if (!can().push) return;
+  a.await(event::kind::asked, w.who);
+  const auto& all = a.seen_events();
+  const auto asked = std::ranges::find(all, event::kind::asked, &event::what);
+  EXPECT_EQ(asked->text, "please let go");
+  EXPECT_EQ(a.keep(w, fate::holding, 20s), fate::holding);
+}
+
+TEST_F(operator_contract, lists_page_by_page) {
+  std::set<std::string> expected;
+  for (int i = 0; i < 25; ++i) {
+    const auto w = a.wants("list/" + std::to_string(i));
+    expected.insert(w.name);
+    a.lock(w);
+  }
+  a.lock(a.wants("lis"));
+  a.lock(a.wants("other/1"));
+  std::set<std::string> names;
+  for (const auto& e : b.list("list/", 10)) names.insert(e.name);
+  EXPECT_EQ(names, expected);
+}
+
+TEST_F(operator_contract, lists_nothing_where_nothing_is) {
+  EXPECT_TRUE(a.list("", 10).empty());
+  const auto w = a.wants("order");
+  a.lock(w);
+  a.release(w);
+  EXPECT_TRUE(a.list("", 10).empty());
+}
+
+TEST_F(operator_contract, does_not_list_what_has_expired) {
+  auto w = a.wants("order");
+  w.ttl = brief();
+  const auto given = a.lock(w).ttl;
+  b.pump_until(b.now() + given + 5ms);
+  EXPECT_TRUE(b.list("", 10).empty());
+}
+
+TEST_F(operator_contract, a_listing_says_who_and_how) {
+  auto w = a.wants("order");
+  w.owner = "shop-7 pid 812 at order.cc:87";
+  w.ttl = 60s;
+  const auto g = a.lock(w);
+  const auto shown = b.listed(w);
+  ASSERT_TRUE(shown);
+  EXPECT_EQ(shown->what, fate::holding);
+  EXPECT_EQ(shown->how, mode::exclusive);
+  EXPECT_EQ(shown->owner, w.owner);
+  EXPECT_EQ(shown->part, g.part);
+  EXPECT_GT(shown->left, 0ms);
+  EXPECT_LE(shown->left, g.ttl + 1ms);
+}
+
+TEST_F(operator_contract, a_listing_shows_the_queue) {
+  if (!can().queue) return;
+  a.lock(a.wants("order"));
+  auto w = b.waits("order");
+  w.owner = "the one who waits";
+  b.enqueue(w);
+  const auto shown = c.listed(w);
+  ASSERT_TRUE(shown);
+  EXPECT_EQ(shown->what, fate::waiting);
+  EXPECT_EQ(shown->owner, w.owner);
+}
+
+TEST_F(operator_contract, an_owner_of_any_bytes_does_no_harm) {
+  using namespace std::string_literals;
+  for (const auto& owner : {"\0"s, "a|b:c,d"s, "\xff\r\n"s, ""s, std::string(2000, 'o')}) {
+    auto w = a.wants("order");
+    w.owner = owner;
+    a.lock(w);
+    EXPECT_TRUE(b.listed(w));
+    EXPECT_EQ(a.release(w), fate::holding);
+  }
+}
+
+// Nothing says yet whether an engine can watch, so that no change is told of is no failure.
+TEST_F(operator_contract, a_watched_name_tells_of_its_own_changes_only) {
+  a.raw().watch("order", true);
+  a.round_trip();
+  b.lock(b.wants("order"));
+  b.lock(b.wants("order/2"));
+  a.round_trip();
+  for (const auto& e : a.seen_events()) EXPECT_TRUE(e.what != event::kind::changed || e.text == "order");
+}
+
+TEST_F(operator_contract, a_name_not_watched_any_more_is_silent) {
+  if (!can().push) return;
+  a.raw().watch("order", true);
+  a.round_trip();
+  a.raw().watch("order", false);
+  a.round_trip();
+  b.lock(b.wants("order"));
+  a.round_trip();
+  EXPECT_EQ(a.count(event::kind::changed), 0u);
+}
+
+TEST_F(operator_contract, can_be_diagnosed) {
+  const auto findings = value_of(a.call<std::vector<engine::finding>>(
+      [&](auto reply) { a.raw().diagnose(std::move(reply)); }));
+  for (const auto& f : findings) EXPECT_FALSE(f.what.empty());
+}
+
+}  // namespace tyer::contract

@@ -1,0 +1,53 @@
+// The checks: each takes the story and gives back every breach it finds. All of them are sweeps in O(n log n).
+#pragma once
+
+#include "checker/story.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fault {
+
+struct limits {
+  std::int64_t ttl_ns = 1'000'000'000;
+  std::int64_t waiter_ttl_ns = 500'000'000;  // what lock_options::waiter_ttl = 0 comes to for this ttl
+  std::int64_t resume_ns = 50'000'000;       // lost() after a pause
+
+  // How much before the end of the lease valid_until lies: the rule of the lease that docs/guarantees.md states.
+  std::int64_t margin_ns() const { return std::max<std::int64_t>(10'000'000, ttl_ns / 20); }
+
+  // How long a free lock may go without a grant while somebody waits and the engine answers.
+  std::int64_t stuck_ns() const { return 2 * ttl_ns + waiter_ttl_ns + 2'000'000'000; }
+};
+
+struct breach {
+  std::int64_t at = 0;
+  std::string words;
+};
+
+// The resource applied a write with a token after it had been shown a larger one, or the same one by another hold.
+std::vector<breach> stale_accepted(const story&);
+
+// A grant whose acquire was invoked after another one of the name had returned, with a token that is not larger; or one
+// token for two holds.
+std::vector<breach> token_order(const story&);
+
+// Validity windows of one name that overlap. Excused: a hold from before a loss of data with one from after it, until
+// the last deadline that the lost state could have granted.
+std::vector<breach> overlaps(const story&, const limits&);
+
+// lost() after valid_until while the process was runnable (or not at all), or more than `resume_ns` after it resumed;
+// valid() true after valid_until.
+std::vector<breach> late_loss(const story&, const limits&);
+
+// Waiters that nobody serves: acquires that have not returned at `finish`, and free locks with a live waiter and no
+// grant for too long.
+std::vector<breach> stuck(const story&, const limits&);
+
+// "name 3 token 17 pid 812/4": for messages.
+std::string describe(const grant&);
+std::string seconds(std::int64_t ns);
+
+}  // namespace fault

@@ -1,0 +1,86 @@
+// fault_checker FOLDER [--ttl-ms N] [--waiter-ttl-ms N] [--explain N]
+//
+// Reads every *.hist in the folder and prints one line of counts, `faults=12 acquisitions=3400 ...`. With --explain the
+// first N breaches of each check follow on stderr. Exit code 0 whatever the counts, 2 if there is no verdict.
+#include "checker/checks.hpp"
+#include "history/reader.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+namespace {
+
+struct command {
+  std::string folder;
+  fault::limits limits;
+  std::size_t explain = 0;
+};
+
+bool parse(int argc, char** argv, command& c) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (!word.starts_with("--")) {
+      c.folder = word;
+      continue;
+    }
+    if (++i == argc) return false;
+    const long long value = std::atoll(argv[i]);
+    if (word == "--ttl-ms") {
+      c.limits.ttl_ns = value * 1'000'000;
+    } else if (word == "--waiter-ttl-ms") {
+      c.limits.waiter_ttl_ns = value * 1'000'000;
+    } else if (word == "--explain") {
+      c.explain = static_cast<std::size_t>(value);
+    } else {
+      return false;
+    }
+  }
+  return !c.folder.empty();
+}
+
+using finding = std::pair<const char*, std::vector<fault::breach>>;
+
+void explain(const std::vector<finding>& findings, std::size_t most) {
+  for (const auto& [name, breaches] : findings) {
+    for (std::size_t i = 0; i < std::min(most, breaches.size()); ++i) {
+      std::fprintf(stderr, "%s at %s: %s\n", name, fault::seconds(breaches[i].at).c_str(), breaches[i].words.c_str());
+    }
+  }
+}
+
+void judge(const command& c) {
+  const fault::story s = fault::tell(fault::read_histories(c.folder));
+  const std::vector<finding> findings{
+      {"stale_accepted", fault::stale_accepted(s)}, {"token_order", fault::token_order(s)},
+      {"overlaps", fault::overlaps(s, c.limits)},   {"late_loss", fault::late_loss(s, c.limits)},
+      {"stuck", fault::stuck(s, c.limits)},
+  };
+  const auto refused =
+      std::count_if(s.writes.begin(), s.writes.end(), [](const auto& w) { return w.answer == fault::verdict::stale; });
+  std::printf("faults=%llu acquisitions=%zu stale_offered=%lld", static_cast<unsigned long long>(s.faults),
+              s.grants.size(), static_cast<long long>(refused));
+  for (const auto& [name, breaches] : findings) std::printf(" %s=%zu", name, breaches.size());
+  std::printf("\n");
+  explain(findings, c.explain);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  command c;
+  if (!parse(argc, argv, c)) {
+    std::fputs("usage: fault_checker FOLDER [--ttl-ms N] [--waiter-ttl-ms N] [--explain N]\n", stderr);
+    return 2;
+  }
+  try {
+    judge(c);
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "fault_checker: %s\n", e.what());
+    return 2;
+  }
+}

@@ -1,0 +1,118 @@
+// Two rules.
+//
+// 1. Whoever still waits at `finish`, in a process that was not killed, waits for ever: every fault was healed a grace
+//    time before.
+// 2. A stretch of time in which somebody live waits for a name and nobody is granted it is measured without the time
+//    the engine was away and without the time a holder is known to have had it. What remains must not exceed
+//
+//      B = 2 ttl + waiter_ttl + 2 s, and for each possible holder ttl + waiter_ttl more, for at most four of them.
+//
+//    A possible holder is an attempt that ended without a proof that it was not granted: cancelled, timed out, failed,
+//    or killed with its process. The engine may have given it the lock at that moment, and waits for it in vain. More
+//    than four in a row, each hit in the very millisecond it was handed the lock, is not chance any more.
+//
+// Live: the process is not stopped. When nobody live waits, the measure starts anew: a waiter that was stopped for
+// longer than its waiter_ttl has lost its place.
+#include "checker/checks.hpp"
+#include "checker/intervals.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace fault {
+
+namespace {
+
+constexpr std::int64_t possible_holders_max = 4;
+
+struct of_name {
+  std::vector<interval> waiting;
+  std::vector<interval> holding;
+  std::vector<std::int64_t> granted;   // times of return
+  std::vector<std::int64_t> possible;  // times from which there may be a holder nobody knows of
+};
+
+std::int64_t killed_at(const story& s, std::uint32_t pid) {
+  const auto found = s.killed.find(pid);
+  return found == s.killed.end() ? never : found->second;
+}
+
+void add_attempt(const attempt& a, const story& s, of_name& n) {
+  static const std::vector<interval> not_once;
+  const auto stops = s.stopped.find(a.pid);
+  const std::int64_t end = std::min({a.returned, killed_at(s, a.pid), s.finish});
+  const auto live = without({a.invoked, end}, stops == s.stopped.end() ? not_once : stops->second);
+  n.waiting.insert(n.waiting.end(), live.begin(), live.end());
+  if (a.granted) {
+    n.granted.push_back(a.returned);
+  } else {
+    n.possible.push_back(end);
+  }
+}
+
+// The last moment at which the process could have sent a renewal.
+std::int64_t last_ran(const story& s, std::uint32_t pid) {
+  const std::int64_t end = std::min(killed_at(s, pid), s.finish);
+  const auto stops = s.stopped.find(pid);
+  if (stops == s.stopped.end()) return end;
+  const bool stopped = !stops->second.empty() && stops->second.back().end >= end;
+  return stopped ? std::min(end, stops->second.back().begin) : end;
+}
+
+void add_grant(const grant& g, const story& s, const limits& l, of_name& n) {
+  // A released hold showed its last deadline at the release; one that went down with its process may have been renewed
+  // since anybody looked.
+  const bool gone_down = g.release_invoked == never;
+  const std::int64_t expired = gone_down ? last_ran(s, g.pid) + l.ttl_ns : g.deadline + l.ttl_ns / 10;
+  n.holding.push_back({g.returned, std::min(g.release_invoked, expired)});
+}
+
+void check(std::uint16_t name, of_name& n, const story& s, const limits& l, std::vector<breach>& found) {
+  std::vector<interval> excuses = s.away;
+  excuses.insert(excuses.end(), n.holding.begin(), n.holding.end());
+  const time_set excused{std::move(excuses)};
+  std::sort(n.granted.begin(), n.granted.end());
+  std::sort(n.possible.begin(), n.possible.end());
+
+  const auto judge = [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t idle = end - begin - excused.measure(begin, end);
+    if (idle <= l.stuck_ns()) return;
+    const std::int64_t one = l.ttl_ns + l.waiter_ttl_ns;
+    const auto ghosts = std::lower_bound(n.possible.begin(), n.possible.end(), end) -
+                        std::lower_bound(n.possible.begin(), n.possible.end(), begin - one);
+    if (idle <= l.stuck_ns() + std::min<std::int64_t>(ghosts, possible_holders_max) * one) return;
+    found.push_back({begin, "name " + std::to_string(name) + ": waiters and no grant from " + seconds(begin) + " to " +
+                                seconds(end) + ", free for " + seconds(idle) + " s of it, " + std::to_string(ghosts) +
+                                " possible holders"});
+  };
+
+  const time_set waiting{std::move(n.waiting)};
+  for (const interval& stretch : waiting.pieces()) {
+    std::int64_t begin = stretch.begin;
+    for (auto g = std::lower_bound(n.granted.begin(), n.granted.end(), begin); g != n.granted.end() && *g < stretch.end;
+         ++g) {
+      judge(begin, *g);
+      begin = *g;
+    }
+    judge(begin, stretch.end);
+  }
+}
+
+}  // namespace
+
+std::vector<breach> stuck(const story& s, const limits& l) {
+  std::vector<breach> found;
+  std::map<std::uint16_t, of_name> names;
+  for (const attempt& a : s.attempts) {
+    add_attempt(a, s, names[a.name]);
+    if (a.returned != never || killed_at(s, a.pid) < s.finish || s.finish == never) continue;
+    found.push_back({a.invoked, "name " + std::to_string(a.name) + ": pid " + std::to_string(a.pid) + " worker " +
+                                    std::to_string(a.worker) + " has waited since " + seconds(a.invoked) +
+                                    " and still did at the end, " + seconds(s.finish)});
+  }
+  for (const grant& g : s.grants) add_grant(g, s, l, names[g.name]);
+  for (auto& [name, n] : names) check(name, n, s, l, found);
+  return found;
+}
+
+}  // namespace fault

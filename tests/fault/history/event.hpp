@@ -1,0 +1,76 @@
+// One line of a history: who did what to which lock, when, and how it ended.
+//
+// One host, one clock: every time in every file is CLOCK_BOOTTIME in nanoseconds, so times of different processes can
+// be compared. The layout is shared with tools/lib/faults/history.py.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+namespace fault {
+
+enum class op : std::uint8_t {
+  none = 0,  // a line that was begun, and cut off by kill -9
+
+  // A worker. Each one does one thing after the other: attempt, its answer, then (if granted) the life of the hold.
+  attempt = 1,      // acquire, or one of its kin, is about to be called
+  granted = 2,      // it returned a hold; deadline_ns: valid_until
+  not_granted = 3,  // it returned none; outcome: `miss`; token: the tyer::errc if there was one
+  observed = 4,     // a look at the hold; outcome: bits of `seen`; deadline_ns: valid_until
+  lost = 5,  // the callback of lost() runs; outcome 1: inside its own registration, so the time is not that of the loss
+  release = 6,   // release is about to be called; outcome and deadline_ns as in observed
+  released = 7,  // it returned; outcome: tyer::release_outcome
+
+  // The resource.
+  write = 8,  // in the order it was shown; outcome: `verdict`
+
+  // What was done to them.
+  stop = 9,         // just before SIGSTOP to pid (here and below the pid it was done to)
+  cont = 10,        // just after SIGCONT to pid
+  kill = 11,        // just before kill -9 of pid
+  away_begin = 12,  // just before the engine became unreachable; hold: number of the outage, since outages may overlap
+  away_end = 13,    // just after it answered again
+  data_loss =
+      14,       // t_ns: nothing of the new state existed before; deadline_ns: nothing of the old state was made after
+  fault = 15,   // any fault that was done, for the count
+  finish = 16,  // faults were healed a grace time ago: whoever still waits now, waits for ever
+};
+
+enum class miss : std::uint8_t { empty = 0, cancelled = 1, failed = 2 };
+enum class verdict : std::uint8_t { accepted = 0, stale = 1, conflict = 2 };
+
+// Bits of `outcome` in observed and release.
+inline constexpr std::uint8_t seen_valid = 1;  // valid() was true
+inline constexpr std::uint8_t seen_lost = 2;   // lost() was requested
+
+struct event {
+  std::int64_t t_ns = 0;
+  std::int64_t deadline_ns = 0;
+  std::uint64_t token = 0;
+  std::uint64_t hold = 0;  // unique in the run: pid << 32 | serial
+  std::uint32_t pid = 0;
+  std::uint16_t worker = 0;
+  std::uint16_t name = 0;  // 0 is the hot one
+  op what = op::none;
+  std::uint8_t outcome = 0;
+  std::uint8_t reserved[6] = {};
+};
+static_assert(sizeof(event) == 48);
+
+struct history_header {
+  char magic[8] = {'T', 'Y', 'E', 'R', 'H', 'I', 'S', 'T'};
+  std::uint32_t version = 1;
+  std::uint32_t event_bytes = sizeof(event);
+  std::uint64_t capacity = 0;
+  std::uint64_t next = 0;  // lines taken; the last few may be unfinished
+  std::uint8_t reserved[32] = {};
+};
+static_assert(sizeof(history_header) == 64);
+
+inline std::int64_t now_ns() noexcept {
+  timespec t{};
+  ::clock_gettime(CLOCK_BOOTTIME, &t);
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+}  // namespace fault

@@ -1,0 +1,52 @@
+#include "proxy/link.hpp"
+
+namespace fault {
+
+void link::from_client(std::string_view bytes, std::int64_t due_ns) {
+  if (ended_) return;
+  client_bytes_ += bytes;
+  std::size_t done = 0;
+  while (const auto length = requests_.scan(std::string_view{client_bytes_}.substr(done))) {
+    expect(std::string_view{client_bytes_}.substr(done, *length));
+    done += *length;
+  }
+  if (done == 0) return;
+  to_server.push_back({due_ns, client_bytes_.substr(0, done)});
+  client_bytes_.erase(0, done);
+}
+
+void link::expect(std::string_view message) {
+  const request r = reader_.read(words_of(message));
+  if (!r.answered) return;
+  expected e{r.what, std::nullopt};
+  auto& drop = orders_.drops[static_cast<std::size_t>(r.what)];
+  if (drop.left > 0) {
+    --drop.left;
+    e.drop = drop.how;
+  }
+  expected_.push_back(e);
+}
+
+std::optional<kind> link::from_server(std::string_view bytes, std::int64_t due_ns) {
+  if (ended_) return std::nullopt;
+  server_bytes_ += bytes;
+  std::size_t done = 0;
+  std::optional<kind> dropped;
+  while (const auto length = replies_.scan(std::string_view{server_bytes_}.substr(done))) {
+    if (server_bytes_[done] != '>' && !expected_.empty()) {
+      const expected e = expected_.front();
+      expected_.pop_front();
+      if (e.drop) {
+        ended_ = e.drop;
+        dropped = e.what;
+        break;
+      }
+    }
+    done += *length;
+  }
+  if (done > 0) to_client.push_back({due_ns, server_bytes_.substr(0, done)});
+  server_bytes_.erase(0, done);
+  return dropped;
+}
+
+}  // namespace fault

@@ -1,0 +1,65 @@
+// One client's connection through the proxy, and its twin to the server.
+#pragma once
+
+#include "proxy/request.hpp"
+#include "proxy/resp.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+namespace fault {
+
+enum class drop_by : std::uint8_t {
+  close,  // the reply vanishes and the connection is reset
+  hole,   // the reply vanishes and the connection stays open, mute for ever
+};
+
+// What the proxy is told to do, shared by all links.
+struct orders {
+  struct drop {
+    std::uint32_t left = 0;  // how many more replies of the kind
+    drop_by how = drop_by::close;
+  };
+  std::array<drop, kind_names.size()> drops{};
+  std::int64_t delay_ns = 0, jitter_ns = 0;  // each way
+  bool frozen = false;                       // nothing moves; what is under way arrives after the thaw
+};
+
+// Sans I/O: bytes in, bytes out when they are due. The proxy owns the descriptors.
+class link {
+ public:
+  link(orders& o, request_reader& reader) : orders_(o), reader_(reader) {}
+
+  // Bytes from the client, on their way to the server. Throws std::runtime_error if they are not RESP.
+  void from_client(std::string_view bytes, std::int64_t due_ns);
+
+  // Bytes from the server. Gives the kind of the reply that was dropped, if one was: what follows it never arrives.
+  std::optional<kind> from_server(std::string_view bytes, std::int64_t due_ns);
+
+  // After a drop by close: end the connection as soon as what came before it is written.
+  bool closing() const { return ended_ && *ended_ == drop_by::close; }
+
+  struct chunk {
+    std::int64_t due_ns = 0;
+    std::string bytes;
+  };
+  std::deque<chunk> to_server, to_client;
+
+ private:
+  struct expected {
+    kind what = kind::other;
+    std::optional<drop_by> drop;
+  };
+  void expect(std::string_view message);
+
+  orders& orders_;
+  request_reader& reader_;
+  std::string client_bytes_, server_bytes_;
+  resp_scanner requests_, replies_;
+  std::deque<expected> expected_;
+  std::optional<drop_by> ended_;
+};
+
+}  // namespace fault

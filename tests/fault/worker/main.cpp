@@ -1,0 +1,89 @@
+// fault_worker --uri URI --history FILE --resource SOCKET [--ttl-ms N] [--request-timeout-ms N] [--workers N]
+//              [--names N] [--seed N]
+//
+// One process with one client and some workers. Runs until SIGTERM; then it finishes what was begun (waits without a
+// limit are waited out: whoever started us decides how long) and exits with 0.
+#include "common/socket.hpp"
+#include "worker/worker.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace {
+
+fault::settings parse(int argc, char** argv) {
+  fault::settings s;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string word = argv[i], value = argv[i + 1];
+    const auto number = [&] { return std::stoull(value); };
+    if (word == "--uri") {
+      s.uri = value;
+    } else if (word == "--history") {
+      s.history = value;
+    } else if (word == "--resource") {
+      s.resource = value;
+    } else if (word == "--ttl-ms") {
+      s.ttl = std::chrono::milliseconds{number()};
+    } else if (word == "--request-timeout-ms") {
+      s.request_timeout = std::chrono::milliseconds{number()};
+    } else if (word == "--workers") {
+      s.workers = static_cast<std::uint32_t>(number());
+    } else if (word == "--names") {
+      s.names = static_cast<std::uint32_t>(number());
+    } else if (word == "--seed") {
+      s.seed = number();
+    } else {
+      throw std::runtime_error{"unknown option " + word};
+    }
+  }
+  if (s.uri.empty() || s.history.empty() || s.resource.empty() || s.names < 2) {
+    throw std::runtime_error{"--uri, --history and --resource are needed, and at least two names"};
+  }
+  return s;
+}
+
+std::string name_of(std::uint32_t number) { return number == 0 ? "fault/hot" : "fault/" + std::to_string(number); }
+
+void run(const fault::settings& s, const sigset_t& end) {
+  fault::history_writer history{s.history};
+  tyer::client client{s.uri, {.request_timeout = s.request_timeout, .label = "fault_worker"}};
+  std::vector<std::unique_ptr<tyer::mutex>> locks;
+  for (std::uint32_t n = 0; n < s.names; ++n) {
+    locks.push_back(std::make_unique<tyer::mutex>(client, name_of(n), tyer::lock_options{.ttl = s.ttl}));
+  }
+  fault::canceller cancels;
+  fault::process shared{s, history, cancels, locks};
+
+  std::vector<std::jthread> threads;
+  for (std::uint32_t n = 0; n < s.workers; ++n) {
+    threads.emplace_back([&shared, n] { fault::worker{shared, static_cast<std::uint16_t>(n)}.run(); });
+  }
+  int number = 0;
+  ::sigwait(&end, &number);
+  shared.draining = true;
+  threads.clear();  // joins
+  if (!client.close(std::chrono::seconds{2})) std::fputs("fault_worker: a release had no answer at the end\n", stderr);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  fault::end_with_parent();
+  // Blocked before any thread starts, so that only sigwait takes it.
+  sigset_t end;
+  sigemptyset(&end);
+  sigaddset(&end, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &end, nullptr);
+  try {
+    run(parse(argc, argv), end);
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "fault_worker: %s\n", e.what());
+    return 2;
+  }
+}

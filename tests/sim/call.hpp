@@ -1,0 +1,34 @@
+// A request on its way, and its answer.
+#pragma once
+
+#include "engine/engine.hpp"
+#include "sim/scenario.hpp"
+#include "sim/world.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <variant>
+#include <vector>
+
+namespace tyer::sim {
+
+using core::fate;
+using core::id;
+
+struct call {
+  enum class kind : std::uint8_t { acquire, keep, release };
+  kind what;
+  std::uint64_t serial = 0;             // among the calls of one client
+  engine::request ask;                  // acquire
+  std::vector<engine::target> targets;  // keep, release
+  fate as = fate::holding;              // keep
+  milliseconds ttl{};                   // keep
+  bool clean = true;                    // release
+  moment made, sent;
+  moment not_after;  // as the server is told it
+};
+using call_ptr = std::unique_ptr<call>;
+
+using answers = std::variant<engine::answer, std::vector<fate>, fate, engine::failure>;
+
+}  // namespace tyer::sim

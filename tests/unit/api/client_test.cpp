@@ -1,0 +1,80 @@
+#include "unit/api/later.hpp"
+
+#include <tyer/testing.hpp>
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+namespace tyer::testing_api {
+namespace {
+
+// Each of these once left somebody waiting for ever, or touched what was gone.
+
+TEST(client, closing_while_the_engine_is_away_answers_everybody) {
+  testing::engine engine;
+  std::optional<client> c{engine.connect()};
+  mutex m{*c, "a", {.ttl = 60s}}, other{*c, "b", {.ttl = 60s}};
+  hold h = m.acquire(), released = other.acquire();
+  engine.pause();
+  auto waiting = acquire_later(m);
+  auto outcome = std::async(std::launch::async, [&] { return released.release(); });
+  const auto before = std::chrono::steady_clock::now();
+  while (released) std::this_thread::yield();  // the release is under way
+  c.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 1500ms);
+  EXPECT_EQ(waiting.get().why.code, errc::closed);
+  EXPECT_TRUE(h.lost().stop_requested());
+  EXPECT_NE(within_reason(std::move(outcome)), release_outcome::released);
+}
+
+TEST(client, closing_without_time_answers_everybody) {
+  for (int i = 0; i < 200; ++i) {
+    testing::engine engine;
+    client c = engine.connect();
+    mutex m{c, "a"};
+    hold h = m.acquire();
+    auto waiting = acquire_later(m);
+    c.close(0ms);
+    EXPECT_EQ(waiting.get().why.code, errc::closed);
+  }
+}
+
+TEST(client, a_call_at_the_moment_of_closing_is_answered) {
+  for (int i = 0; i < 200; ++i) {
+    testing::engine engine;
+    client c = engine.connect();
+    mutex m{c, "a"};
+    auto calling = std::async(std::launch::async, [&] {
+      failure why;
+      while (!why) m.acquire(why);
+      return why.code;
+    });
+    c.close();
+    EXPECT_EQ(within_reason(std::move(calling)), errc::closed);
+  }
+}
+
+TEST(client, a_closed_client_is_not_ready) {
+  testing::engine engine;
+  client c = engine.connect();
+  EXPECT_TRUE(c.wait_ready());
+  c.close();
+  EXPECT_EQ(c.wait_ready(1ms, std::nothrow).code, errc::closed);
+}
+
+TEST(client, may_be_destroyed_by_a_callback_of_its_own) {
+  testing::engine engine;
+  std::optional<client> c{engine.connect()};
+  std::optional<hold> h{mutex{*c, "a"}.acquire()};
+  std::promise<void> done;
+  const std::stop_callback callback{h->lost(), [&] {
+                                      c.reset();
+                                      done.set_value();
+                                    }};
+  engine.lose(*h);
+  within_reason(done.get_future());
+}
+
+}  // namespace
+}  // namespace tyer::testing_api

@@ -1,0 +1,99 @@
+#include "unit/api/later.hpp"
+
+#include <tyer/testing.hpp>
+
+#include <gtest/gtest.h>
+
+namespace tyer::testing_api {
+namespace {
+
+class mutex_on_hand_time : public ::testing::Test {
+ protected:
+  testing::engine engine;
+  client a = engine.connect(), b = engine.connect();
+};
+
+TEST_F(mutex_on_hand_time, a_cancelled_try_does_not_give_its_empty_answer_to_the_waiter_behind_it) {
+  mutex held{a, "x"}, wanted{b, "x"};
+  hold h = held.acquire();
+  engine.pause();
+  auto attempt = acquire_later(wanted, {.waits = false});
+  auto waiting = acquire_later(wanted);
+  attempt.handle->cancel();
+  EXPECT_EQ(attempt.get().why.code, errc::cancelled);
+  engine.resume();
+  engine.advance(1s);
+  EXPECT_FALSE(waiting.is_there());
+  h = {};
+  engine.advance(1s);
+  ASSERT_TRUE(waiting.is_there());
+  EXPECT_TRUE(waiting.get().got.valid());
+}
+
+TEST_F(mutex_on_hand_time, a_wait_with_a_limit_bears_an_outage_until_its_limit) {
+  client c = engine.connect({.request_timeout = 1s, .unavailable_after = 2s});
+  mutex m{c, "x"};
+  engine.pause();
+  auto limited = acquire_later(m, {.at_most = 10s});
+  engine.advance(9s);
+  EXPECT_FALSE(limited.is_there());
+  engine.advance(1s);
+  ASSERT_TRUE(limited.is_there());
+  const auto answer = limited.get();
+  EXPECT_FALSE(answer.why) << answer.why.words;
+  EXPECT_FALSE(answer.got);
+  engine.resume();
+}
+
+TEST_F(mutex_on_hand_time, a_wait_without_a_limit_bears_an_outage_for_unavailable_after) {
+  client c = engine.connect({.request_timeout = 1s, .unavailable_after = 5s});
+  mutex m{c, "x"};
+  engine.pause();
+  auto waiting = acquire_later(m);
+  engine.advance(4s);
+  EXPECT_FALSE(waiting.is_there());
+  engine.advance(2s);
+  ASSERT_TRUE(waiting.is_there());
+  EXPECT_EQ(waiting.get().why.code, errc::unavailable);
+  engine.resume();
+}
+
+TEST_F(mutex_on_hand_time, what_a_given_up_wait_had_sent_is_not_in_the_way) {
+  client c = engine.connect({.request_timeout = 1s, .unavailable_after = 2s});
+  mutex m{c, "x", {.ttl = 1h}}, other{a, "x"};
+  engine.pause();
+  auto waiting = acquire_later(m);
+  engine.advance(4s);
+  EXPECT_EQ(waiting.get().why.code, errc::unavailable);
+  engine.resume();
+  engine.advance(5s);
+  EXPECT_TRUE(other.try_acquire());
+}
+
+TEST_F(mutex_on_hand_time, an_answer_that_needs_no_engine_is_not_waited_for) {
+  mutex m{a, "x", {.ttl = 1h}};
+  hold h = m.acquire();
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_FALSE(m.try_acquire());  // known here
+    EXPECT_FALSE(m.try_acquire());
+  }
+  engine.lose(h);
+  EXPECT_EQ(h.release(), release_outcome::already_gone);  // known here too
+}
+
+TEST_F(mutex_on_hand_time, the_longest_limit_is_no_limit) {
+  mutex m{a, "x"};
+  EXPECT_TRUE(m.try_lock_for(std::chrono::nanoseconds::max()));
+  m.unlock();
+  EXPECT_TRUE(m.try_lock_for(std::chrono::hours::max()));
+  m.unlock();
+  EXPECT_TRUE(m.try_lock_for(std::chrono::duration<double>{1e300}));
+  m.unlock();
+  EXPECT_TRUE(m.try_lock_until(std::chrono::steady_clock::time_point::max()));
+  m.unlock();
+  EXPECT_TRUE(m.try_lock_until(std::chrono::steady_clock::time_point::min()));  // one attempt
+  m.unlock();
+}
+
+}  // namespace
+}  // namespace tyer::testing_api

@@ -1,0 +1,121 @@
+// tyer/testing.hpp does what it says, since other people's tests stand on it.
+#include "unit/api/later.hpp"
+
+#include <tyer/testing.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+namespace tyer::testing_api {
+namespace {
+
+class testing_engine : public ::testing::Test {
+ protected:
+  testing::engine engine;
+  client a = engine.connect(), b = engine.connect();
+  mutex mine{a, "x", {.ttl = 10s}}, theirs{b, "x", {.ttl = 10s}};
+};
+
+TEST_F(testing_engine, time_stands_still_until_it_is_moved) {
+  const auto before = engine.now();
+  hold h = mine.acquire();
+  EXPECT_EQ(engine.now(), before);
+  EXPECT_EQ(h.remaining(), 9500ms);  // ttl - ttl / 20
+  engine.advance(3s);
+  EXPECT_EQ(engine.now(), before + 3s);
+}
+
+TEST_F(testing_engine, renewals_happen_on_the_way) {
+  hold h = mine.acquire();
+  engine.advance(1h);
+  EXPECT_TRUE(h.valid());
+  EXPECT_GT(h.remaining(), 5s);
+  EXPECT_FALSE(theirs.try_acquire());
+}
+
+TEST_F(testing_engine, a_paused_engine_loses_the_hold_before_its_validity_ends) {
+  hold h = mine.acquire();
+  std::atomic<bool> in_time{false};
+  const std::stop_callback told{h.lost(), [&] { in_time = engine.now() < h.valid_until(); }};
+  engine.pause();
+  engine.advance(8s);
+  EXPECT_TRUE(h.valid());
+  engine.advance(2s);
+  EXPECT_FALSE(h.valid());
+  EXPECT_TRUE(in_time);
+  engine.resume();
+  engine.advance(10s);
+  EXPECT_TRUE(theirs.try_acquire());
+}
+
+TEST_F(testing_engine, a_short_pause_costs_nothing) {
+  hold h = mine.acquire();
+  engine.pause();
+  engine.advance(5s);
+  engine.resume();
+  engine.advance(1min);
+  EXPECT_TRUE(h.valid());
+}
+
+TEST_F(testing_engine, exactly_that_hold_is_lost_and_told_on_return) {
+  hold h = mine.acquire();
+  mutex elsewhere{a, "y"};
+  hold other = elsewhere.acquire();
+  engine.lose(h);
+  EXPECT_TRUE(h.lost().stop_requested());
+  EXPECT_FALSE(h.valid());
+  EXPECT_TRUE(other.valid());
+  hold next = theirs.try_acquire();
+  EXPECT_TRUE(next.valid());
+  engine.lose(h);  // it is gone: the next one is not touched
+  EXPECT_TRUE(next.valid());
+}
+
+TEST_F(testing_engine, a_waiter_gets_what_was_lost) {
+  hold h = mine.acquire();
+  auto waiting = acquire_later(theirs);
+  engine.lose(h);
+  EXPECT_TRUE(waiting.get().got.valid());
+}
+
+TEST_F(testing_engine, everything_can_be_lost_at_once) {
+  hold h = mine.acquire();
+  auto waiting = acquire_later(theirs);
+  engine.lose_everything();
+  EXPECT_TRUE(h.lost().stop_requested());
+  const hold next = waiting.get().got;
+  EXPECT_TRUE(next.valid());
+  EXPECT_GT(next.token(), h.token());
+}
+
+TEST_F(testing_engine, a_wait_ends_when_time_is_moved_past_its_limit) {
+  hold h = mine.acquire();
+  auto waiting = acquire_later(theirs, {.at_most = 30s});
+  engine.advance(29s);
+  EXPECT_FALSE(waiting.is_there());
+  engine.advance(1s);
+  ASSERT_TRUE(waiting.is_there());
+  EXPECT_FALSE(waiting.get().got);
+}
+
+TEST_F(testing_engine, clients_may_come_and_go) {
+  {
+    client c = engine.connect();
+    hold h = mutex{c, "z"}.acquire();
+  }
+  engine.advance(1s);
+  EXPECT_TRUE((mutex{a, "z"}.try_acquire()));
+}
+
+TEST_F(testing_engine, an_empty_hold_cannot_be_lost) { EXPECT_THROW(engine.lose(hold{}), error); }
+
+TEST(testing_engines, know_nothing_of_each_other) {
+  testing::engine one, two;
+  client a = one.connect(), b = two.connect();
+  hold h = mutex{a, "x"}.acquire();
+  EXPECT_TRUE((mutex{b, "x"}.try_acquire()));
+}
+
+}  // namespace
+}  // namespace tyer::testing_api

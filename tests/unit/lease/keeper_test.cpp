@@ -1,0 +1,112 @@
+#include "lease/keeper.hpp"
+
+#include "at.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+namespace tyer::lease {
+namespace {
+
+using core::fate;
+
+TEST(keeper, an_entry_is_due_after_a_third_of_its_ttl_or_a_little_earlier) {
+  keeper k{100};
+  kept a, b;
+  k.add(a, fate::holding, 9s, at(0s), 0);
+  EXPECT_EQ(k.next_due(), at(3s));
+  k.remove(a);
+  k.add(b, fate::holding, 9s, at(0s), 0.999999);
+  EXPECT_LT(k.next_due(), at(3s));
+  EXPECT_GT(k.next_due(), at(2600ms));
+}
+
+TEST(keeper, gives_nothing_before_it_is_due) {
+  keeper k{100};
+  kept a;
+  k.add(a, fate::holding, 9s, at(0s), 0);
+  EXPECT_TRUE(k.take(at(2999ms)).entries.empty());
+  const auto b = k.take(at(3s));
+  EXPECT_EQ(b.entries, std::vector<kept*>{&a});
+  EXPECT_EQ(b.as, fate::holding);
+  EXPECT_EQ(b.ttl, 9s);
+  EXPECT_EQ(k.size(), 0u);
+  EXPECT_EQ(k.next_due(), time_point::max());
+}
+
+TEST(keeper, takes_along_what_is_due_soon) {
+  keeper k{100};
+  std::array<kept, 3> e;
+  k.add(e[0], fate::holding, 9s, at(0s), 0);
+  k.add(e[1], fate::holding, 9s, at(700ms), 0);
+  k.add(e[2], fate::holding, 9s, at(2s), 0);
+  EXPECT_EQ(k.take(at(3s)).entries, (std::vector<kept*>{&e[0], &e[1]}));
+  EXPECT_EQ(k.next_due(), at(5s));
+}
+
+TEST(keeper, a_batch_has_its_limit) {
+  keeper k{100};
+  std::vector<kept> e(250);
+  for (auto& x : e) k.add(x, fate::holding, 9s, at(0s), 0);
+  EXPECT_EQ(k.take(at(3s)).entries.size(), 100u);
+  EXPECT_EQ(k.take(at(3s)).entries.size(), 100u);
+  EXPECT_EQ(k.take(at(3s)).entries.size(), 50u);
+  EXPECT_TRUE(k.take(at(3s)).entries.empty());
+}
+
+TEST(keeper, ttls_and_kinds_are_not_mixed) {
+  keeper k{100};
+  kept a, b, c;
+  k.add(a, fate::holding, 9s, at(0s), 0);
+  k.add(b, fate::holding, 3s, at(0s), 0);
+  k.add(c, fate::waiting, 9s, at(0s), 0);
+  for (int n = 0; n < 3; ++n) EXPECT_EQ(k.take(at(10s)).entries.size(), 1u);
+}
+
+TEST(keeper, a_failed_one_is_due_again_soon) {
+  keeper k{100};
+  kept a;
+  k.retry(a, fate::holding, 10s, at(5s));
+  EXPECT_EQ(k.next_due(), at(5s) + renew_retry(10s));
+}
+
+TEST(keeper, after_a_reconnect_everything_is_due_at_once) {
+  keeper k{100};
+  kept a, b, late;
+  k.add(a, fate::holding, 9s, at(0s), 0);
+  k.add(b, fate::waiting, 3s, at(0s), 0);
+  k.hurry_all();
+  EXPECT_EQ(k.next_due(), time_point::min());
+  k.add(late, fate::holding, 9s, at(0s), 0);
+  EXPECT_EQ(k.take(at(0s)).entries, std::vector<kept*>{&a}) << "what came after is not due";
+  EXPECT_EQ(k.take(at(0s)).entries, std::vector<kept*>{&b});
+  EXPECT_TRUE(k.take(at(0s)).entries.empty());
+}
+
+TEST(keeper, one_can_be_hurried_or_removed) {
+  keeper k{100};
+  kept a, b;
+  k.add(a, fate::holding, 9s, at(0s), 0);
+  k.add(b, fate::holding, 9s, at(0s), 0);
+  k.hurry(b, fate::holding, 9s);
+  EXPECT_EQ(k.take(at(0s)).entries, std::vector<kept*>{&b});
+  k.remove(a);
+  k.remove(a);  // twice does no harm
+  EXPECT_EQ(k.size(), 0u);
+}
+
+TEST(keeper, ttls_that_are_made_up_each_time_leave_nothing_behind) {
+  keeper k{100};
+  for (int n = 1; n < 1000; ++n) {
+    kept a;
+    k.add(a, fate::holding, n * 1s, at(0s), 0);
+    k.remove(a);
+  }
+  EXPECT_EQ(k.size(), 0u);
+  EXPECT_EQ(k.next_due(), time_point::max());
+}
+
+}  // namespace
+}  // namespace tyer::lease

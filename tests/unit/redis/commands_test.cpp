@@ -1,0 +1,78 @@
+#include "engines/redis/commands.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+using namespace tyer::redis;
+using tyer::core::id;
+
+id make_id(int n) {
+  id i;
+  i.bytes.fill(static_cast<std::byte>(n));
+  return i;
+}
+
+TEST(commands, terms_are_packed_big_endian) {
+  const auto packed = pack({.ttl = 1ms, .place = 2ms, .not_after = 3us, .seen = 4, .live = 6ms, .waiters_max = 5});
+  ASSERT_EQ(packed.size(), 36u);
+  EXPECT_EQ(packed[5], 1);
+  EXPECT_EQ(packed[11], 2);
+  EXPECT_EQ(packed[18], 3);
+  EXPECT_EQ(packed[25], 4);
+  EXPECT_EQ(packed[31], 6);
+  EXPECT_EQ(packed[35], 5);
+}
+
+TEST(commands, acquire) {
+  commands c{keys{"t:"}, 24h, 7};
+  tyer::engine::request r;
+  r.what = {make_id(1), "n"};
+  r.ttl = 10s;
+  r.waiter_ttl = 3s;
+  r.owner = "me";
+  const auto words = c.acquire(r, 5us);
+  ASSERT_EQ(words.size(), 4u);
+  EXPECT_EQ(words[1], "t:{n}");
+  EXPECT_EQ(words[2], std::string{make_id(1).view()} + "me");
+  EXPECT_EQ(words[3], pack({.ttl = 10s, .place = 0ms, .not_after = 5us, .seen = 0, .live = 24h, .waiters_max = 7}))
+      << "a try has no place";
+}
+
+TEST(commands, keys_outlive_the_longest_lease) {
+  commands c{keys{"t:"}, 1s, 7};
+  tyer::engine::request r;
+  r.what = {make_id(1), "n"};
+  r.ttl = 10s;
+  r.waiter_ttl = 40s;
+  EXPECT_EQ(c.acquire(r, 5us)[3],
+            pack({.ttl = 10s, .place = 0ms, .not_after = 5us, .seen = 0, .live = 80s, .waiters_max = 7}));
+}
+
+TEST(commands, keep_carries_many) {
+  commands c{keys{"t:"}, 24h, 7};
+  const std::vector<tyer::engine::target> targets{{make_id(1), "a"}, {make_id(2), "b{"}, {make_id(3), "c"}};
+  const auto words = c.keep(targets, 10s);
+  ASSERT_EQ(words.size(), 7u);
+  EXPECT_EQ(words[0], "3");
+  EXPECT_EQ(words[1], "t:{a}");
+  EXPECT_EQ(words[2], "t:{b%7B}");
+  EXPECT_EQ(words[3], "t:{c}");
+  EXPECT_EQ(words[4], "10000");
+  EXPECT_EQ(words[5], "86400000");
+  EXPECT_EQ(words[6], std::string{make_id(1).view()} + std::string{make_id(2).view()} + std::string{make_id(3).view()});
+}
+
+TEST(commands, an_owner_is_cut) {
+  commands c{keys{"t:"}, 24h, 7};
+  const std::string long_owner(5000, 'x');
+  tyer::engine::request r;
+  r.what = {make_id(1), "n"};
+  r.owner = long_owner;
+  EXPECT_EQ(c.acquire(r, 5us)[2].size(), 16 + owner_bytes_max);
+}
+
+}  // namespace

@@ -1,0 +1,74 @@
+#include "engines/redis/config.hpp"
+
+#include "core/uri.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+struct outcome {
+  tyer::redis::read_config read;
+  tyer::core::uri left;
+};
+
+outcome read(std::string_view text) {
+  auto parsed = tyer::core::parse_uri(text);
+  EXPECT_FALSE(parsed.error) << text;
+  outcome o;
+  o.read = tyer::redis::read(parsed.value);
+  o.left = parsed.value;
+  return o;
+}
+
+TEST(config, defaults) {
+  const auto c = read("redis://shop").read.value;
+  EXPECT_EQ(c.server, (tyer::core::endpoint{"shop", 6379}));
+  EXPECT_FALSE(c.tls);
+  EXPECT_EQ(c.database, 0);
+  EXPECT_EQ(c.tombstone_ttl, 24h);
+  EXPECT_EQ(c.waiters_max, 100'000u);
+  EXPECT_EQ(c.in_flight_max, 65'536u);
+}
+
+TEST(config, everything) {
+  const auto c =
+      read("rediss://ann:s%40cret@[::1]:7000/2?tombstone_ttl=60&waiters_max=5&in_flight_max=9&ca=/a&cert=/b&key=/c")
+          .read;
+  ASSERT_FALSE(c.error) << c.error.words;
+  EXPECT_EQ(c.value.server, (tyer::core::endpoint{"::1", 7000}));
+  EXPECT_EQ(c.value.user, "ann");
+  EXPECT_EQ(c.value.password, "s@cret");
+  EXPECT_EQ(c.value.database, 2);
+  EXPECT_EQ(c.value.tombstone_ttl, 60s);
+  EXPECT_EQ(c.value.waiters_max, 5u);
+  EXPECT_EQ(c.value.in_flight_max, 9u);
+  EXPECT_TRUE(c.value.tls);
+  EXPECT_TRUE(c.value.verify);
+  EXPECT_EQ(c.value.ca + c.value.cert + c.value.key, "/a/b/c");
+  EXPECT_EQ(c.value.shown.find("cret"), std::string::npos);
+}
+
+TEST(config, what_it_does_not_know_stays) {
+  EXPECT_EQ(read("redis://h?colour=red").left.query.size(), 1u);
+  EXPECT_EQ(read("redis://h?ca=/a").left.query.size(), 1u) << "TLS options without TLS are somebody's mistake";
+  EXPECT_TRUE(read("rediss://h?ca=/a").left.query.empty());
+}
+
+TEST(config, verification_ends_only_by_name) {
+  EXPECT_FALSE(read("rediss://h?verify=none").read.value.verify);
+  EXPECT_TRUE(read("rediss://h?verify=peer").read.value.verify);
+  EXPECT_TRUE(read("rediss://h?verify=0").read.error);
+  EXPECT_TRUE(read("rediss://h?verify=").read.error);
+}
+
+TEST(config, refuses) {
+  for (const char* text : {"redis://a,b", "redis://h/x", "redis://h/-1", "redis://h/1/2", "redis://ann@h",
+                           "redis://h?tombstone_ttl=0", "redis://h?tombstone_ttl=1h", "redis://h?waiters_max=0",
+                           "redis://h?in_flight_max=x", "rediss://h?cert=/a", "rediss://h?key=/a"}) {
+    EXPECT_TRUE(read(text).read.error) << text;
+  }
+}
+
+}  // namespace

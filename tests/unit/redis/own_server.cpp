@@ -1,0 +1,57 @@
+#include "unit/redis/own_server.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+namespace tyer::test {
+
+namespace {
+
+std::string output_of(const std::string& command) {
+  FILE* pipe = ::popen(command.c_str(), "re");
+  if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
+  std::string text;
+  char more[4096];
+  while (const auto got = std::fread(more, 1, sizeof more, pipe)) text.append(more, got);
+  if (::pclose(pipe) != 0) throw std::runtime_error("failed: " + command);
+  return text;
+}
+
+// "field": "value", as json.dumps writes it
+std::string field(const std::string& json, const std::string& name) {
+  const auto at = json.find('"' + name + "\": \"");
+  if (at == json.npos) throw std::runtime_error("no " + name + " in " + json);
+  const auto from = at + name.size() + 5;
+  return json.substr(from, json.find('"', from) - from);
+}
+
+std::string kind() {
+  const char* id = std::getenv("TYER_ENGINE_ID");  // redis-a1b2c3
+  const std::string text = id != nullptr ? id : "redis-";
+  return text.substr(0, text.rfind('-'));
+}
+
+}  // namespace
+
+own_server::own_server(const std::string& options) {
+  const auto json =
+      output_of(TYER_ENGINES_TOOL " up " + kind() + " --json --owner " + std::to_string(::getpid()) + " " + options);
+  uri_ = field(json, "uri");
+  id_ = field(json, "id");
+  folder_ = field(json, "dir");
+}
+
+own_server::~own_server() {
+  try {
+    tell("down");
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+  }
+}
+
+void own_server::tell(const std::string& verb) { output_of(TYER_ENGINES_TOOL " " + verb + " " + id_); }
+
+}  // namespace tyer::test

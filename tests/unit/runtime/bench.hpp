@@ -1,0 +1,120 @@
+// A desk on a scripted engine and a clock that is moved by hand.
+#pragma once
+
+#include "runtime/desk.hpp"
+#include "runtime/hold_state.hpp"
+#include "unit/runtime/scripted_engine.hpp"
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tyer::testing {
+
+using namespace std::chrono_literals;
+using runtime::hold_ptr;
+using phase = tyer::detail::hold_state::phase;
+
+class hand_clock final : public core::clock {
+ public:
+  lease::time_point now() const noexcept override { return now_; }
+  bool flows() const noexcept override { return false; }
+  void move(lease::duration d) { now_ += d; }
+
+ private:
+  lease::time_point now_{1000s};
+};
+
+class counted_ids final : public core::id_source {
+ public:
+  std::uint64_t nonce() const noexcept override { return 7; }
+  id next() override {
+    const std::uint64_t halves[2] = {7, ++count_};
+    return id::from({reinterpret_cast<const char*>(halves), sizeof halves});
+  }
+
+ private:
+  std::uint64_t count_ = 0;
+};
+
+// Notes down what the thread of the alarms would do.
+class noting_watcher final : public runtime::watcher {
+ public:
+  void guard(const hold_ptr& h) override { guarded.push_back(h); }
+  void tell(const hold_ptr& h) override { told.push_back(h); }
+  std::vector<hold_ptr> guarded, told;
+};
+
+// What a caller was told.
+struct told {
+  int times = 0;
+  tyer::failure why;
+  hold_ptr hold;
+};
+
+struct bench {
+  explicit bench(runtime::limits l = {}) : bounds(l) {}
+
+  runtime::limits bounds;
+  hand_clock clock;
+  counted_ids ids;
+  noting_watcher watcher;
+  scripted_engine engine{clock};
+  runtime::desk desk{engine, clock, ids, watcher, bounds};
+
+  std::shared_ptr<runtime::spec> lock = make_lock("order", 9s);
+
+  static std::shared_ptr<runtime::spec> make_lock(std::string name, milliseconds ttl, std::uint32_t handoffs = 0) {
+    auto s = std::make_shared<runtime::spec>();
+    s->name = std::move(name);
+    s->ttl = ttl;
+    s->waiter_ttl = std::chrono::ceil<milliseconds>(lease::default_waiter_ttl(ttl));
+    s->handoffs = handoffs;
+    return s;
+  }
+
+  struct caller {
+    std::shared_ptr<runtime::wish> wish;
+    std::shared_ptr<told> answer;
+    told* operator->() const { return answer.get(); }
+  };
+  caller want(std::shared_ptr<const runtime::spec> what, bool waits = true, std::optional<lease::duration> limit = {}) {
+    caller c{std::make_shared<runtime::wish>(), std::make_shared<told>()};
+    c.wish->what = std::move(what);
+    c.wish->waits = waits;
+    if (limit) c.wish->limit = clock.now() + *limit;
+    c.wish->done = [a = c.answer](tyer::failure f, hold_ptr h) {
+      ++a->times;
+      a->why = std::move(f);
+      a->hold = std::move(h);
+    };
+    desk.want(c.wish);
+    return c;
+  }
+  caller want() { return want(lock); }
+  caller try_once() { return want(lock, false); }
+
+  // A caller that has the lock, with the token part given.
+  caller held(std::uint64_t part = 100) {
+    caller c = want();
+    engine.acquires.back().grant(part);
+    return c;
+  }
+
+  // Time goes on, and the desk does what is due on the way.
+  void pass(lease::duration d) {
+    const auto end = clock.now() + d;
+    for (auto due = desk.next_due(); due <= end; due = desk.next_due()) {
+      if (due > clock.now()) clock.move(due - clock.now());
+      desk.on_time(clock.now());
+    }
+    clock.move(end - clock.now());
+    desk.on_time(clock.now());
+  }
+  // Time goes on, and nothing happens in this process: it was stopped.
+  void stop_for(lease::duration d) { clock.move(d); }
+};
+
+}  // namespace tyer::testing

@@ -1,0 +1,19 @@
+"""The table of engine kinds."""
+
+from __future__ import annotations
+
+from instances import EngineError
+from kinds import Kind
+from redis_kind import Redis, Valkey
+
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (Redis(), Valkey())}
+
+PLANNED = ("sentinel", "cluster", "redlock", "etcd", "etcd3", "zk", "zk3", "mariadb", "mysql", "postgres")
+
+
+def find(name: str) -> Kind:
+    if name in KINDS:
+        return KINDS[name]
+    if name in PLANNED:
+        raise EngineError(f"engine kind '{name}' is planned but cannot be started yet; ready: {', '.join(KINDS)}", 2)
+    raise EngineError(f"unknown engine kind '{name}'; ready: {', '.join(KINDS)}; planned: {', '.join(PLANNED)}", 2)

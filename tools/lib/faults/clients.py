@@ -1,0 +1,120 @@
+"""The worker processes: some are always running, and each may be killed or stopped at any moment."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from dataclasses import dataclass
+
+from faults.children import Child
+from faults.history import History, Op
+
+
+@dataclass
+class Load:
+    """What the workers do."""
+
+    processes: int = 8
+    workers: int = 8
+    names: int = 16
+    ttl_ms: int = 1000
+    request_timeout_ms: int = 500
+
+
+class Clients:
+    def __init__(self, program: str, folder: str, uri: str, resource: str, load: Load, seed: int, history: History):
+        self._program = program
+        self._folder = folder
+        self._uri = uri
+        self._resource = resource
+        self._load = load
+        self._seed = seed
+        self._history = history
+        self._started = 0
+        self._running: list[Child] = []
+        self._stopped: set[int] = set()
+        self.crashes: list[str] = []
+
+    def start_all(self) -> None:
+        for _ in range(self._load.processes):
+            self._start()
+
+    def _start(self) -> None:
+        self._started += 1
+        base = os.path.join(self._folder, f"worker-{self._started:03}")
+        command = [self._program, "--uri", self._uri, "--history", base + ".hist", "--resource", self._resource]
+        command += ["--ttl-ms", str(self._load.ttl_ms), "--request-timeout-ms", str(self._load.request_timeout_ms)]
+        command += ["--workers", str(self._load.workers), "--names", str(self._load.names)]
+        command += ["--seed", str(self._seed * 1000 + self._started)]
+        self._running.append(Child(command, base + ".err"))
+
+    def kill_one(self, dice: random.Random) -> int:
+        """kill -9, and a new process in its place."""
+        child = dice.choice(self._running)
+        self._history.add(Op.KILL, pid=child.pid)
+        child.destroy()
+        self._running.remove(child)
+        self._stopped.discard(child.pid)
+        self._start()
+        return child.pid
+
+    def stop_one(self, dice: random.Random, at_once_max: int) -> Child | None:
+        able = [child for child in self._running if child.pid not in self._stopped]
+        if len(self._stopped) >= at_once_max or not able:
+            return None
+        child = dice.choice(able)
+        self._history.add(Op.STOP, pid=child.pid)
+        child.send(signal.SIGSTOP)
+        self._stopped.add(child.pid)
+        return child
+
+    def resume(self, child: Child) -> None:
+        """Does nothing if it was killed meanwhile."""
+        if child not in self._running or child.pid not in self._stopped:
+            return
+        child.send(signal.SIGCONT)
+        self._history.add(Op.CONT, pid=child.pid)
+        self._stopped.discard(child.pid)
+
+    def resume_all(self) -> None:
+        for child in list(self._running):
+            self.resume(child)
+
+    def replace_crashed(self) -> None:
+        """Whoever ended without being killed by us is a finding."""
+        for child in [child for child in self._running if child.ended() is not None]:
+            self._history.add(Op.KILL, pid=child.pid)
+            self.crashes.append(f"pid {child.pid} ended with {child.ended()}: {child.complaints()[-2000:]}")
+            self._running.remove(child)
+            self._stopped.discard(child.pid)
+            self._start()
+
+    def drain(self, seconds: float) -> int:
+        """Lets everybody finish what was begun. Gives back how many have not: the checker finds out where they wait."""
+        for child in self._running:
+            child.send(signal.SIGTERM)
+        deadline = time.monotonic() + seconds
+        for child in self._running:
+            child.wait(deadline - time.monotonic())
+        self._history.add(Op.FINISH)
+        for child in self._running:
+            if child.ended() not in (None, 0):
+                self.crashes.append(f"pid {child.pid} ended with {child.ended()}: {child.complaints()[-2000:]}")
+        return sum(child.ended() is None for child in self._running)
+
+    def complaints(self) -> list[str]:
+        """What the workers wrote to their error output, each line once."""
+        lines: dict[str, int] = {}
+        for name in sorted(os.listdir(self._folder)):
+            if name.startswith("worker-") and name.endswith(".err"):
+                with open(os.path.join(self._folder, name), encoding="utf-8", errors="replace") as file:
+                    for line in file:
+                        lines[line.strip()] = lines.get(line.strip(), 0) + 1
+        return [f"{line} ({count} times)" for line, count in lines.items()]
+
+    def destroy(self) -> None:
+        for child in self._running:
+            child.destroy()
+        self._running.clear()

@@ -1,0 +1,160 @@
+"""The faults: one small class for each.
+
+A fault says how often it comes and what it does. Its dice are its own, seeded by the run's seed and its name, so that
+adding one fault to a scenario does not change the others.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from faults.proxy import KINDS
+
+if TYPE_CHECKING:
+    from faults.lab import Lab
+
+
+class Fault:
+    name = ""
+
+    def times(self, dice: random.Random, seconds: float) -> Iterator[float]:
+        raise NotImplementedError
+
+    def strike(self, lab: Lab, dice: random.Random) -> str | None:
+        """Does it. Gives back words for the log, or None if it could not be done just now."""
+        raise NotImplementedError
+
+
+class Regular(Fault):
+    """Comes again and again, with some unrest."""
+
+    every_s = 1.0
+    unrest = 0.3
+
+    def times(self, dice: random.Random, seconds: float) -> Iterator[float]:
+        when = self.every_s * dice.uniform(0.3, 1.0)
+        while when < seconds:
+            yield when
+            when += self.every_s * dice.uniform(1 - self.unrest, 1 + self.unrest)
+
+
+class Seldom(Fault):
+    """Comes at certain parts of the run, give or take a little, so that a short run sees it too."""
+
+    parts: tuple[float, ...] = (0.5,)
+
+    def times(self, dice: random.Random, seconds: float) -> Iterator[float]:
+        for part in self.parts:
+            yield seconds * (part + dice.uniform(-0.03, 0.03))
+
+
+class KillClient(Regular):
+    name = "client_kill"
+    every_s = 1.0
+    unrest = 0.05
+
+    def strike(self, lab: Lab, dice: random.Random) -> str:
+        return f"pid {lab.clients.kill_one(dice)}"
+
+
+class PauseClient(Regular):
+    """SIGSTOP for half a ttl to three: the holder that believes."""
+
+    name = "client_pause"
+    every_s = 1.2
+    at_once_max = 3
+
+    def strike(self, lab: Lab, dice: random.Random) -> str | None:
+        child = lab.clients.stop_one(dice, self.at_once_max)
+        if child is None:
+            return None
+        seconds = dice.uniform(0.5, 3.0) * lab.load.ttl_ms / 1000
+        lab.timeline.undo_after(seconds, lambda: lab.clients.resume(child))
+        return f"pid {child.pid} for {seconds:.2f} s"
+
+
+class DropReply(Regular):
+    """The server acts, and nobody hears of it. Counted by the proxy, when it has really happened."""
+
+    name = "drop_reply"
+    every_s = 0.5
+
+    def strike(self, lab: Lab, dice: random.Random) -> str:
+        command = f"drop {dice.choice(KINDS)} 1 {dice.choice(('close', 'close', 'close', 'hole'))}"
+        lab.proxy.order(command)
+        return command
+
+
+class ResetConnections(Regular):
+    name = "reset"
+    every_s = 4.0
+
+    def strike(self, lab: Lab, dice: random.Random) -> str | None:
+        count = lab.proxy.order(f"reset {dice.choice((30, 100))}")
+        return f"{count} connections" if count != "0" else None
+
+
+class FreezeNetwork(Regular):
+    """Nothing moves for a while; then what was under way arrives, late."""
+
+    name = "freeze"
+    every_s = 11.0
+
+    def strike(self, lab: Lab, dice: random.Random) -> str:
+        seconds = dice.uniform(0.2, 0.9) * lab.load.ttl_ms / 1000
+        number = lab.engine.away_begins()
+        lab.proxy.order("freeze")
+
+        def thaw() -> None:
+            lab.proxy.order("pass")
+            lab.engine.away_ends(number)
+
+        lab.timeline.undo_after(seconds, thaw)
+        return f"for {seconds:.2f} s"
+
+
+class SlowNetwork(Regular):
+    name = "delay"
+    every_s = 9.0
+
+    def strike(self, lab: Lab, dice: random.Random) -> str:
+        ms, jitter_ms = dice.randint(1, 20), dice.randint(0, 40)
+        lab.proxy.order(f"delay {ms} {jitter_ms}")
+        lab.timeline.undo_after(dice.uniform(0.5, 1.5), lambda: lab.proxy.order("delay 0"))
+        return f"{ms} ms + up to {jitter_ms} ms"
+
+
+class RestartServer(Seldom):
+    """kill -9 with everything on disk."""
+
+    name = "restart_with_data"
+    parts = (0.2, 0.55, 0.8)
+    lose_data = False
+
+    def strike(self, lab: Lab, dice: random.Random) -> str | None:
+        seconds = dice.uniform(0.0, 1.2) * lab.load.ttl_ms / 1000
+        return f"down for {seconds:.2f} s" if lab.engine.restart(seconds, self.lose_data) else None
+
+
+class RestartServerWithoutData(RestartServer):
+    name = "restart_without_data"
+    parts = (0.35, 0.7)
+    lose_data = True
+
+
+class FlushAll(Seldom):
+    name = "flushall"
+    parts = (0.1, 0.28, 0.47, 0.63, 0.9)
+
+    def strike(self, lab: Lab, dice: random.Random) -> str | None:
+        return "done" if lab.engine.flush_all() else None
+
+
+class ScriptFlush(Regular):
+    name = "script_flush"
+    every_s = 5.0
+
+    def strike(self, lab: Lab, dice: random.Random) -> str | None:
+        return lab.engine.ask("SCRIPT", "FLUSH")

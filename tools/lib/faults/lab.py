@@ -1,0 +1,132 @@
+"""One run: everything is started, disturbed for a while, healed, looked at and taken down."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+from collections import Counter
+
+from faults.children import Child, LabError
+from faults.clients import Clients, Load
+from faults.engine import Engine
+from faults.history import History, Op
+from faults.kinds import Fault
+from faults.proxy import Proxy, redis_rules
+from faults.timeline import Timeline
+
+# A fault that could not be done (the server is down already) is tried again after this time.
+AGAIN_S = 0.3
+
+PROGRAMS = ("fault_worker", "fault_proxy", "fault_resource", "fault_checker")
+
+
+def find_programs(build: str) -> dict[str, str]:
+    found = {}
+    for name in PROGRAMS:
+        path = os.path.join(build, "tests", "fault", name)
+        if not os.access(path, os.X_OK):
+            raise LabError(f"{path} is not there: build it first (cmake --build {build} --target {name})")
+        found[name] = path
+    return found
+
+
+class Lab(contextlib.ExitStack):
+    """Leaves nothing behind, however it is left: no process, no server, and (unless kept) no file."""
+
+    def __init__(self, build: str, engine: tuple[str, list[str]], load: Load, seed: int, keep: bool, verbose: bool):
+        super().__init__()
+        self.load = load
+        self.programs = find_programs(build)
+        self.done: Counter[str] = Counter()
+        self.not_ended = 0
+        self._build, self._kind, self._seed = build, engine, seed
+        self._keep, self._verbose = keep, verbose
+
+    def __enter__(self) -> Lab:
+        super().__enter__()
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *details) -> bool | None:
+        # A second signal must not interrupt the taking down.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+        try:
+            return super().__exit__(*details)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def _start(self) -> None:
+        # In memory: a page of history must never wait for the disk, which the server keeps busy.
+        base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        self.folder = tempfile.mkdtemp(prefix="tyer-faults-", dir=base)
+        self.callback(self._leave_folder)
+        self.history = History(os.path.join(self.folder, "faults.hist"))
+        self.engine = Engine(*self._kind, self.history)
+        self.callback(self.engine.destroy)
+        rules = redis_rules(self._build)
+        self.proxy = Proxy(self.programs["fault_proxy"], self.folder, self.engine.port, rules, self._seed)
+        self.callback(self.proxy.destroy)
+        resource = os.path.join(self.folder, "resource")
+        gate = Child([self.programs["fault_resource"], resource, resource + ".hist"], resource + ".err")
+        self.callback(gate.destroy)
+        gate.first_line()
+        uri = f"redis://127.0.0.1:{self.proxy.port}"
+        self.clients = Clients(
+            self.programs["fault_worker"], self.folder, uri, resource, self.load, self._seed, self.history
+        )
+        self.callback(self.clients.destroy)
+        self.clients.start_all()
+
+    def _leave_folder(self) -> None:
+        if self._keep:
+            print(f"faults: histories are in {self.folder}", file=sys.stderr)
+        else:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def say(self, words: str) -> None:
+        if self._verbose:
+            print(f"{self.timeline.now():8.3f}  {words}", file=sys.stderr, flush=True)
+
+    def disturb(self, faults: list[Fault], seconds: float) -> None:
+        self.timeline = Timeline()
+        for fault in faults:
+            dice = random.Random(f"{self._seed}/{fault.name}")
+            for when in fault.times(dice, seconds):
+                self.timeline.at(when, lambda fault=fault, dice=dice: self._strike(fault, dice))
+        for when in range(int(seconds)):
+            self.timeline.at(when + 0.5, self.clients.replace_crashed)
+        self.timeline.run(seconds)
+
+    def _strike(self, fault: Fault, dice: random.Random) -> None:
+        words = fault.strike(self, dice)
+        if words is None:
+            self.timeline.at(self.timeline.now() + AGAIN_S, lambda: self._strike(fault, dice))
+            return
+        self.say(f"{fault.name}: {words}")
+        # A dropped reply is counted by the proxy, when it has really happened.
+        if fault.name != "drop_reply":
+            self.history.add(Op.FAULT)
+            self.done[fault.name] += 1
+
+    def heal(self, calm_s: float, drain_s: float) -> None:
+        """Nothing is broken any more; load goes on for a while; then everybody finishes."""
+        self.proxy.order("pass")
+        self.clients.resume_all()
+        self.engine.heal()
+        for kind, count in self.proxy.dropped().items():
+            self.done[f"drop_{kind}"] = count
+        self.say("healed")
+        self.timeline.run(self.timeline.now() + calm_s)
+        self.clients.replace_crashed()
+        self.say("draining")
+        self.not_ended = self.clients.drain(drain_s)
+        self.say("drained")

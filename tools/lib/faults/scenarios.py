@@ -1,0 +1,116 @@
+"""The scenarios: which engine, which load, which faults, and what the last line says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass, field
+
+from faults import kinds, redis_scripts
+from faults.children import LabError
+from faults.clients import Load
+from faults.lab import Lab
+from faults.leftovers import Leftovers
+from faults.proxy import KINDS
+
+# From this length on, a fault of the scenario that never happened is a finding: then the run proved nothing about it.
+FULL_RUN_S = 30.0
+CHECKER_S_MAX = 60.0
+BREACHES_SHOWN = 5
+
+
+@dataclass
+class Scenario:
+    name: str
+    about: str
+    engine: tuple[str, list[str]]
+    faults: list[kinds.Fault]
+    load: Load = field(default_factory=Load)
+    prefix: str = "tyer:"
+
+    def expected(self) -> set[str]:
+        names = {fault.name for fault in self.faults}
+        if "drop_reply" in names:
+            names = names - {"drop_reply"} | {f"drop_{kind}" for kind in KINDS}
+        return names
+
+    # As fault_checker counts: the waiter_ttl that a ttl of the load gives by default.
+    def waiter_ttl_ms(self) -> int:
+        return min(max(self.load.ttl_ms // 3, 500), 3000)
+
+    def stuck_s(self) -> float:
+        """B: how long a free lock may be without a grant while somebody waits and the engine answers."""
+        return (2 * self.load.ttl_ms + self.waiter_ttl_ms()) / 1000 + 2.0
+
+
+SCENARIOS = {
+    scenario.name: scenario
+    for scenario in (
+        Scenario(
+            name="redis-smoke",
+            about="one Redis server, and everything that may happen to it, to its clients and between them",
+            engine=("redis", ["--persist", "aof"]),
+            faults=[
+                kinds.KillClient(),
+                kinds.PauseClient(),
+                kinds.DropReply(),
+                kinds.ResetConnections(),
+                kinds.FreezeNetwork(),
+                kinds.SlowNetwork(),
+                kinds.RestartServer(),
+                kinds.RestartServerWithoutData(),
+                kinds.FlushAll(),
+                kinds.ScriptFlush(),
+            ],
+        ),
+    )
+}
+
+
+@dataclass
+class Verdict:
+    counts: dict[str, int]
+    problems: list[str]  # what the counts do not show
+
+    MUST_BE_ZERO = ("stale_accepted", "token_order", "overlaps", "late_loss", "stuck", "keys_left")
+
+    def good(self) -> bool:
+        return (
+            not self.problems
+            and self.counts["stale_offered"] > 0
+            and all(self.counts[name] == 0 for name in self.MUST_BE_ZERO)
+        )
+
+
+def run(scenario: Scenario, build: str, seconds: float, seed: int, keep: bool, verbose: bool) -> Verdict:
+    with Lab(build, scenario.engine, scenario.load, seed, keep, verbose) as lab:
+        lab.disturb(scenario.faults, seconds)
+        lab.heal(calm_s=2.0, drain_s=scenario.stuck_s() + 4.0)
+        with lab.engine.connect() as connection:
+            leftovers = Leftovers(connection, scenario.prefix, redis_scripts.embedded(build)["show"].text)
+            left = leftovers.wait(3 * scenario.load.ttl_ms / 1000 + 2.0)
+        counts = _check(lab, scenario)
+        counts["keys_left"] = len(left)
+        problems = [f"keys_left: {words}" for words in left[:BREACHES_SHOWN]]
+        problems += [f"a worker crashed: {words}" for words in lab.clients.crashes]
+        if lab.not_ended:
+            problems.append(f"{lab.not_ended} worker processes did not end when asked to")
+        if seconds >= FULL_RUN_S:
+            missing = sorted(name for name in scenario.expected() if lab.done[name] == 0)
+            problems += [f"the fault {name} never happened" for name in missing]
+        if verbose:
+            for name, count in sorted(lab.done.items()):
+                print(f"faults: {name} {count}", file=sys.stderr)
+            for words in lab.clients.complaints():
+                print(f"faults: a worker said: {words}", file=sys.stderr)
+        return Verdict(counts, problems)
+
+
+def _check(lab: Lab, scenario: Scenario) -> dict[str, int]:
+    command = [lab.programs["fault_checker"], lab.folder, "--ttl-ms", str(scenario.load.ttl_ms)]
+    command += ["--waiter-ttl-ms", str(scenario.waiter_ttl_ms()), "--explain", str(BREACHES_SHOWN)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=CHECKER_S_MAX, check=False)
+    if done.returncode != 0:
+        raise LabError(f"the checker gave no verdict: {done.stderr.strip()}")
+    sys.stderr.write(done.stderr)
+    return {key: int(value) for key, value in (word.split("=") for word in done.stdout.split())}

@@ -1,0 +1,159 @@
+"""Starting, stopping and disturbing instances, whatever their kind."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import catalog
+from instances import EngineError, Instance, Node, NoSuchEngine, Store
+from kinds import Kind
+from processes import Process, signals_held, spawn
+
+PORT_ATTEMPTS_MAX = 8
+LOG_LINES_SHOWN = 15
+
+# Servers that are our own children, by pid. They must be reaped by us, or stay zombies until we end.
+_children: dict = {}
+
+
+class PortTaken(EngineError):
+    pass
+
+
+def reap() -> None:
+    for pid in [pid for pid, child in _children.items() if child.poll() is not None]:
+        del _children[pid]
+
+
+def up(store: Store, kind: Kind, options: dict, owner: Process | None, end_with_parent: bool = False) -> Instance:
+    store.sweep()
+    instance = store.create(kind.name, list(kind.node_names), options, owner)
+    try:
+        with store.lock(instance):
+            kind.prepare(instance)
+            _start_on_free_ports(store, kind, instance, end_with_parent)
+            kind.assemble(instance)
+            instance.uri = kind.uri(instance)
+            instance.save()
+        return instance
+    except BaseException:
+        instance.destroy()
+        raise
+
+
+def down(store: Store, which: str) -> None:
+    with store.held(which) as instance:
+        instance.destroy()
+    reap()
+
+
+def down_all(store: Store) -> None:
+    for instance in store.all():
+        try:
+            down(store, instance.id)
+        except NoSuchEngine:
+            pass  # another command was quicker
+
+
+def restart(store: Store, which: str, node_name: str | None, lose_data: bool) -> None:
+    with store.held(which) as instance:
+        kind = catalog.find(instance.kind)
+        nodes = instance.chosen(node_name)
+        for node in nodes:
+            if node.process:
+                node.process.stop()
+            if lose_data:
+                kind.wipe(instance, node)
+        _start(kind, instance, nodes, end_with_parent=False)
+
+
+def kill(store: Store, which: str, node_name: str | None) -> None:
+    for node in _disturb(store, which, node_name):
+        if node.process:
+            node.process.kill()
+
+
+def pause(store: Store, which: str, node_name: str | None) -> None:
+    for node in _disturb(store, which, node_name):
+        _living(node, which).pause()
+
+
+def resume(store: Store, which: str, node_name: str | None) -> None:
+    for node in _disturb(store, which, node_name):
+        _living(node, which).resume()
+
+
+def _disturb(store: Store, which: str, node_name: str | None):
+    with store.held(which) as instance:
+        yield from instance.chosen(node_name)
+        os.utime(os.path.join(instance.folder, "instance.json"))
+
+
+def _living(node: Node, which: str) -> Process:
+    if node.state() == "dead":
+        raise EngineError(f"node '{node.name}' of {which} is not running (see: engines restart)")
+    return node.process
+
+
+def _start_on_free_ports(store: Store, kind: Kind, instance: Instance, end_with_parent: bool) -> None:
+    for attempt in range(1, PORT_ATTEMPTS_MAX + 1):
+        store.assign_ports(instance, kind.port_roles)
+        try:
+            return _start(kind, instance, instance.nodes, end_with_parent)
+        except PortTaken:
+            if instance.options["port"] or attempt == PORT_ATTEMPTS_MAX:
+                raise
+            for node in instance.nodes:
+                if node.process:
+                    node.process.kill()
+                kind.wipe(instance, node)
+
+
+def _start(kind: Kind, instance: Instance, nodes: list[Node], end_with_parent: bool) -> None:
+    """Starts the nodes side by side and returns when all answer."""
+    children = []
+    for node in nodes:
+        os.makedirs(instance.node_folder(node), mode=0o700, exist_ok=True)
+        kind.configure(instance, node)
+        log = _log(instance, node)
+        log_from = os.path.getsize(log) if os.path.exists(log) else 0
+        command = kind.command(instance, node)
+        with signals_held():  # a server that is started but not recorded would be left behind
+            child = spawn(command, instance.node_folder(node), log, end_with_parent)
+            node.process = Process.of(child.pid)
+            _children[child.pid] = child
+            instance.save()
+        children.append((node, child, log_from))
+    deadline = time.monotonic() + kind.ready_s_max
+    for node, child, log_from in children:
+        _wait_ready(kind, instance, node, child, log_from, deadline)
+
+
+def _wait_ready(kind: Kind, instance: Instance, node: Node, child, log_from: int, deadline: float) -> None:
+    while True:
+        if child.poll() is not None:
+            log = _read(_log(instance, node), log_from)
+            tail = "\n".join(log.splitlines()[-LOG_LINES_SHOWN:])
+            if kind.port_was_taken(log):
+                raise PortTaken(f"port {node.port} of {instance.kind} is in use by another process")
+            raise EngineError(f"{instance.kind} ended at once with code {child.returncode}:\n{tail}")
+        try:
+            if kind.answers(instance, node):
+                return
+        except OSError:
+            pass
+        if time.monotonic() > deadline:
+            tail = "\n".join(_read(_log(instance, node), log_from).splitlines()[-LOG_LINES_SHOWN:])
+            raise EngineError(f"{instance.kind} did not answer within {kind.ready_s_max:g} s:\n{tail}")
+        time.sleep(0.002)
+
+
+def _log(instance: Instance, node: Node) -> str:
+    return os.path.join(instance.node_folder(node), "server.log")
+
+
+def _read(path: str, offset: int) -> str:
+    with open(path, "rb") as file:
+        file.seek(offset)
+        return file.read().decode(errors="replace")
