@@ -35,13 +35,13 @@ class speaker {
     r.waiter_ttl = 3s;
     r.enqueue = true;
     r.owner = "host pid 1 bench cycles.cpp:1";
-    script(tyer::redis::scripts::acquire.sha1, commands_.acquire(r, std::chrono::microseconds{1'000'000'000'000'000'0}));
+    script(tyer::redis::scripts::acquire.sha1,
+           commands_.acquire(r, std::chrono::microseconds{1'000'000'000'000'000'0}));
   }
 
   void unlock(const std::string& name, const tyer::core::id& who) {
     if (dialect_ == dialect::set_nx) return wire_.add({"EVALSHA", del_, "1", name, who.view()});
-    script(tyer::redis::scripts::release.sha1,
-           commands_.release({who, name, tyer::engine::mode::exclusive}));
+    script(tyer::redis::scripts::release.sha1, commands_.release({who, name, tyer::engine::mode::exclusive}));
   }
 
   // Throws unless the lock was free.

@@ -39,7 +39,8 @@ keeping measure_keeping(const std::string& uri, int holds) {
   std::atomic<int> missing{holds};
   for (int i = 0; i < holds; ++i) {
     mutexes.emplace_back(client, "bench/held/" + std::to_string(i), tyer::lock_options{.ttl = ttl});
-    tyer::detail::start_acquire(mutexes.back(), {}, std::make_unique<keep_it>(held[static_cast<std::size_t>(i)], missing));
+    tyer::detail::start_acquire(mutexes.back(), {},
+                                std::make_unique<keep_it>(held[static_cast<std::size_t>(i)], missing));
     if (i % 4096 == 0) std::this_thread::sleep_for(1ms);  // paced, not timed: the queue of requests is bounded
   }
   for (int left = missing; left != 0; left = missing) missing.wait(left);

@@ -38,8 +38,10 @@ void one_round(const std::string& uri, std::chrono::milliseconds each, rounds& r
   r.bare_p50.push_back(p50);
   r.tyer_p50.push_back(ours);
   r.latency_ratio.push_back(ours / p50);
-  std::printf("64 in flight: bare same scripts %.0f/s, bare SET NX %.0f/s, tyer %.0f/s; one caller: bare %.1f us, tyer %.1f us\n",
-              bare, nx, tyer, p50, ours);
+  std::printf(
+      "64 in flight: bare same scripts %.0f/s, bare SET NX %.0f/s, tyer %.0f/s; one caller: bare %.1f us, tyer %.1f "
+      "us\n",
+      bare, nx, tyer, p50, ours);
   std::fflush(stdout);
 }
 
@@ -75,11 +77,11 @@ int main(int argc, char** argv) try {
   const auto waiting = measure_waiting(uri);
   const auto keeping = measure_keeping(uri, 100000);
   std::printf("threads: %d with one waiter, %d with 20000\n", waiting.threads_one, waiting.threads_all);
-  std::printf("redis: same_script_ratio=%.2f setnx_ratio=%.2f latency_ratio=%.2f reqs_per_handover=%.2f "
-              "keep_reqs_per_1000_holds=%.1f bytes_per_waiter=%.0f threads=%d bytes_per_hold_engine=%.0f\n",
-              median(r.same_script_ratio), median(r.set_nx_ratio), median(r.latency_ratio), requests,
-              keeping.requests_per_1000_holds, waiting.bytes_per_waiter, waiting.threads_all,
-              keeping.bytes_per_hold_engine);
+  std::printf(
+      "redis: same_script_ratio=%.2f setnx_ratio=%.2f latency_ratio=%.2f reqs_per_handover=%.2f "
+      "keep_reqs_per_1000_holds=%.1f bytes_per_waiter=%.0f threads=%d bytes_per_hold_engine=%.0f\n",
+      median(r.same_script_ratio), median(r.set_nx_ratio), median(r.latency_ratio), requests,
+      keeping.requests_per_1000_holds, waiting.bytes_per_waiter, waiting.threads_all, keeping.bytes_per_hold_engine);
   return 0;
 } catch (const std::exception& e) {
   std::fprintf(stderr, "bench_redis: %s\n", e.what());

@@ -19,7 +19,7 @@ T number_after(std::string_view text, const std::string& name) {
   return value;
 }
 
-constexpr std::string_view from_clients[] = {"evalsha", "eval",      "ping",          "hello",      "script|load",
+constexpr std::string_view from_clients[] = {"evalsha",        "eval",      "ping",           "hello", "script|load",
                                              "client|setname", "subscribe", "client|setinfo", "select"};
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <tyer/asio.hpp>
 #include <tyer/tyer.hpp>
 
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/io_context.hpp>
 
 #include <sys/wait.h>
 #include <unistd.h>

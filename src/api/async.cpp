@@ -1,6 +1,6 @@
-#include <tyer/detail/async.hpp>
-
 #include "api/access.hpp"
+
+#include <tyer/detail/async.hpp>
 
 #include <utility>
 

@@ -1,10 +1,10 @@
-#include <tyer/client.hpp>
-
 #include "api/access.hpp"
 #include "api/open.hpp"
 #include "core/clock.hpp"
 #include "core/uri.hpp"
 #include "engine/table.hpp"
+
+#include <tyer/client.hpp>
 
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-#include <tyer/hold.hpp>
-
 #include "api/access.hpp"
+
+#include <tyer/hold.hpp>
 
 #include <utility>
 

@@ -1,10 +1,10 @@
-#include <tyer/testing.hpp>
-
 #include "api/access.hpp"
 #include "api/open.hpp"
 #include "core/clock.hpp"
 #include "engines/memory/memory.hpp"
 #include "engines/memory/store.hpp"
+
+#include <tyer/testing.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -68,8 +68,8 @@ client engine::connect(client_options options) {
   runtime::house::parts parts;
   parts.clock = state_->clock;
   parts.ids = std::make_unique<core::random_ids>();
-  parts.engine = memory::make_engine(state_->server, {options.prefix, parts.ids.get(), parts.clock.get(),
-                                                      options.request_timeout, options.log});
+  parts.engine = memory::make_engine(
+      state_->server, {options.prefix, parts.ids.get(), parts.clock.get(), options.request_timeout, options.log});
   auto c = detail::open_client(std::move(parts), options);
   {
     const std::lock_guard lock{state_->mutex};

@@ -16,7 +16,8 @@ const char* describe(errc e) noexcept {
     case errc::unavailable: return "the engine does not answer; check that it runs and that the URI is right";
     case errc::unknown: return "the request was sent, but its outcome is not known";
     case errc::refused: return "the engine refused";
-    case errc::name_conflict: return "the key of this name holds something that is not a Tyer lock; use another name or prefix";
+    case errc::name_conflict:
+      return "the key of this name holds something that is not a Tyer lock; use another name or prefix";
     case errc::over_limit: return "a limit would be exceeded";
     case errc::unsupported: return "this engine cannot do that";
     case errc::no_engine: return "no engine for this URI";

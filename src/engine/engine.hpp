@@ -31,8 +31,8 @@
 namespace tyer::engine {
 
 using core::fate;
-using core::why;
 using core::id;  // attempt = ticket = hold: fixed before the first request is sent
+using core::why;
 using std::chrono::milliseconds;
 using time_point = lease_clock::time_point;
 

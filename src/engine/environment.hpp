@@ -12,9 +12,9 @@
 namespace tyer::engine {
 
 struct environment {
-  std::string prefix;            // before every name
-  core::id_source* ids;          // ids of this client share its nonce, so an engine can address its inbox
-  const core::clock* clock;      // what outcome::sent is read from
+  std::string prefix;        // before every name
+  core::id_source* ids;      // ids of this client share its nonce, so an engine can address its inbox
+  const core::clock* clock;  // what outcome::sent is read from
   std::chrono::milliseconds request_timeout;
   log_hook log;
 };

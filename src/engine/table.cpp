@@ -41,8 +41,9 @@ made make(core::uri address, const environment& env) {
     }
     made m = r.make(address, env);
     if (!m.error && !address.query.empty()) {
-      m = {nullptr, {errc::invalid_uri, "the option ?" + address.query.front().first + "= is not known to " +
-                                            std::string{r.scheme} + "://"}};
+      m = {nullptr,
+           {errc::invalid_uri,
+            "the option ?" + address.query.front().first + "= is not known to " + std::string{r.scheme} + "://"}};
     }
     return m;
   }

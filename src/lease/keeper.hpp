@@ -24,7 +24,7 @@ struct kept {
 class keeper {
  public:
   struct batch {
-    core::fate as;   // holding or waiting
+    core::fate as;  // holding or waiting
     duration ttl;
     std::vector<kept*> entries;  // taken out of the keeper; put each back with add() or retry(), or forget it
   };

@@ -12,7 +12,7 @@ struct link {
   bool linked = false;
 };
 
-template <class T, link<T> T::*Member>
+template <class T, link<T> T::* Member>
 class list {
  public:
   bool empty() const noexcept { return first_ == nullptr; }

@@ -10,15 +10,8 @@ namespace {
 
 // Filled by the driver, waited for by the caller. Shared: the one who notifies may be the last to look at it.
 template <class T>
-struct slot {
-  std::atomic<bool> ready{false};
+struct slot : house::latch {
   T value;
-
-  void fill(T v) {
-    value = std::move(v);
-    ready.store(true, std::memory_order_release);
-    ready.notify_one();
-  }
 };
 
 }  // namespace
@@ -50,13 +43,16 @@ acquired acquire_blocking(house& h, std::shared_ptr<const spec> what, const pati
   if (stop.stop_requested()) return {errc::cancelled, nullptr};
   auto w = make_wish(h, std::move(what), p, where);
   auto answer = std::make_shared<slot<acquired>>();
-  w->done = [answer](tyer::failure f, hold_ptr held) { answer->fill({std::move(f), std::move(held)}); };
+  w->done = [answer, &h](tyer::failure f, hold_ptr held) {
+    answer->value = {std::move(f), std::move(held)};
+    h.open_soon(answer);
+  };
   h.want(w, house::then::waits);
   // Behind the wish: a stop that has been requested already finds it there.
   const auto cancel = [&h, &w] { h.cancel(w, errc::cancelled); };
   std::optional<std::stop_callback<decltype(cancel)>> on_stop;
   if (stop.stop_possible()) on_stop.emplace(std::move(stop), cancel);
-  h.wait(answer->ready);
+  h.wait(*answer);
   return std::move(answer->value);
 }
 
@@ -69,9 +65,13 @@ released release_blocking(house& h, hold_ptr held) {
   }
   auto answer = std::make_shared<slot<released>>();
   h.give_back(
-      std::move(held), [answer](tyer::failure f, release_outcome o) { answer->fill({std::move(f), o}); },
+      std::move(held),
+      [answer, &h](tyer::failure f, release_outcome o) {
+        answer->value = {std::move(f), o};
+        h.open_soon(answer);
+      },
       house::then::waits);
-  h.wait(answer->ready);
+  h.wait(*answer);
   return std::move(answer->value);
 }
 

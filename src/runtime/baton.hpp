@@ -16,6 +16,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 
 namespace tyer::runtime {
@@ -39,6 +40,7 @@ class baton {
     const std::lock_guard lock{mutex_};
     holder_ = holder::nobody;
     used_ = true;
+    ++drives_;
     if (!rest) wanted_ = true;
     if (wanted_ || patient_) changed_.notify_all();
   }
@@ -51,22 +53,29 @@ class baton {
     if (holder_ == holder::nobody) changed_.notify_all();
   }
 
-  // For the I/O thread: puts the baton down unless there is work after all, and has it again on return.
-  template <class HasWork>
-  void stand_by(HasWork has_work) {
+  // For the I/O thread: puts the baton down unless there is work after all, tells whoever may take it, and has it again on
+  // return.
+  template <class HasWork, class Tell>
+  void stand_by(HasWork has_work, Tell tell) {
     std::unique_lock lock{mutex_};
-    if (has_work()) return;
+    if (has_work()) {
+      lock.unlock();
+      return tell();
+    }
     holder_ = holder::nobody;
     wanted_ = false;
+    lock.unlock();
+    tell();
+    lock.lock();
     do {
       used_ = false;
       changed_.wait_for(lock, grace, [this] { return wanted_ && holder_ == holder::nobody; });
       if (holder_ == holder::caller) {  // a long drive: no need to look every millisecond
         patient_ = true;
-        changed_.wait(lock, [this] { return holder_ == holder::nobody; });
+        changed_.wait(lock, [this, now = drives_] { return holder_ == holder::nobody || drives_ != now; });
         patient_ = false;
       }
-    } while (!wanted_ && used_);
+    } while (holder_ == holder::caller || (!wanted_ && used_));
     holder_ = holder::io;
     wanted_ = false;
   }
@@ -77,6 +86,7 @@ class baton {
   std::mutex mutex_;
   std::condition_variable changed_;
   holder holder_ = holder::io;
+  std::uint64_t drives_ = 0;
   bool used_ = false;     // a caller had it since the I/O thread last looked
   bool wanted_ = false;   // the I/O thread must take it
   bool patient_ = false;  // the I/O thread waits for the end of a drive

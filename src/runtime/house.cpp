@@ -48,19 +48,26 @@ void house::submit(order o, then next) {
   if (next == then::waits) return;
   if (on_own_thread || !baton_.take()) return baton_.want_io();
   turn(waiting::no);
+  open_latches();
   baton_.put_down(resting());
 }
 
-void house::wait(const std::atomic<bool>& answered) {
+void house::wait(const latch& l) {
   if (baton_.take()) {
-    while (!answered.load(std::memory_order_acquire) && !stopping_.load(std::memory_order_seq_cst))
-      turn(waiting::yes, &answered);
+    while (!l.open.load(std::memory_order_acquire) && !stopping_.load(std::memory_order_seq_cst)) {
+      turn(waiting::yes);
+      open_latches();
+    }
     baton_.put_down(resting());
   } else {
-    caller_waits_.store(true, std::memory_order_relaxed);
     baton_.want_io();
   }
-  answered.wait(false, std::memory_order_acquire);
+  l.open.wait(false, std::memory_order_acquire);
+}
+
+void house::open_latches() {
+  for (const auto& l : opening_) l->let_go();
+  opening_.clear();
 }
 
 void house::want(std::shared_ptr<wish> w, then next) {
@@ -101,11 +108,10 @@ void house::carry_out_orders() {
   working_.clear();
 }
 
-void house::turn(waiting w, const std::atomic<bool>* answered) {
+void house::turn(waiting w) {
   carry_out_orders();
   desk_->on_time(parts_.clock->now());
-  // An order may have its answer already: then there is nothing to wait for.
-  if (answered != nullptr && answered->load(std::memory_order_acquire)) w = waiting::no;
+  if (!opening_.empty()) w = waiting::no;  // an order had its answer at once, and somebody waits for it
   auto until = w == waiting::yes ? desk_->next_due() : lease::time_point::min();
   asleep_.store(w == waiting::yes, std::memory_order_seq_cst);
   if (has_orders() || stopping_.load(std::memory_order_seq_cst)) until = lease::time_point::min();
@@ -123,11 +129,24 @@ void house::serve() {
   parts_.engine->open(*this);
   while (!stopping_.load(std::memory_order_seq_cst)) {
     turn(waiting::yes);
-    if (caller_waits_.exchange(false, std::memory_order_relaxed) && resting()) {
-      baton_.stand_by([this] { return has_orders(); });
+    if (!opening_.empty() && resting()) {
+      stand_by();
+    } else {
+      open_latches();
     }
   }
   shut_down();
+  open_latches();
+}
+
+// A caller has its answer, and nothing else goes on: its next call is its own to drive. The baton lies there before the
+// caller goes on, or it would find the I/O thread still busy.
+void house::stand_by() {
+  const auto answered = std::exchange(opening_, {});
+  baton_.stand_by([this] { return has_orders(); },
+                  [&] {
+                    for (const auto& l : answered) l->let_go();
+                  });
 }
 
 bool house::no_more_orders() {

@@ -53,8 +53,21 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   void cancel(std::shared_ptr<wish> w, tyer::failure why);
   void give_back(hold_ptr h, release_reply told, then next = then::goes);  // `told` may be null
 
-  // Waits for `answered`, which one of the callbacks sets; drives the engine meanwhile if nobody else does.
-  void wait(const std::atomic<bool>& answered);
+  // What a waiting caller waits for.
+  struct latch {
+    std::atomic<bool> open{false};
+    void let_go() noexcept {
+      open.store(true, std::memory_order_release);
+      open.notify_one();
+    }
+  };
+  // Waits for the latch; drives the engine meanwhile if nobody else does.
+  void wait(const latch& l);
+  // Opens it at the end of the turn. Only from callbacks of the desk. The one who waits may be the one who drives.
+  void open_soon(std::shared_ptr<latch> l) {
+    if (ended_.load(std::memory_order_acquire)) return l->let_go();  // there are no more turns
+    opening_.push_back(std::move(l));
+  }
 
   // Runs where completions of callers without an executor of their own run.
   void complete(std::function<void()> f);
@@ -82,10 +95,12 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   bool put(order& o);  // false once nobody will look any more
   void submit(order o, then next);
   void serve();
-  void turn(waiting w, const std::atomic<bool>* answered = nullptr);
+  void turn(waiting w);
   void carry_out_orders();
   bool no_more_orders();
   bool resting();
+  void open_latches();
+  void stand_by();
   bool has_orders();
   void shut_down();
 
@@ -109,12 +124,12 @@ class house final : public std::enable_shared_from_this<house>, private engine::
 
   std::mutex inbox_mutex_;
   std::vector<order> inbox_;
-  std::vector<order> working_;  // the driver's: swapped with the inbox, so that both keep their room
-  bool ended_ = false;          // no driver will take from the inbox any more
+  std::vector<order> working_;      // the driver's: swapped with the inbox, so that both keep their room
+  std::atomic<bool> ended_{false};  // no driver will take from the inbox any more
   std::atomic<bool> asleep_{false};
 
   baton baton_;
-  std::atomic<bool> caller_waits_{false};
+  std::vector<std::shared_ptr<latch>> opening_;  // the driver's
   std::atomic<bool> stopping_{false};
   std::atomic<bool> closed_{false};
 

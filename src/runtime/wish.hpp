@@ -25,10 +25,10 @@ using hold_ptr = std::shared_ptr<detail::hold_state>;
 
 struct wish : lease::waiting {
   std::shared_ptr<const spec> what;
-  bool waits = true;                                         // false: one attempt
-  lease::time_point limit = lease::time_point::max();        // an empty answer then
-  std::source_location where;                                // call site, for people
-  core::function<void(tyer::failure, hold_ptr)> done;        // once, on the desk's thread: must not block
+  bool waits = true;                                   // false: one attempt
+  lease::time_point limit = lease::time_point::max();  // an empty answer then
+  std::source_location where;                          // call site, for people
+  core::function<void(tyer::failure, hold_ptr)> done;  // once, on the desk's thread: must not block
 
   // The desk's own.
   lane* queued_at = nullptr;

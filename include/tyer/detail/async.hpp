@@ -34,7 +34,7 @@ class TYER_EXPORT pending_acquire {
 };
 
 struct acquire_terms {
-  bool waits = true;                                   // false: one attempt
+  bool waits = true;                                     // false: one attempt
   std::optional<std::chrono::nanoseconds> at_most = {};  // an empty hold then
   std::source_location where = std::source_location::current();
 };

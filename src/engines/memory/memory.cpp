@@ -109,21 +109,18 @@ void memory_engine::keep(std::span<const target> all, fate as, milliseconds ttl,
 }
 
 void memory_engine::release(const target& t, bool clean, reply<fate> on_answer) {
-  submit(full(t.name), std::move(on_answer), [who = t.who, clean](const store::visit& v) {
-    return v.names.release(v.name, who, clean, v.now, v.out);
-  });
+  submit(full(t.name), std::move(on_answer),
+         [who = t.who, clean](const store::visit& v) { return v.names.release(v.name, who, clean, v.now, v.out); });
 }
 
 void memory_engine::convert(const target& t, mode to, reply<answer> on_answer) {
-  submit(full(t.name), std::move(on_answer), [who = t.who, to](const store::visit& v) {
-    return v.names.convert(v.name, who, to, v.now, v.out);
-  });
+  submit(full(t.name), std::move(on_answer),
+         [who = t.who, to](const store::visit& v) { return v.names.convert(v.name, who, to, v.now, v.out); });
 }
 
 void memory_engine::ask(std::string_view name, std::string_view reason, reply<std::uint32_t> on_answer) {
-  submit(full(name), std::move(on_answer), [reason = std::string{reason}](const store::visit& v) {
-    return v.names.ask(v.name, reason, v.now, v.out);
-  });
+  submit(full(name), std::move(on_answer),
+         [reason = std::string{reason}](const store::visit& v) { return v.names.ask(v.name, reason, v.now, v.out); });
 }
 
 void memory_engine::evict(const target& t, std::string_view reason, reply<fate> on_answer) {

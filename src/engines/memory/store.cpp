@@ -85,10 +85,20 @@ void store::tell(const notices& all) {
     for (const member& m : members_) {
       if (m.nonce != n.who.nonce()) continue;
       switch (n.what) {
-        case notice::kind::wake: m.box->put([who = n.who](engine::events* e) { if (e) e->wake(who); }); break;
-        case notice::kind::gone: m.box->put([who = n.who](engine::events* e) { if (e) e->gone(who); }); break;
+        case notice::kind::wake:
+          m.box->put([who = n.who](engine::events* e) {
+            if (e) e->wake(who);
+          });
+          break;
+        case notice::kind::gone:
+          m.box->put([who = n.who](engine::events* e) {
+            if (e) e->gone(who);
+          });
+          break;
         case notice::kind::asked:
-          m.box->put([who = n.who, reason = n.reason](engine::events* e) { if (e) e->asked(who, reason); });
+          m.box->put([who = n.who, reason = n.reason](engine::events* e) {
+            if (e) e->asked(who, reason);
+          });
           break;
       }
     }
@@ -96,13 +106,17 @@ void store::tell(const notices& all) {
 }
 
 void store::tell_up(inbox& box) const {
-  box.put([server = server_id_](engine::events* e) { if (e) e->up({server, "memory"}); });
+  box.put([server = server_id_](engine::events* e) {
+    if (e) e->up({server, "memory"});
+  });
 }
 
 void store::tell_changed(const std::string& name) {
   const auto [first, last] = watchers_.equal_range(name);
   for (auto w = first; w != last; ++w) {
-    w->second.box->put([shown = w->second.shown](engine::events* e) { if (e) e->changed(shown); });
+    w->second.box->put([shown = w->second.shown](engine::events* e) {
+      if (e) e->changed(shown);
+    });
   }
 }
 

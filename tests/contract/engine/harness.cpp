@@ -30,11 +30,8 @@ engine::request want::request() const {
 }
 
 client::client(std::string prefix) {
-  auto made = engine::make(address(), {.prefix = std::move(prefix),
-                                       .ids = &ids_,
-                                       .clock = &clock_,
-                                       .request_timeout = 5s,
-                                       .log = {}});
+  auto made = engine::make(
+      address(), {.prefix = std::move(prefix), .ids = &ids_, .clock = &clock_, .request_timeout = 5s, .log = {}});
   if (made.error) throw surprise("no engine: " + made.error.words);
   engine_ = std::move(made.value);
   engine_->open(*this);
@@ -125,8 +122,8 @@ fate client::keep(const want& w, fate as, milliseconds ttl) { return keep_all({w
 std::vector<fate> client::keep_all(const std::vector<want>& all, fate as, milliseconds ttl) {
   std::vector<engine::target> targets;
   for (const want& w : all) targets.push_back(w.target());
-  auto fates = value_of(call<std::vector<fate>>(
-      [&](auto reply) { engine_->keep(targets, as, ttl, std::move(reply)); }));
+  auto fates =
+      value_of(call<std::vector<fate>>([&](auto reply) { engine_->keep(targets, as, ttl, std::move(reply)); }));
   if (fates.size() != all.size()) throw surprise("keep() answered for another number of ids than it was asked");
   return fates;
 }
@@ -151,8 +148,7 @@ std::vector<engine::entry> client::list(std::string_view prefix, std::uint32_t l
   std::vector<engine::entry> all;
   std::string cursor;
   do {
-    auto p = value_of(call<engine::page>(
-        [&](auto reply) { engine_->list(prefix, cursor, limit, std::move(reply)); }));
+    auto p = value_of(call<engine::page>([&](auto reply) { engine_->list(prefix, cursor, limit, std::move(reply)); }));
     std::ranges::move(p.entries, std::back_inserter(all));
     cursor = std::move(p.cursor);
   } while (!cursor.empty());

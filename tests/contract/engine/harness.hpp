@@ -81,13 +81,13 @@ class client final : public engine::events {
   // --- calls, waited for ---
 
   outcome<answer> acquire(const want&);
-  engine::granted lock(const want&);            // must be granted
-  engine::queued enqueue(const want&);          // must be queued
-  engine::busy find_busy(const want&);          // must be busy
-  engine::failure find_failure(const want&);    // must fail
-  engine::granted wait_turn(const want&);       // as a runtime does: woken, asking again, keeping its place
-  time_point poll(const want&);                 // tries until it is granted, tells when
-  bool could_lock(want);                        // tries with a new id; a grant is given back
+  engine::granted lock(const want&);          // must be granted
+  engine::queued enqueue(const want&);        // must be queued
+  engine::busy find_busy(const want&);        // must be busy
+  engine::failure find_failure(const want&);  // must fail
+  engine::granted wait_turn(const want&);     // as a runtime does: woken, asking again, keeping its place
+  time_point poll(const want&);               // tries until it is granted, tells when
+  bool could_lock(want);                      // tries with a new id; a grant is given back
 
   fate keep(const want&, fate as, milliseconds ttl);
   std::vector<fate> keep_all(const std::vector<want>&, fate as, milliseconds ttl);

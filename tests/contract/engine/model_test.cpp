@@ -2,7 +2,6 @@
 //
 // Nothing expires here, so only the order of operations counts. A failure names its seed and the operations up to it.
 #include "contract/engine/harness.hpp"
-
 #include "core/token.hpp"
 #include "engines/memory/resource.hpp"
 
@@ -39,9 +38,7 @@ std::string essence(const std::variant<answer, engine::failure>& r) {
   return std::holds_alternative<engine::granted>(a) ? "granted" : "busy";
 }
 
-std::string essence(fate f) {
-  return f == fate::holding ? "holding" : f == fate::waiting ? "waiting" : "gone";
-}
+std::string essence(fate f) { return f == fate::holding ? "holding" : f == fate::waiting ? "waiting" : "gone"; }
 
 }  // namespace
 
@@ -100,8 +97,7 @@ class model_contract : public engine_contract {
       case 4:
         return expect_same("release", p, essence(p.from->release(p.w)),
                            essence(model_.release(p.w.who, true, {}, told_)));
-      case 5:
-        return expect_same("evict", p, essence(a.evict(p.w)), essence(model_.evict(p.w.who, "test", {}, told_)));
+      case 5: return expect_same("evict", p, essence(a.evict(p.w)), essence(model_.evict(p.w.who, "test", {}, told_)));
       default: return convert(p);
     }
   }

@@ -154,8 +154,8 @@ TEST_F(operator_contract, a_name_not_watched_any_more_is_silent) {
 }
 
 TEST_F(operator_contract, can_be_diagnosed) {
-  const auto findings = value_of(a.call<std::vector<engine::finding>>(
-      [&](auto reply) { a.raw().diagnose(std::move(reply)); }));
+  const auto findings =
+      value_of(a.call<std::vector<engine::finding>>([&](auto reply) { a.raw().diagnose(std::move(reply)); }));
   for (const auto& f : findings) EXPECT_FALSE(f.what.empty());
 }
 

@@ -3,9 +3,9 @@
 
 #include "core/token.hpp"
 
-#include <gtest/gtest.h>
-
 #include <tyer/error.hpp>
+
+#include <gtest/gtest.h>
 
 #include <cstring>
 
