@@ -18,6 +18,7 @@ enum class bug : std::uint8_t {
   no_look_again,              // a waiter waits for its push and does nothing else
   late_request,               // the server executes requests however old they are
   token_floor_lost,           // tokens of a name that nobody uses start at 1 again
+  tombstone_without_ttl,      // the floor of the tokens is kept for ever, for every name that was ever used
   renewal_revives,            // the server renews a hold that has expired, if the lock is free
   equal_tokens_on_hand_over,  // a hand-over brings the token of the one before
   gone_ignored,               // the engine says "kept" though the server said "gone"
@@ -39,6 +40,7 @@ inline constexpr std::array bug_names{
     bug_name{bug::no_look_again, "no_look_again"},
     bug_name{bug::late_request, "late_request"},
     bug_name{bug::token_floor_lost, "token_floor_lost"},
+    bug_name{bug::tombstone_without_ttl, "tombstone_without_ttl"},
     bug_name{bug::renewal_revives, "renewal_revives"},
     bug_name{bug::equal_tokens_on_hand_over, "equal_tokens_on_hand_over"},
     bug_name{bug::gone_ignored, "gone_ignored"},

@@ -43,6 +43,7 @@ TEST(planted, no_compensation_of_a_cancelled_acquire) { expect_found(bug::no_com
 TEST(planted, no_look_again_after_a_lost_push) { expect_found(bug::no_look_again, 100, "live"); }
 TEST(planted, late_request_after_compensation) { expect_found(bug::late_request, 300, "live"); }
 TEST(planted, token_floor_lost) { expect_found(bug::token_floor_lost, 20, "fenced"); }
+TEST(planted, tombstone_without_ttl) { expect_found(bug::tombstone_without_ttl, 20, "live"); }
 TEST(planted, renewal_that_revives_an_expired_hold) { expect_found(bug::renewal_revives, 300, "live"); }
 TEST(planted, equal_tokens_on_hand_over) { expect_found(bug::equal_tokens_on_hand_over, 20, "fenced"); }
 TEST(planted, gone_that_is_ignored) { expect_found(bug::gone_ignored, 100, "leased"); }

@@ -19,7 +19,7 @@ namespace tyer::sim {
 
 class server {
  public:
-  server(world& w, bug planted) : world_(w), bug_(planted) {}
+  server(world& w, bug planted) : world_(w), bug_(planted), catalogue_(limits_for(planted)) {}
 
   answers execute(const call& c);
 
@@ -65,6 +65,12 @@ class server {
 
   world& world_;
   const bug bug_;
+  static memory::limits limits_for(bug planted) {
+    memory::limits l;
+    if (planted == bug::tombstone_without_ttl) l.tombstone_ttl = std::chrono::milliseconds::max();
+    return l;
+  }
+
   memory::catalogue catalogue_, backup_;
   memory::notices out_;
   std::array<moment, names.size()> promised_{};

@@ -256,7 +256,7 @@ time_point resource::forgotten_at() const noexcept {
   auto last = std::max(used_, closed_until_);
   for (const hold& h : holds_) last = std::max(last, usable_after(h));
   for (const waiter& w : queue_) last = std::max(last, w.expires);
-  return last + limits_.tombstone_ttl;
+  return limits_.tombstone_ttl == milliseconds::max() ? time_point::max() : last + limits_.tombstone_ttl;
 }
 
 // --- changes ---
