@@ -22,7 +22,9 @@ endif()
 
 find_program(TYER_CCACHE ccache)
 if(TYER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${TYER_CCACHE})
+  # Paths relative to the checkout, so that another clone finds what this one has compiled.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+                                  ${TYER_CCACHE})
 endif()
 
 function(tyer_room name)

@@ -7,7 +7,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <deque>
 
@@ -20,8 +19,8 @@ using clock = std::chrono::steady_clock;
 
 asio::awaitable<void> caller(const tyer::mutex& m, clock::time_point end, std::uint64_t& cycles) {
   while (clock::now() < end) {
-    tyer::hold h = co_await tyer::async_acquire(m, asio::use_awaitable);
-    co_await tyer::async_release(std::move(h), asio::use_awaitable);
+    tyer::hold h = co_await tyer::async_acquire(m);
+    co_await tyer::async_release(std::move(h));
     ++cycles;
   }
 }

@@ -8,7 +8,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <deque>
@@ -28,10 +27,10 @@ struct race {
 
 asio::awaitable<void> contender(const tyer::mutex& m, int client, race& r) {
   while (!r.over) {
-    tyer::hold h = co_await tyer::async_acquire(m, asio::use_awaitable);
+    tyer::hold h = co_await tyer::async_acquire(m);
     if (r.last_owner != client) ++r.changes;
     r.last_owner = client;
-    co_await tyer::async_release(std::move(h), asio::use_awaitable);
+    co_await tyer::async_release(std::move(h));
   }
 }
 

@@ -15,7 +15,7 @@ namespace tyer::lease {
 
 struct waiting {
   link<waiting> place;
-  time_point since{};  // when it came
+  time_point since{};  // when its caller asked
 };
 
 class local_queue {

@@ -28,8 +28,9 @@ std::shared_ptr<runtime::wish> make_wish(const house& h, std::shared_ptr<const s
   auto w = std::make_shared<runtime::wish>();
   w->what = std::move(what);
   w->waits = p.waits;
+  const auto now = h.time().now();
+  w->since = now;
   if (p.at_most) {
-    const auto now = h.time().now();
     const auto room = lease::time_point::max() - now;
     w->limit = *p.at_most < room ? now + *p.at_most : lease::time_point::max();
   }

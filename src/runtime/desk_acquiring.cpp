@@ -1,0 +1,149 @@
+// The desk and a ticket that is being acquired: from the first request to the hold.
+#include "core/token.hpp"
+#include "runtime/desk.hpp"
+#include "runtime/failures.hpp"
+#include "runtime/hold_state.hpp"
+
+#include <utility>
+
+namespace tyer::runtime {
+
+using core::fate;
+using lease::acquire;
+
+ticket* desk::find(const core::id& who) noexcept {
+  const auto at = tickets_.find(who);
+  return at == tickets_.end() ? nullptr : at->second.get();
+}
+
+void desk::ask(ticket& t) {
+  if (asks_in_flight_ < limits_.asks_in_flight_max) return send_ask(t);
+  asks_waiting_.push_back(t.who);
+}
+
+void desk::send_asks_that_waited() {
+  while (!asks_waiting_.empty() && asks_in_flight_ < limits_.asks_in_flight_max) {
+    ticket* t = find(asks_waiting_.front());
+    asks_waiting_.pop_front();
+    if (t == nullptr || t->acquiring() == nullptr) continue;
+    t->acquiring()->on_sent(clock_.now());
+    send_ask(*t);
+  }
+}
+
+void desk::send_ask(ticket& t) {
+  const spec& s = *t.what;
+  engine::request r;
+  r.what = {t.who, s.name, s.how};
+  r.take = s.take;
+  r.capacity = s.capacity;
+  r.ttl = s.ttl;
+  r.waiter_ttl = s.waiter_ttl;
+  r.not_after = limits_.request_timeout;
+  r.enqueue = t.acquiring()->enqueues();
+  r.seen = t.home->seen;
+  r.owner = t.owner;
+  ++asks_in_flight_;
+  engine_.acquire(r, [this, who = t.who](engine::outcome<engine::answer>&& o) { on_answer(who, std::move(o)); });
+}
+
+void desk::on_answer(const core::id& who, engine::outcome<engine::answer>&& o) {
+  --asks_in_flight_;
+  send_asks_that_waited();
+  ticket* t = find(who);
+  if (t == nullptr || t->held() != nullptr) return;
+  if (t->releasing() != nullptr) return on_late_answer(*t, o);
+  acquire& a = *t->acquiring();
+  const auto now = clock_.now();
+  if (auto* f = std::get_if<engine::failure>(&o.result)) {
+    const auto kind = f->kind;
+    t->last = to_public(std::move(*f));
+    return act(*t, a.on_failure(now, kind));
+  }
+  const engine::answer& answer = std::get<engine::answer>(o.result);
+  if (const auto* g = std::get_if<engine::granted>(&answer)) {
+    t->part = g->part;
+    t->via = g->via;
+    t->home->seen = std::max(t->home->seen, g->part);
+    return act(*t, a.on_granted(now, o.sent, g->part, g->ttl));
+  }
+  if (const auto* q = std::get_if<engine::queued>(&answer)) {
+    if (!t->place.linked) keeper_.add(*t, fate::waiting, t->what->waiter_ttl, o.sent, jitter());
+    return act(*t, a.on_queued(now, q->ahead == 0, q->look_again));
+  }
+  act(*t, a.on_busy(now, std::get<engine::busy>(answer).hint));
+}
+
+// The attempt was given up while its request was under way; a release that undoes it has been sent behind it.
+void desk::on_late_answer(ticket& t, const engine::outcome<engine::answer>& o) {
+  const auto* f = std::get_if<engine::failure>(&o.result);
+  if (f != nullptr && f->kind == core::why::unknown) return;
+  const bool left_something = f == nullptr && !std::holds_alternative<engine::busy>(std::get<engine::answer>(o.result));
+  act(t, t.releasing()->on_settled(left_something, t.late_until));
+}
+
+void desk::act(ticket& t, acquire::verb v) {
+  switch (v) {
+    case acquire::verb::none:
+      ticket_timers_.sweep([this](const core::id& who) { return find(who) != nullptr; });
+      return ticket_timers_.at(t.acquiring()->wake_at(), t.who);
+    case acquire::verb::ask: return ask(t);
+    case acquire::verb::granted: return grant(t);
+    case acquire::verb::busy: return is_answer(t, v) ? refuse_front(t, {}) : begin_anew(t);
+    case acquire::verb::failed: return is_answer(t, v) ? refuse_front(t, std::move(t.last)) : begin_anew(t);
+    case acquire::verb::anew: return begin_anew(t);
+  }
+}
+
+void desk::begin_anew(ticket& t) {
+  lane& l = *detach(t);
+  retire(t);
+  go_on(l);
+}
+
+// Whether the end of this attempt is what the first wish wanted to know. Not if it waits, but the attempt was made for a
+// try that was cancelled since; nor if it bears an outage until its own limit.
+bool desk::is_answer(ticket& t, acquire::verb v) noexcept {
+  const wish& first = static_cast<const wish&>(*t.home->line.front());
+  const acquire& a = *t.acquiring();
+  if (first.waits && !a.enqueues()) return false;
+  const bool outage = v == acquire::verb::failed && core::passing(a.trouble());
+  return !(outage && first.limit != lease::time_point::max());
+}
+
+// Only the first wish has its answer; the next one asks for itself.
+void desk::refuse_front(ticket& t, tyer::failure f) {
+  lane& l = *detach(t);
+  retire(t);
+  wish& first = static_cast<wish&>(*l.line.front());
+  const auto alive = first.self;
+  leave(l, first);
+  go_on(l);
+  finish(first, std::move(f), nullptr);
+}
+
+void desk::grant(ticket& t) {
+  const auto until = t.acquiring()->valid_until();
+  t.late_until = t.acquiring()->unsettled_until();
+  keeper_.remove(t);
+  t.owner.clear();
+  t.stage = lease::tenure{until, t.what->ttl};
+  const auto sent = until + lease::margin(t.what->ttl) - t.what->ttl;
+  if (t.via == 0) keeper_.add(t, fate::holding, t.what->ttl, sent, jitter());
+  t.home->line.on_granted();
+  give(t, 0);
+}
+
+void desk::give(ticket& t, std::uint32_t handoff) {
+  wish& first = static_cast<wish&>(*t.home->line.front());
+  const auto alive = first.self;
+  leave(*t.home, first);
+  auto h =
+      std::make_shared<detail::hold_state>(t.what, t.who, core::make_token(t.part, handoff), t.held()->valid_until());
+  h->at_desk = &t;
+  t.current = h;
+  watch_.guard(h);
+  finish(first, {}, std::move(h));
+}
+
+}  // namespace tyer::runtime

@@ -1,0 +1,138 @@
+// The desk and a ticket that is held: renewed, handed off, lost.
+#include "runtime/desk.hpp"
+#include "runtime/hold_state.hpp"
+
+#include <utility>
+
+namespace tyer::runtime {
+
+using core::fate;
+using lease::acquire;
+using phase = detail::hold_state::phase;
+
+void desk::give_back(const hold_ptr& h, release_reply told) {
+  const bool was_held = h->end(phase::released);
+  ticket* t = std::exchange(h->at_desk, nullptr);
+  if (t == nullptr) {
+    if (told) told({}, release_outcome::already_gone);
+    return;
+  }
+  t->current.reset();
+  lease::tenure& held = *t->held();
+  if (was_held && !closed_ && t->home->line.may_hand_off(held, clock_.now())) {
+    give(*t, t->home->line.on_handed_off());
+    if (told) told({}, release_outcome::released);
+    return;
+  }
+  t->told = std::move(told);
+  lane& l = *detach(*t);
+  begin_release(*t, lease::release{t->late_until, held.valid_until()}, clock_.now());
+  go_on(l);
+}
+
+// The alarm has rung: whatever the engine says, the hold is over, and must not be kept from others.
+bool desk::told_lost(const ticket& t) noexcept { return t.current && t.current->where() == phase::lost; }
+
+void desk::keep_what_is_due(lease::time_point now) {
+  while (keeps_in_flight_ < limits_.keeps_in_flight_max) {
+    auto b = keeper_.take(now);
+    if (b.entries.empty()) return;
+    if (b.as == fate::holding) {
+      std::erase_if(b.entries, [&](lease::kept* e) {
+        ticket& t = static_cast<ticket&>(*e);
+        if (!t.held()->over(now) && !told_lost(t)) return false;
+        lose_by_deadline(t);
+        return true;
+      });
+    }
+    if (!b.entries.empty()) send_keep(std::move(b));
+  }
+}
+
+void desk::send_keep(lease::keeper::batch b) {
+  std::vector<engine::target> targets;
+  std::vector<core::id> ids;
+  targets.reserve(b.entries.size());
+  ids.reserve(b.entries.size());
+  for (lease::kept* e : b.entries) {
+    const ticket& t = static_cast<ticket&>(*e);
+    targets.push_back({t.who, t.what->name, t.what->how});
+    ids.push_back(t.who);
+  }
+  ++keeps_in_flight_;
+  ++keeps_sent_;
+  const auto ttl = std::chrono::duration_cast<std::chrono::milliseconds>(b.ttl);
+  engine_.keep(targets, b.as, ttl,
+               [this, as = b.as, ttl, ids = std::move(ids)](engine::outcome<std::vector<fate>>&& o) {
+                 on_kept(ids, as, ttl, std::move(o));
+               });
+}
+
+void desk::on_kept(const std::vector<core::id>& ids, fate as, lease::duration ttl,
+                   engine::outcome<std::vector<fate>>&& o) {
+  --keeps_in_flight_;
+  const auto* fates = std::get_if<std::vector<fate>>(&o.result);
+  const auto now = clock_.now();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    ticket* t = find(ids[i]);
+    if (t == nullptr || t->place.linked) continue;
+    const bool stays = as == fate::holding
+                           ? t->held() != nullptr
+                           : t->acquiring() != nullptr && t->acquiring()->where() == acquire::state::queued;
+    if (!stays) continue;
+    if (fates == nullptr || i >= fates->size()) {
+      keeper_.retry(*t, as, ttl, now);  // unknown neither extends nor ends
+    } else if (as == fate::holding) {
+      on_hold_kept(*t, (*fates)[i], o.sent, ttl);
+    } else {
+      on_waiter_kept(*t, (*fates)[i], o.sent, ttl);
+    }
+  }
+  keep_what_is_due(now);
+}
+
+void desk::on_hold_kept(ticket& t, fate f, lease::time_point sent, lease::duration ttl) {
+  if (f != fate::holding) return lose_by_proof(t, f);
+  if (told_lost(t)) return lose_by_deadline(t);  // the answer came after the alarm: its owner has stopped
+  if (t.held()->on_kept(sent, ttl) && t.current) t.current->extend(t.held()->valid_until());
+  keeper_.add(t, fate::holding, ttl, sent, jitter());
+}
+
+void desk::on_waiter_kept(ticket& t, fate f, lease::time_point sent, lease::duration ttl) {
+  if (f == fate::waiting) keeper_.add(t, fate::waiting, ttl, sent, jitter());
+  act(t, t.acquiring()->on_kept(clock_.now(), f));
+}
+
+// The owner is told, and has nothing to do with the ticket any more.
+void desk::take_from_owner(ticket& t) {
+  const hold_ptr h = std::move(t.current);
+  if (!h) return;
+  h->at_desk = nullptr;
+  if (h->end(phase::lost)) watch_.tell(h);
+}
+
+// The engine has it no more, or (after a restart from an old copy) as a waiter, whose place is given back.
+void desk::lose_by_proof(ticket& t, fate is) {
+  take_from_owner(t);
+  lane& l = *detach(t);
+  t.clean = false;
+  const auto now = clock_.now();
+  if (is != fate::gone || t.late_until > now) {
+    begin_release(t, lease::release{t.late_until, now + t.what->ttl}, is != fate::gone ? now : t.late_until);
+  } else {
+    erase(t);
+  }
+  go_on(l);
+}
+
+// The engine may think for longer than we do that it is ours: give it back, but not before the window we promised ends.
+void desk::lose_by_deadline(ticket& t) {
+  const auto end = t.held()->valid_until();
+  take_from_owner(t);
+  lane& l = *detach(t);
+  t.clean = false;
+  begin_release(t, lease::release{std::max(end, t.late_until), end + t.what->ttl}, end);
+  go_on(l);
+}
+
+}  // namespace tyer::runtime
