@@ -20,4 +20,6 @@ endif()
 
 add_library(tyer_boost INTERFACE)
 target_include_directories(tyer_boost SYSTEM INTERFACE ${TYER_BOOST_INCLUDE})
-target_compile_definitions(tyer_boost INTERFACE BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED)
+# Asio makes its symbols visible whatever the compiler was told, unless it is asked not to.
+target_compile_definitions(tyer_boost INTERFACE BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED
+                                                BOOST_ASIO_DISABLE_VISIBILITY)

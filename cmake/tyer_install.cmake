@@ -12,6 +12,7 @@ function(tyer_component target alias)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:tyer_${room}>)
   endforeach()
   target_link_libraries(${target} PUBLIC ${C_LINKS} PRIVATE $<BUILD_INTERFACE:tyer_flags> ${C_PRIVATE_LINKS})
+  target_link_options(${target} PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/tyer.map)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
@@ -33,6 +34,10 @@ if(TYER_REDIS)
 endif()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tyer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set(TYER_SHARED FALSE)  # static archives hand their dependencies on to whoever links them
+if(BUILD_SHARED_LIBS)
+  set(TYER_SHARED TRUE)
+endif()
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tyer)
 install(EXPORT tyer-targets NAMESPACE tyer:: DESTINATION ${package_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/tyer-config.cmake.in ${PROJECT_BINARY_DIR}/tyer-config.cmake

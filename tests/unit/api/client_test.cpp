@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <optional>
 
 namespace tyer::testing_api {
@@ -18,9 +19,13 @@ TEST(client, closing_while_the_engine_is_away_answers_everybody) {
   hold h = m.acquire(), released = other.acquire();
   engine.pause();
   auto waiting = acquire_later(m);
-  auto outcome = std::async(std::launch::async, [&] { return released.release(); });
+  std::atomic<bool> under_way = false;
+  auto outcome = std::async(std::launch::async, [&] {
+    under_way = true;
+    return released.release();
+  });
   const auto before = std::chrono::steady_clock::now();
-  while (released) std::this_thread::yield();  // the release is under way
+  while (!under_way) std::this_thread::yield();
   c.reset();
   EXPECT_LT(std::chrono::steady_clock::now() - before, 1500ms);
   EXPECT_EQ(waiting.get().why.code, errc::closed);
