@@ -18,7 +18,8 @@ class client_state;
 struct access;
 }  // namespace detail
 
-// One engine, one connection, one I/O thread and one thread for deadlines, whatever the number of locks and waiters.
+// One engine, one connection, one I/O thread and one thread for deadlines, whatever the number of locks and waiters. (With
+// redis:// Asio keeps a third thread for looking up host names.)
 //
 //   tyer::client client{"redis://127.0.0.1:6379"};
 //
