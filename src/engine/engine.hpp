@@ -53,7 +53,7 @@ struct request {
   std::uint32_t take = 1, capacity = 1;  // permits
   milliseconds ttl{};                    // of the hold
   milliseconds waiter_ttl{};             // of a place in the queue, and of a hand-over until it is claimed
-  milliseconds lock_delay{};             // after an unclean loss
+  milliseconds lock_delay{};             // after an unclean loss: see release
   milliseconds not_after{};              // executed later than this after it was made: does nothing, why::not_sent
   bool enqueue = false;
   std::uint64_t seen = 0;  // largest token part the client knows for this name
@@ -64,6 +64,7 @@ struct granted {
   std::uint64_t part = 0;  // engine's part of the token
   milliseconds ttl{};      // what the engine really gave
   session via = 0;
+  std::vector<std::uint32_t> slots = {};  // of permits: which of 0 … capacity-1
 };
 struct queued {
   std::uint32_t ahead = 0;
@@ -91,6 +92,8 @@ using reply = core::function<void(outcome<T>&&)>;
 
 struct capabilities {
   bool queue = false, shared = false, permits = false, push = false, token = false, convert = false;
+  bool lock_delay = false;
+  bool watch = false;  // changed() comes by itself; else whoever observes a name lists it from time to time
   milliseconds ttl_min{1};
   std::size_t keep_batch = 1;  // how many ids one keep() may carry
 };
@@ -105,6 +108,7 @@ struct entry {  // one hold or waiter, for people
   milliseconds left{};
   std::uint64_t part = 0;
   std::string owner;
+  std::vector<std::uint32_t> slots = {};
 };
 struct page {
   std::vector<entry> entries;
@@ -147,8 +151,14 @@ class engine {
   // never shortens, never re-creates. A waiter that was handed the lock meanwhile is answered `holding` and not extended:
   // it must claim. At most can().keep_batch targets.
   virtual void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) = 0;
-  virtual void release(const target&, bool clean, reply<fate>) = 0;  // also cancels a waiter; answers what it was
-  virtual void convert(const target&, mode to, reply<answer>) = 0;   // downgrade, upgrade
+  // Also cancels a waiter; answers what it was. A hold with a lock delay that expires, is evicted or is released *unclean*
+  // stays in the way of others for that long: as a ghost, gone for its owner (keep, acquire, list), but still in its place.
+  // A clean release of the same id lays the ghost: the old holder has said that it has stopped.
+  virtual void release(const target&, bool clean, reply<fate>) = 0;
+  // Downgrade and upgrade of a hold; idempotent. granted: a new token part, and the hold lives as long as before. queued: the
+  // upgrade waits at the head of the queue and the hold stays shared; wake() comes, then convert again. busy: another one
+  // upgrades already. To shared also takes back an upgrade that waits. A hold that is gone: why::refused, errc::lost.
+  virtual void convert(const target&, mode to, milliseconds not_after, reply<answer>) = 0;
   virtual void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) = 0;
   virtual void evict(const target&, std::string_view reason, reply<fate>) = 0;  // exactly that hold, never the next
   virtual void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<page>) = 0;

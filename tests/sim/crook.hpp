@@ -64,7 +64,7 @@ class crook {
     if (bug_ == bug::validity_from_push && pushed != pushed_.end()) {
       for (const auto& e : server_.entries(index_of(r.what.name))) {
         if (e.who == r.what.who && e.what == fate::holding) {
-          return give(engine::answer{engine::granted{e.part, r.ttl}}, pushed->second);
+          return give(engine::answer{engine::granted{e.part, r.ttl, 0, {}}}, pushed->second);
         }
       }
     }

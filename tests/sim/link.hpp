@@ -89,7 +89,7 @@ class link final : public seam::engine {
   std::unordered_map<id, moment, core::id_hash> let_go_;
 
   // Not used by the runtime that is simulated.
-  void convert(const seam::target&, seam::mode, seam::reply<seam::answer>) override {}
+  void convert(const seam::target&, seam::mode, seam::milliseconds, seam::reply<seam::answer>) override {}
   void ask(std::string_view, std::string_view, seam::reply<std::uint32_t>) override {}
   void evict(const seam::target&, std::string_view, seam::reply<fate>) override {}
   void list(std::string_view, std::string_view, std::uint32_t, seam::reply<seam::page>) override {}

@@ -16,7 +16,7 @@ std::vector<entry> live_entries(const std::string& name, const resource& r, time
   const auto left = [&](time_point until) { return std::chrono::ceil<milliseconds>(until - now); };
   std::vector<entry> all;
   for (const auto& h : r.holds()) {
-    if (h.expires > now) all.push_back({h.who, name, fate::holding, h.how, left(h.expires), h.part, h.owner});
+    if (h.expires > now) all.push_back({h.who, name, fate::holding, h.how, left(h.expires), h.part, h.owner, h.slots});
   }
   for (const auto& w : r.queue()) {
     if (w.expires > now) all.push_back({w.who, name, fate::waiting, w.how, left(w.expires), 0, w.owner});

@@ -12,6 +12,7 @@ namespace tyer::memory {
 namespace {
 
 constexpr std::size_t keep_batch_max = 1000;
+constexpr const char* too_late = "it would have been executed after its not_after";
 
 failure no(why kind, errc code, std::string words) { return {kind, make_error_code(code), std::move(words)}; }
 
@@ -60,6 +61,8 @@ capabilities memory_engine::can() const noexcept {
           .push = true,
           .token = true,
           .convert = true,
+          .lock_delay = true,
+          .watch = true,
           .ttl_min = milliseconds{1},
           .keep_batch = keep_batch_max};
 }
@@ -85,9 +88,7 @@ void memory_engine::submit(std::string name, reply<T> r, F work) {
 void memory_engine::acquire(const request& r, reply<answer> on_answer) {
   submit(full(r.what.name), std::move(on_answer),
          [r = request{r}, owner = std::string{r.owner}](const store::visit& v) mutable -> result<answer> {
-           if (v.age >= r.not_after) {
-             return no(why::not_sent, errc::timed_out, "it would have been executed after its not_after");
-           }
+           if (v.age >= r.not_after) return no(why::not_sent, errc::timed_out, too_late);
            r.what.name = v.name;
            r.owner = owner;
            return v.names.acquire(v.name, r, v.now, v.out);
@@ -113,9 +114,11 @@ void memory_engine::release(const target& t, bool clean, reply<fate> on_answer) 
          [who = t.who, clean](const store::visit& v) { return v.names.release(v.name, who, clean, v.now, v.out); });
 }
 
-void memory_engine::convert(const target& t, mode to, reply<answer> on_answer) {
-  submit(full(t.name), std::move(on_answer),
-         [who = t.who, to](const store::visit& v) { return v.names.convert(v.name, who, to, v.now, v.out); });
+void memory_engine::convert(const target& t, mode to, milliseconds not_after, reply<answer> on_answer) {
+  submit(full(t.name), std::move(on_answer), [who = t.who, to, not_after](const store::visit& v) -> result<answer> {
+    if (v.age >= not_after) return no(why::not_sent, errc::timed_out, too_late);
+    return v.names.convert(v.name, who, to, v.now, v.out);
+  });
 }
 
 void memory_engine::ask(std::string_view name, std::string_view reason, reply<std::uint32_t> on_answer) {

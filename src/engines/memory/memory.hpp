@@ -40,7 +40,7 @@ class memory_engine final : public engine::engine {
   void acquire(const request&, reply<answer>) override;
   void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) override;
   void release(const target&, bool clean, reply<fate>) override;
-  void convert(const target&, mode to, reply<answer>) override;
+  void convert(const target&, mode to, milliseconds not_after, reply<answer>) override;
   void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;
   void evict(const target&, std::string_view reason, reply<fate>) override;
   void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<page>) override;

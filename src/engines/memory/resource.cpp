@@ -52,7 +52,7 @@ result<answer> resource::acquire(const request& r, time_point now, notices& out)
                       .lock_delay = r.lock_delay,
                       .owner = std::string{r.owner}});
     ++changes_;
-    return granted{part, r.ttl};
+    return granted{part, r.ttl, 0, holds_.back().slots};
   }
   if (!r.enqueue) {
     // Behind a queue, it is the head's turn that counts.
@@ -111,7 +111,7 @@ result<answer> resource::convert(const id& who, mode to, time_point now, notices
       ++changes_;
     }
     h->upgrading = false;
-    const granted g{h->part, left(h->expires, now)};
+    const granted g{h->part, left(h->expires, now), 0, {}};
     turn(now, out);  // last: it may move the holds
     return g;
   }
@@ -125,7 +125,7 @@ result<answer> resource::convert(const id& who, mode to, time_point now, notices
     }
     make_exclusive(*h, now);
   }
-  return granted{h->part, left(h->expires, now)};
+  return granted{h->part, left(h->expires, now), 0, {}};
 }
 
 std::uint32_t resource::ask(std::string_view reason, time_point now, notices& out) {
@@ -190,7 +190,7 @@ result<answer> resource::again(hold& h, const request& r, time_point now) {
   if (!strong_enough) return refused("this id holds the lock in another mode");
   h.claimed = true;
   h.expires = std::max(h.expires, now + r.ttl);  // never earlier: an answer before may have promised more
-  return granted{h.part, r.ttl};
+  return granted{h.part, r.ttl, 0, h.slots};
 }
 
 result<answer> resource::again(std::size_t place, const request& r, time_point now) {

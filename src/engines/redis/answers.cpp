@@ -92,7 +92,7 @@ constexpr std::array meanings{
 std::variant<engine::answer, too_late, failure> parse_acquire(std::string_view text, milliseconds ttl) {
   if (text.empty()) return nonsense(text);
   if (text.front() >= '0' && text.front() <= '9') {
-    if (const auto part = whole_number<std::uint64_t>(text)) return engine::granted{*part, ttl, 0};
+    if (const auto part = whole_number<std::uint64_t>(text)) return engine::granted{*part, ttl, 0, {}};
     return nonsense(text);
   }
   const auto rest = text.substr(1);

@@ -72,7 +72,7 @@ class redis_engine final : public engine::engine, connection::listener {
   void acquire(const tyer::engine::request&, reply<answer>) override;
   void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) override;
   void release(const target&, bool clean, reply<fate>) override;
-  void convert(const target&, tyer::engine::mode, reply<answer> back) override {
+  void convert(const target&, tyer::engine::mode, milliseconds, reply<answer> back) override {
     refuse(unsupported("redis:// has only exclusive locks yet"), std::move(back));
   }
   void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;

@@ -133,7 +133,7 @@ fate client::release(const want& w, bool clean) {
 }
 
 outcome<answer> client::convert(const want& w, mode to) {
-  return call<answer>([&](auto reply) { engine_->convert(w.target(), to, std::move(reply)); });
+  return call<answer>([&](auto reply) { engine_->convert(w.target(), to, w.not_after, std::move(reply)); });
 }
 
 std::uint32_t client::ask(std::string_view name, std::string_view reason) {

@@ -37,7 +37,7 @@ class scripted_engine final : public seam::engine {
   struct acquire_call : call<seam::answer> {
     seam::request what;
     std::string name;
-    void grant(std::uint64_t part) { answer(seam::granted{part, what.ttl}); }
+    void grant(std::uint64_t part) { answer(seam::granted{part, what.ttl, 0, {}}); }
     void queue(std::uint32_t ahead, milliseconds look_again) { answer(seam::queued{ahead, look_again}); }
     void busy(milliseconds hint) { answer(seam::busy{hint}); }
   };
@@ -76,7 +76,7 @@ class scripted_engine final : public seam::engine {
   void release(const seam::target& t, bool clean, seam::reply<fate> then) override {
     releases.push_back({{clock_.now(), std::move(then)}, t.who, clean});
   }
-  void convert(const seam::target&, seam::mode, seam::reply<seam::answer>) override {}
+  void convert(const seam::target&, seam::mode, seam::milliseconds, seam::reply<seam::answer>) override {}
   void ask(std::string_view, std::string_view, seam::reply<std::uint32_t>) override {}
   void evict(const seam::target&, std::string_view, seam::reply<fate>) override {}
   void list(std::string_view, std::string_view, std::uint32_t, seam::reply<seam::page>) override {}
