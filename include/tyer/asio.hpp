@@ -12,10 +12,10 @@
 // ends with errc::cancelled, and what was already sent is taken back.
 #pragma once
 
+#include <tyer/acquirable.hpp>
 #include <tyer/detail/async.hpp>
 #include <tyer/error.hpp>
 #include <tyer/hold.hpp>
-#include <tyer/mutex.hpp>
 #include <tyer/options.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -120,12 +120,12 @@ class asio_release final : public release_handler {
 
 struct initiate_acquire {
   template <class Handler>
-  void operator()(Handler&& handler, const mutex* m, acquire_terms terms) const {
+  void operator()(Handler&& handler, const acquirable& m, acquire_terms terms) const {
     using H = std::decay_t<Handler>;
     auto slot = boost::asio::get_associated_cancellation_slot(handler);
-    auto op = std::make_unique<asio_acquire<H>>(std::forward<Handler>(handler), fallback<H>(*m));
+    auto op = std::make_unique<asio_acquire<H>>(std::forward<Handler>(handler), fallback<H>(m));
     if (!slot.is_connected()) {
-      start_acquire(*m, terms, std::move(op));
+      start_acquire(m, terms, std::move(op));
       return;
     }
     // The slot is filled before the call starts: afterwards its handler may already be gone.
@@ -134,11 +134,11 @@ struct initiate_acquire {
       if (type == boost::asio::cancellation_type::none) return;
       if (const auto p = box->lock()) p->cancel();
     });
-    *box = start_acquire(*m, terms, std::move(op));
+    *box = start_acquire(m, terms, std::move(op));
   }
 
   template <class H>
-  static executor fallback(const mutex& m) {
+  static executor fallback(const acquirable& m) {
     if constexpr (std::is_same_v<boost::asio::associated_executor_t<H>, boost::asio::system_executor>) {
       return default_executor(m);
     } else {
@@ -153,7 +153,7 @@ template <class Clock, class Traits>
 struct initiate_acquire_within {
   template <class Handler>
   void operator()(Handler&& handler, const typename Clock::duration& limit, boost::asio::cancellation_type_t how,
-                  const mutex* m, acquire_terms terms) const {
+                  const acquirable& m, acquire_terms terms) const {
     using home = boost::asio::associated_executor_t<std::decay_t<Handler>>;
     static_assert(!std::is_same_v<home, boost::asio::system_executor>,
                   "cancel_after needs a handler with an executor: bind one, or use async_try_acquire_for");
@@ -161,33 +161,34 @@ struct initiate_acquire_within {
         boost::asio::get_associated_executor(handler));
     auto token =
         boost::asio::cancel_after(*timer, limit, how, boost::asio::consign(std::forward<Handler>(handler), timer));
-    boost::asio::async_initiate<decltype(token), void(failure, hold)>(initiate_acquire{}, token, m, terms);
+    boost::asio::async_initiate<decltype(token), void(failure, hold)>(initiate_acquire{}, token, acquirable{m}, terms);
   }
 };
 
 template <class Token>
-auto acquire_with(Token& token, const mutex& m, const acquire_terms& terms) {
-  return boost::asio::async_initiate<Token, void(failure, hold)>(initiate_acquire{}, token, &m, terms);
+auto acquire_with(Token& token, const acquirable& m, const acquire_terms& terms) {
+  return boost::asio::async_initiate<Token, void(failure, hold)>(initiate_acquire{}, token, acquirable{m}, terms);
 }
 template <class Token, class Clock, class Traits>
-auto acquire_with(const boost::asio::cancel_after_t<Token, Clock, Traits>& token, const mutex& m,
+auto acquire_with(const boost::asio::cancel_after_t<Token, Clock, Traits>& token, const acquirable& m,
                   const acquire_terms& terms) {
   auto inner = token.token_;
-  return boost::asio::async_initiate<Token, void(failure, hold)>(initiate_acquire_within<Clock, Traits>{}, inner,
-                                                                 token.timeout_, token.cancel_type_, &m, terms);
+  return boost::asio::async_initiate<Token, void(failure, hold)>(
+      initiate_acquire_within<Clock, Traits>{}, inner, token.timeout_, token.cancel_type_, acquirable{m}, terms);
 }
 template <class Clock, class Traits>
-auto acquire_with(const boost::asio::partial_cancel_after<Clock, Traits>& token, const mutex& m,
+auto acquire_with(const boost::asio::partial_cancel_after<Clock, Traits>& token, const acquirable& m,
                   const acquire_terms& terms) {
   return acquire_with(token(boost::asio::deferred), m, terms);
 }
 template <class Token, class Clock, class Traits>
-auto acquire_with(boost::asio::cancel_after_t<Token, Clock, Traits>& token, const mutex& m,
+auto acquire_with(boost::asio::cancel_after_t<Token, Clock, Traits>& token, const acquirable& m,
                   const acquire_terms& terms) {
   return acquire_with(std::as_const(token), m, terms);
 }
 template <class Clock, class Traits>
-auto acquire_with(boost::asio::partial_cancel_after<Clock, Traits>& token, const mutex& m, const acquire_terms& terms) {
+auto acquire_with(boost::asio::partial_cancel_after<Clock, Traits>& token, const acquirable& m,
+                  const acquire_terms& terms) {
   return acquire_with(std::as_const(token), m, terms);
 }
 
@@ -205,22 +206,23 @@ struct initiate_release {
 
 }  // namespace detail
 
-// Waits in the queue. The mutex must live until the call has begun.
+// Waits in the queue. Takes a mutex, a semaphore, the shared side of a shared_mutex ...
 template <class Token = boost::asio::deferred_t>
-auto async_acquire(const mutex& m, Token&& token = {}, std::source_location where = std::source_location::current()) {
+auto async_acquire(const acquirable& m, Token&& token = {},
+                   std::source_location where = std::source_location::current()) {
   return detail::acquire_with(token, m, {.where = where});
 }
 
 // Waits at most that long; then the hold is empty.
 template <class Token = boost::asio::deferred_t>
-auto async_try_acquire_for(const mutex& m, std::chrono::nanoseconds at_most, Token&& token = {},
+auto async_try_acquire_for(const acquirable& m, std::chrono::nanoseconds at_most, Token&& token = {},
                            std::source_location where = std::source_location::current()) {
   return detail::acquire_with(token, m, {.at_most = at_most, .where = where});
 }
 
 // One attempt: an empty hold if somebody has it.
 template <class Token = boost::asio::deferred_t>
-auto async_try_acquire(const mutex& m, Token&& token = {},
+auto async_try_acquire(const acquirable& m, Token&& token = {},
                        std::source_location where = std::source_location::current()) {
   return detail::acquire_with(token, m, {.waits = false, .where = where});
 }

@@ -6,6 +6,7 @@
 #include <tyer/options.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <string_view>
@@ -41,6 +42,11 @@ class TYER_EXPORT client {
   // Waits until the engine has answered once. False (or errc::unavailable with what went wrong) if it has not in time.
   bool wait_ready(std::chrono::milliseconds at_most = std::chrono::seconds{5});
   failure wait_ready(std::chrono::milliseconds at_most, std::nothrow_t) noexcept;
+
+  // Asks whoever holds the name to give it back soon: their hold::revoked() is requested. Says how many were asked. Nothing
+  // is taken from them.
+  std::uint32_t ask(std::string_view name, std::string_view reason = {});
+  std::uint32_t ask(failure& why, std::string_view name, std::string_view reason = {}) noexcept;
 
   // Ends all waits with errc::closed, fires lost() on live holds, and drains releases for at most `at_most`.
   // True if every release had its answer.

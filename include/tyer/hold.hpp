@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string_view>
 
@@ -54,7 +55,8 @@ class TYER_EXPORT hold {
   // True if it was acquired and not given back yet. Says nothing about validity: that is valid().
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
-  // Larger for every later conflicting grant of this name; fits a signed 64-bit column.
+  // Larger for every later conflicting grant of this name; fits a signed 64-bit column. An upgrade or a downgrade gives
+  // the hold a new one.
   std::uint64_t token() const;
 
   bool valid() const noexcept;
@@ -64,6 +66,18 @@ class TYER_EXPORT hold {
   // Requested when the hold is lost. Callbacks run on a thread of the client that does nothing else: keep them short,
   // and do not call blocking functions of Tyer from them.
   std::stop_token lost() const noexcept;
+
+  // Requested when somebody asks for the lock (`client::ask`): the holder may give it back soon, or not. It runs where
+  // lost() does.
+  std::stop_token revoked() const;
+
+  // Of permits: which of the semaphore's slots, 0 to N-1. Empty for other holds.
+  std::span<const std::uint32_t> slots() const noexcept;
+  // The first of them; throws errc::not_held if there is none.
+  std::uint32_t slot() const;
+
+  // True if it is held beside other readers.
+  bool shared() const noexcept;
 
   std::string_view name() const noexcept;
 

@@ -48,6 +48,23 @@ struct lock_options {
   // How long a waiter keeps its place, and a waiter that was handed the lock may take to claim it, without being heard
   // of. 0: a third of the ttl, but between 500 ms and 3 s.
   std::chrono::milliseconds waiter_ttl{0};
+
+  // Nobody else gets the lock earlier than this after it was granted, even if it is given back before: for jobs that must
+  // not run again on a machine whose clock is a little behind. A client that is closed leaves the lock taken for the rest;
+  // one that dies leaves it for its ttl. 0: none. At most 24 h.
+  std::chrono::milliseconds min_hold{0};
+
+  // No hold is longer than this: then it is no more renewed, lost() is requested, and the lock goes to others. 0: no limit;
+  // else at least half the ttl.
+  std::chrono::milliseconds max_hold{0};
+
+  // After a loss (the deadline passed, the holder died, an operator broke it) nobody else gets the lock for this long,
+  // unless the old holder says before that it has stopped, by giving the lost hold back. 0: none. At most 1 h.
+  std::chrono::milliseconds lock_delay{0};
+
+  // Stored with the hold and shown to others, as the address of a leader. Copied when the lock object is made. At most 256
+  // bytes; not for secrets.
+  std::string_view note = {};
 };
 
 }  // namespace v1

@@ -1,11 +1,17 @@
 // Everything that needs the standard library only. For Asio users: <tyer/asio.hpp>; for tests: <tyer/testing.hpp>.
 #pragma once
 
+#include <tyer/acquirable.hpp>
 #include <tyer/client.hpp>
 #include <tyer/clock.hpp>
 #include <tyer/error.hpp>
 #include <tyer/fence.hpp>
 #include <tyer/hold.hpp>
+#include <tyer/leader.hpp>
+#include <tyer/multi_mutex.hpp>
 #include <tyer/mutex.hpp>
 #include <tyer/options.hpp>
+#include <tyer/recursive_mutex.hpp>
+#include <tyer/semaphore.hpp>
+#include <tyer/shared_mutex.hpp>
 #include <tyer/version.hpp>

@@ -2,16 +2,18 @@
 #pragma once
 
 #include "primitives/call.hpp"
-#include "primitives/mutex_state.hpp"
+#include "primitives/lock_state.hpp"
 #include "runtime/hold_state.hpp"
 #include "runtime/house.hpp"
 
+#include <tyer/acquirable.hpp>
 #include <tyer/client.hpp>
 #include <tyer/hold.hpp>
-#include <tyer/mutex.hpp>
 
 #include <memory>
+#include <source_location>
 #include <string>
+#include <string_view>
 
 namespace tyer {
 inline namespace v1 {
@@ -20,12 +22,13 @@ namespace detail {
 class client_state {
  public:
   std::shared_ptr<runtime::house> home;
-  std::string owner;  // host, pid, label: stored with every hold, for people
+  std::string owner;     // host, pid, label: stored with every hold, for people
+  std::string identity;  // which names these are: the same for all clients of one engine and prefix
 };
 
 struct access {
   static const std::shared_ptr<client_state>& state(const client& c) { return c.state_; }
-  static const std::shared_ptr<mutex_state>& state(const mutex& m) { return m.state_; }
+  static const std::shared_ptr<const lock_state>& state(const acquirable& a) { return a.state_; }
   static const std::shared_ptr<hold_state>& state(const hold& h) { return h.state_; }
 
   static client make_client(std::shared_ptr<client_state> s) { return client{std::move(s)}; }
@@ -34,6 +37,15 @@ struct access {
     return hold{std::move(s)};
   }
   static std::shared_ptr<hold_state> take(hold& h) { return std::move(h.state_); }
+
+  // A lock of this client; throws tyer::error.
+  static std::shared_ptr<const lock_state> make_lock(const client& c, std::string_view name,
+                                                     const lock_options& options, const std::source_location& where,
+                                                     const primitives::manner& m = {}) {
+    if (!c.state_) throw error(errc::closed);
+    return std::make_shared<lock_state>(
+        c.state_->home, primitives::make_spec(*c.state_->home, name, options, c.state_->owner, m), where);
+  }
 };
 
 }  // namespace detail

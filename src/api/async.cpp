@@ -29,7 +29,7 @@ primitives::patience patience_of(const acquire_terms& terms) {
 
 }  // namespace
 
-std::shared_ptr<pending_acquire> start_acquire(const mutex& m, const acquire_terms& terms,
+std::shared_ptr<pending_acquire> start_acquire(const acquirable& m, const acquire_terms& terms,
                                                std::unique_ptr<acquire_handler> handler) {
   const auto& s = *access::state(m);
   if (auto f = primitives::unusable(*s.home, false)) {
@@ -59,7 +59,7 @@ void start_release(hold h, std::unique_ptr<release_handler> handler) {
   });
 }
 
-executor default_executor(const mutex& m) {
+executor default_executor(const acquirable& m) {
   return [home = access::state(m)->home](std::function<void()> f) { home->complete(std::move(f)); };
 }
 

@@ -1,6 +1,7 @@
 #include "api/access.hpp"
 #include "api/open.hpp"
 #include "core/clock.hpp"
+#include "core/name.hpp"
 #include "core/uri.hpp"
 #include "engine/table.hpp"
 
@@ -40,13 +41,15 @@ void check(const client_options& options) {
 
 namespace detail {
 
-std::shared_ptr<client_state> open_client(runtime::house::parts parts, const client_options& options) {
+std::shared_ptr<client_state> open_client(runtime::house::parts parts, const client_options& options,
+                                          std::string identity) {
   parts.bounds.request_timeout = options.request_timeout;
   parts.bounds.unavailable_after = options.unavailable_after;
   parts.completions = options.completions;
   parts.log = options.log;
   auto s = std::make_shared<client_state>();
   s->owner = describe_owner(options);
+  s->identity = std::move(identity);
   s->home = runtime::house::open(std::move(parts));
   return s;
 }
@@ -63,10 +66,11 @@ client::client(std::string_view uri, client_options options) {
   auto prefix = address.take("prefix").value_or("tyer:");
   const engine::environment env{options.prefix.empty() ? std::move(prefix) : options.prefix, parts.ids.get(),
                                 parts.clock.get(), options.request_timeout, options.log};
+  auto identity = address.shown() + ' ' + env.prefix;
   auto made = engine::make(std::move(address), env);
   if (made.error) throw error(made.error);
   parts.engine = std::move(made.value);
-  state_ = detail::open_client(std::move(parts), options);
+  state_ = detail::open_client(std::move(parts), options, std::move(identity));
 }
 
 client::client(std::shared_ptr<detail::client_state> s) noexcept : state_(std::move(s)) {}
@@ -93,6 +97,24 @@ failure client::wait_ready(std::chrono::milliseconds at_most, std::nothrow_t) no
   if (!state_) return errc::closed;
   if (state_->home->forked()) return errc::forked;
   return state_->home->wait_ready(at_most);
+}
+
+std::uint32_t client::ask(std::string_view name, std::string_view reason) {
+  failure why;
+  const auto asked = ask(why, name, reason);
+  if (why) throw error(why);
+  return asked;
+}
+
+std::uint32_t client::ask(failure& why, std::string_view name, std::string_view reason) noexcept try {
+  why = state_ ? core::check_name(name) : failure{errc::closed};
+  if (why) return 0;
+  auto answer = primitives::ask_blocking(*state_->home, std::string{name}, std::string{reason});
+  why = std::move(answer.error);
+  return answer.value;
+} catch (const std::bad_alloc&) {
+  why = std::make_error_code(std::errc::not_enough_memory);
+  return 0;
 }
 
 bool client::close(std::chrono::milliseconds at_most) noexcept { return !state_ || state_->home->close(at_most); }

@@ -56,6 +56,19 @@ lease_clock::duration hold::remaining() const noexcept {
 
 std::stop_token hold::lost() const noexcept { return state_ ? state_->lost() : std::stop_token{}; }
 
+std::stop_token hold::revoked() const { return state_ ? state_->revoked() : std::stop_token{}; }
+
+std::span<const std::uint32_t> hold::slots() const noexcept {
+  return state_ ? std::span<const std::uint32_t>{state_->slots()} : std::span<const std::uint32_t>{};
+}
+
+std::uint32_t hold::slot() const {
+  if (!state_ || state_->slots().empty()) throw error(errc::not_held);
+  return state_->slots().front();
+}
+
+bool hold::shared() const noexcept { return state_ && state_->how() == engine::mode::shared; }
+
 std::string_view hold::name() const noexcept { return state_ ? std::string_view{state_->what().name} : ""; }
 
 release_outcome hold::release(failure& why) noexcept {

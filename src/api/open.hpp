@@ -9,7 +9,8 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-std::shared_ptr<client_state> open_client(runtime::house::parts parts, const client_options& options);
+std::shared_ptr<client_state> open_client(runtime::house::parts parts, const client_options& options,
+                                          std::string identity);
 
 }  // namespace detail
 }  // namespace v1

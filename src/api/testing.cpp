@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <vector>
 
@@ -70,7 +71,9 @@ client engine::connect(client_options options) {
   parts.ids = std::make_unique<core::random_ids>();
   parts.engine = memory::make_engine(
       state_->server, {options.prefix, parts.ids.get(), parts.clock.get(), options.request_timeout, options.log});
-  auto c = detail::open_client(std::move(parts), options);
+  auto identity =
+      "testing " + std::to_string(reinterpret_cast<std::uintptr_t>(state_->server.get())) + ' ' + options.prefix;
+  auto c = detail::open_client(std::move(parts), options, std::move(identity));
   {
     const std::lock_guard lock{state_->mutex};
     std::erase_if(state_->clients, [](const auto& w) { return w.expired(); });

@@ -1,7 +1,8 @@
 // The waiters of one client for one name: first come, first served, and only one of them stands for all at the engine.
 //
 // On release the hold may go straight to the next of them (a hand-off), a bounded number of times in a row, only while
-// enough of the lease is left, and only to one who came before it was last confirmed; then the engine's own queue has its turn. Each hand-off is a new hold with a larger token.
+// enough of the lease is left, and only to one who came before it was last confirmed; then the engine's own queue has its
+// turn. Each hand-off is a new hold with a larger token.
 #pragma once
 
 #include "core/token.hpp"
@@ -29,23 +30,18 @@ class local_queue {
   bool empty() const noexcept { return line_.empty(); }
   std::size_t size() const noexcept { return line_.size(); }
 
-  // The engine granted: counting of hand-offs begins anew.
-  void on_granted() noexcept { handoffs_ = 0; }
-
-  // A hold of `held` is given back at `now`: may the next in line have it without asking the engine? Only if the engine
-  // has confirmed the hold since the waiter came. Otherwise the engine may have lost its data, and granted the lock to
-  // somebody else who was done with it before the waiter even asked: the waiter's token would be the smaller one.
-  bool may_hand_off(const tenure& held, time_point now) const noexcept {
-    return !line_.empty() && handoffs_ < handoffs_max_ && held.can_hand_off(now) &&
+  // A hold of `held` that has been handed off `so_far` times since its grant is given back at `now`: may the next in line
+  // have it without asking the engine? Only if the engine has confirmed the hold since the waiter came. Otherwise the
+  // engine may have lost its data, and granted the lock to somebody else who was done with it before the waiter even
+  // asked: the waiter's token would be the smaller one.
+  bool may_hand_off(const tenure& held, std::uint32_t so_far, time_point now) const noexcept {
+    return !line_.empty() && so_far < handoffs_max_ && held.can_hand_off(now) &&
            line_.front()->since <= held.confirmed_at();
   }
-  // It was handed off; the number is the token's last part.
-  std::uint32_t on_handed_off() noexcept { return ++handoffs_; }
 
  private:
   list<waiting, &waiting::place> line_;
   std::uint32_t handoffs_max_;
-  std::uint32_t handoffs_ = 0;
 };
 
 }  // namespace tyer::lease

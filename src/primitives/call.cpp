@@ -1,5 +1,6 @@
 #include "primitives/call.hpp"
 
+#include "runtime/failures.hpp"
 #include "runtime/own_thread.hpp"
 
 #include <atomic>
@@ -14,6 +15,34 @@ struct slot : house::latch {
   T value;
 };
 
+// Waits for the answer of something that can be called off.
+template <class T, class Asked>
+T wait_for(house& h, const std::shared_ptr<slot<T>>& answer, const Asked& asked, std::stop_token stop) {
+  // Behind the order: a stop that has been requested already finds it there.
+  const auto cancel = [&h, &asked] { h.cancel(asked, errc::cancelled); };
+  std::optional<std::stop_callback<decltype(cancel)>> on_stop;
+  if (stop.stop_possible()) on_stop.emplace(std::move(stop), cancel);
+  h.wait(*answer);
+  return std::move(answer->value);
+}
+
+// Waits for what the engine says.
+template <class T, class Call>
+told<T> wait_for_engine(house& h, Call call) {
+  if (auto f = unusable(h, true)) return {std::move(f), {}};
+  auto answer = std::make_shared<slot<told<T>>>();
+  call([answer, &h](engine::outcome<T>&& o) {
+    if (auto* f = std::get_if<engine::failure>(&o.result)) {
+      answer->value.error = f->code == errc::closed ? tyer::failure{errc::closed} : runtime::to_public(std::move(*f));
+    } else {
+      answer->value.value = std::move(std::get<T>(o.result));
+    }
+    h.open_soon(answer);
+  });
+  h.wait(*answer);
+  return std::move(answer->value);
+}
+
 }  // namespace
 
 tyer::failure unusable(const house& h, bool blocking) noexcept {
@@ -23,17 +52,20 @@ tyer::failure unusable(const house& h, bool blocking) noexcept {
   return {};
 }
 
+lease::time_point limit_of(const house& h, const patience& p) {
+  if (!p.at_most) return lease::time_point::max();
+  const auto now = h.time().now();
+  const auto room = lease::time_point::max() - now;
+  return *p.at_most < room ? now + *p.at_most : lease::time_point::max();
+}
+
 std::shared_ptr<runtime::wish> make_wish(const house& h, std::shared_ptr<const spec> what, const patience& p,
                                          const std::source_location& where) {
   auto w = std::make_shared<runtime::wish>();
   w->what = std::move(what);
   w->waits = p.waits;
-  const auto now = h.time().now();
-  w->since = now;
-  if (p.at_most) {
-    const auto room = lease::time_point::max() - now;
-    w->limit = *p.at_most < room ? now + *p.at_most : lease::time_point::max();
-  }
+  w->since = h.time().now();
+  w->limit = limit_of(h, p);
   w->where = where;
   return w;
 }
@@ -49,12 +81,7 @@ acquired acquire_blocking(house& h, std::shared_ptr<const spec> what, const pati
     h.open_soon(answer);
   };
   h.want(w, house::then::waits);
-  // Behind the wish: a stop that has been requested already finds it there.
-  const auto cancel = [&h, &w] { h.cancel(w, errc::cancelled); };
-  std::optional<std::stop_callback<decltype(cancel)>> on_stop;
-  if (stop.stop_possible()) on_stop.emplace(std::move(stop), cancel);
-  h.wait(*answer);
-  return std::move(answer->value);
+  return wait_for(h, answer, w, std::move(stop));
 }
 
 released release_blocking(house& h, hold_ptr held) {
@@ -74,6 +101,35 @@ released release_blocking(house& h, hold_ptr held) {
       house::then::waits);
   h.wait(*answer);
   return std::move(answer->value);
+}
+
+converted convert_blocking(house& h, hold_ptr held, std::shared_ptr<const spec> to, const patience& p,
+                           std::stop_token stop) {
+  if (auto f = unusable(h, true)) return {std::move(f), false};
+  if (stop.stop_requested()) return {errc::cancelled, false};
+  auto c = std::make_shared<runtime::change>();
+  c->of = std::move(held);
+  c->to = std::move(to);
+  c->waits = p.waits;
+  c->limit = p.waits ? limit_of(h, p) : h.time().now() + h.bounds().request_timeout;
+  auto answer = std::make_shared<slot<converted>>();
+  c->done = [answer, &h](tyer::failure f, bool changed) {
+    answer->value = {std::move(f), changed};
+    h.open_soon(answer);
+  };
+  h.convert(c, house::then::waits);
+  return wait_for(h, answer, c, std::move(stop));
+}
+
+told<std::uint32_t> ask_blocking(house& h, std::string name, std::string reason) {
+  return wait_for_engine<std::uint32_t>(h, [&](engine::reply<std::uint32_t> reply) {
+    h.ask(std::move(name), std::move(reason), std::move(reply), house::then::waits);
+  });
+}
+
+told<engine::page> show_blocking(house& h, std::string name) {
+  return wait_for_engine<engine::page>(
+      h, [&](engine::reply<engine::page> reply) { h.show(std::move(name), std::move(reply), house::then::waits); });
 }
 
 }  // namespace tyer::primitives

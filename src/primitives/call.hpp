@@ -8,10 +8,12 @@
 #include <tyer/hold.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <source_location>
 #include <stop_token>
+#include <string>
 
 namespace tyer::primitives {
 
@@ -39,6 +41,9 @@ struct acquired {
 // Why no call can be made at all: forked, closed, or a thread of our own that must not block.
 tyer::failure unusable(const house& h, bool blocking) noexcept;
 
+// When this patience ends.
+lease::time_point limit_of(const house& h, const patience& p);
+
 std::shared_ptr<runtime::wish> make_wish(const house& h, std::shared_ptr<const spec> what, const patience& p,
                                          const std::source_location& where);
 
@@ -50,5 +55,20 @@ struct released {
   release_outcome outcome = release_outcome::unknown;
 };
 released release_blocking(house& h, hold_ptr held);
+
+struct converted {
+  tyer::failure error;
+  bool changed = false;
+};
+converted convert_blocking(house& h, hold_ptr held, std::shared_ptr<const spec> to, const patience& p,
+                           std::stop_token stop);
+
+template <class T>
+struct told {
+  tyer::failure error;
+  T value{};
+};
+told<std::uint32_t> ask_blocking(house& h, std::string name, std::string reason);
+told<engine::page> show_blocking(house& h, std::string name);
 
 }  // namespace tyer::primitives

@@ -14,14 +14,16 @@ using phase = detail::hold_state::phase;
 
 namespace {
 
-// Stored with the hold, for people: "shop-7 pid 812 shop order.cc:87".
+// Stored with the hold, for people: "shop-7 pid 812 shop order.cc:87", and the user's note on a line of its own.
 std::string owner_of(const spec& what, const std::source_location& where) {
   std::string_view file = where.file_name();
   if (const auto at = file.rfind('/'); at != std::string_view::npos) file.remove_prefix(at + 1);
   const std::string line = std::to_string(where.line());
   std::string text;
-  text.reserve(what.owner.size() + file.size() + line.size() + 2);
-  return text.append(what.owner).append(1, ' ').append(file).append(1, ':').append(line);
+  text.reserve(what.owner.size() + file.size() + line.size() + what.note.size() + 3);
+  text.append(what.owner).append(1, ' ').append(file).append(1, ':').append(line);
+  if (!what.note.empty()) text.append(1, '\n').append(what.note);
+  return text;
 }
 
 }  // namespace
@@ -51,14 +53,14 @@ double desk::jitter() noexcept {
 // ---- lanes and their wishes
 
 lane& desk::lane_for(const std::shared_ptr<const spec>& what) {
-  const lane_key key{what->name, what->how, what->take, what->capacity, what->ttl};
+  lane_key key = key_of(*what);
   if (const auto at = lanes_.find(key); at != lanes_.end()) {
     if (at->second->idle.linked) idle_lanes_.erase(*at->second);
     return *at->second;
   }
   auto fresh = std::make_unique<lane>(what);
-  const lane_key own{fresh->what->name, key.how, key.take, key.capacity, key.ttl};  // the view must live with the lane
-  return *lanes_.emplace(own, std::move(fresh)).first->second;
+  key.name = fresh->what->name;  // the view must live with the lane
+  return *lanes_.emplace(key, std::move(fresh)).first->second;
 }
 
 void desk::finish(wish& w, tyer::failure f, hold_ptr h) {
@@ -105,7 +107,9 @@ void desk::begin(lane& l) {
   ticket& t = *fresh;
   t.who = ids_.next();
   t.what = l.what;
+  t.how = l.what->how;
   t.home = &l;
+  ++l.tickets;
   t.owner = owner_of(*l.what, first.where);
   l.standing = &t;
   tickets_.emplace(t.who, std::move(fresh));
@@ -116,11 +120,11 @@ void desk::begin(lane& l) {
 void desk::go_on(lane& l) {
   if (l.standing != nullptr || l.idle.linked) return;
   if (!l.line.empty()) return begin(l);
+  if (l.tickets > 0) return;
   idle_lanes_.push_back(l);
   if (idle_lanes_.size() <= limits_.idle_lanes_max) return;
   const lane& oldest = *idle_lanes_.pop_front();
-  const spec& s = *oldest.what;
-  const auto at = lanes_.find(lane_key{s.name, s.how, s.take, s.capacity, s.ttl});
+  const auto at = lanes_.find(key_of(*oldest.what));
   const auto last = std::move(at->second);  // the key's view lives in it
   lanes_.erase(at);
 }
@@ -160,20 +164,28 @@ void desk::on_time(lease::time_point now) {
       if (const auto v = a->on_time(now); v != acquire::verb::none) act(*t, v);
     } else if (auto* r = t->releasing()) {
       if (const auto v = r->on_time(now); v != lease::release::verb::none) act(*t, v);
+    } else {
+      on_held_time(*t, now);
     }
+  }
+  while (auto due = observer_timers_.pop_due(now)) {
+    if (const auto o = due->lock(); o && o->watched) look(o);
   }
   keep_what_is_due(now);
 }
 
 lease::time_point desk::next_due() const noexcept {
   const auto keep = keeps_in_flight_ < limits_.keeps_in_flight_max ? keeper_.next_due() : lease::time_point::max();
-  return std::min({keep, wish_timers_.next(), ticket_timers_.next()});
+  return std::min({keep, wish_timers_.next(), ticket_timers_.next(), observer_timers_.next()});
 }
 
 void desk::wake(const core::id& who) {
   ticket* t = find(who);
-  if (t == nullptr || t->acquiring() == nullptr) return;
-  const auto v = t->acquiring()->on_wake(clock_.now());
+  if (t == nullptr) return;
+  const auto now = clock_.now();
+  if (t->changing) return act(*t, t->changing->machine.on_wake(now));
+  if (t->acquiring() == nullptr) return;
+  const auto v = t->acquiring()->on_wake(now);
   if (v != acquire::verb::none) act(*t, v);
 }
 
@@ -204,9 +216,15 @@ void desk::session_gone(engine::session via) {
   for (const auto& who : theirs) gone(who);
 }
 
-void desk::asked(const core::id&, std::string_view) {}  // cooperative revocation: comes with hold::revoked()
-void desk::changed(std::string_view) {}                 // for observers
-void desk::down(const engine::failure&) {}              // every request under way gets its own answer
+void desk::asked(const core::id& who, std::string_view) {
+  ticket* t = find(who);
+  if (t == nullptr || t->held() == nullptr) return;
+  t->asked_back = true;
+  if (t->current) watch_.ask(t->current);
+}
+
+void desk::changed(std::string_view name) { look_all(name); }
+void desk::down(const engine::failure&) {}  // every request under way gets its own answer
 
 void desk::up(const engine::server_facts&) {
   keeper_.hurry_all();
@@ -221,9 +239,12 @@ void desk::up(const engine::server_facts&) {
       if (const auto v = a->on_up(now); v != acquire::verb::none) act(*t, v);
     } else if (auto* r = t->releasing()) {
       if (const auto v = r->on_up(); v != lease::release::verb::none) act(*t, v);
+    } else if (t->changing) {
+      act(*t, t->changing->machine.on_up(now));
     }
   }
   keep_what_is_due(now);
+  look_all({});
 }
 
 void desk::close() {
@@ -236,11 +257,10 @@ void desk::close() {
     if (auto* r = t->releasing()) {
       act(*t, r->on_up());  // no time to rest
     } else if (t->held() != nullptr) {
+      close_held(*t);
+    } else if (t->lost() != nullptr) {
       take_from_owner(*t);
-      const auto end = t->held()->valid_until();
-      t->clean = false;
-      detach(*t);
-      begin_release(*t, lease::release{t->late_until, end}, clock_.now());
+      begin_release(*t, lease::release{t->late_until, clock_.now()}, clock_.now());
     } else {
       detach(*t);
       retire(*t);
@@ -253,6 +273,18 @@ void desk::close() {
       finish(w, errc::closed, nullptr);
     }
   }
+}
+
+// Its owner loses it. What has a min_hold to go stays taken for that long; nobody else is to notice that we have left.
+void desk::close_held(ticket& t) {
+  const auto now = clock_.now();
+  const auto free_at = t.current ? t.current->free_at() : t.rests_until.value_or(now);
+  take_from_owner(t);
+  if (now < free_at) return leave_behind(t, free_at);
+  const auto end = t.held()->valid_until();
+  t.clean = false;
+  detach(t);
+  begin_release(t, lease::release{t.late_until, end}, now);
 }
 
 void desk::abandon() {

@@ -12,6 +12,7 @@
 #include "core/id.hpp"
 #include "engine/engine.hpp"
 #include "lease/keeper.hpp"
+#include "runtime/observer.hpp"
 #include "runtime/ticket.hpp"
 #include "runtime/timers.hpp"
 #include "runtime/wish.hpp"
@@ -20,6 +21,7 @@
 #include <deque>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 namespace tyer::runtime {
 
@@ -28,6 +30,7 @@ class watcher {
  public:
   virtual void guard(const hold_ptr&) = 0;  // from now on, before the caller is told of the hold
   virtual void tell(const hold_ptr&) = 0;   // it was ended as lost: run its callbacks soon
+  virtual void ask(const hold_ptr&) = 0;    // somebody wants it back: run the callbacks of revoked() soon
 
  protected:
   ~watcher() = default;
@@ -51,6 +54,15 @@ class desk final : public engine::events {
   // Ends a wish that still waits. What was already sent is taken back.
   void cancel(const std::shared_ptr<wish>& w, tyer::failure why);
   void give_back(const hold_ptr& h, release_reply told);
+
+  void convert(std::shared_ptr<change> c);
+  void cancel(const std::shared_ptr<change>& c, tyer::failure why);
+
+  // For people and observers: what the engine says about a name.
+  void ask(std::string_view name, std::string_view reason, engine::reply<std::uint32_t> told);
+  void show(std::string_view name, engine::reply<engine::page> told);
+  void observe(std::shared_ptr<observer> o);
+  void forget(const std::shared_ptr<observer>& o);
 
   void on_time(lease::time_point now);
   lease::time_point next_due() const noexcept;
@@ -83,7 +95,7 @@ class desk final : public engine::events {
     std::string_view name;
     engine::mode how;
     std::uint32_t take, capacity;
-    std::chrono::milliseconds ttl;
+    std::chrono::milliseconds ttl, lock_delay;
     friend bool operator==(const lane_key&, const lane_key&) = default;
   };
   struct lane_hash {
@@ -92,6 +104,10 @@ class desk final : public engine::events {
              static_cast<std::size_t>(k.how);
     }
   };
+
+  static lane_key key_of(const spec& s) noexcept { return {s.name, s.how, s.take, s.capacity, s.ttl, s.lock_delay}; }
+
+  void close_held(ticket& t);
 
   // lanes and their wishes
   lane& lane_for(const std::shared_ptr<const spec>& what);
@@ -112,10 +128,16 @@ class desk final : public engine::events {
   void begin_anew(ticket& t);
   void refuse_front(ticket& t, tyer::failure f);
   void grant(ticket& t);
-  void give(ticket& t, std::uint32_t handoff);
+  void give(ticket& t);
+  void spare_contender(lane& l, const ticket& besides);
 
   // a ticket that is held
   static bool told_lost(const ticket& t) noexcept;
+  void on_held_time(ticket& t, lease::time_point now);
+  void pass_on(ticket& t, release_reply told);
+  void give_to_engine(ticket& t, release_reply told);
+  void rest(ticket& t, lease::time_point until);
+  void leave_behind(ticket& t, lease::time_point until);
   void keep_what_is_due(lease::time_point now);
   void send_keep(lease::keeper::batch b);
   void on_kept(const std::vector<core::id>& ids, core::fate as, lease::duration ttl,
@@ -124,7 +146,21 @@ class desk final : public engine::events {
   void on_waiter_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration ttl);
   void lose_by_proof(ticket& t, core::fate is);
   void lose_by_deadline(ticket& t);
+  void lapse(ticket& t, lease::time_point end);
   void take_from_owner(ticket& t);
+
+  // a ticket that changes its mode
+  void begin_change(ticket& t, std::shared_ptr<change> c);
+  void send_convert(ticket& t);
+  void on_converted(const core::id& who, std::uint64_t serial, engine::outcome<engine::answer>&& o);
+  void act(ticket& t, lease::convert::verb v);
+  void become(ticket& t, const std::shared_ptr<const spec>& to);
+  void end_change(ticket& t, tyer::failure f, bool changed);
+  void drop_changes(ticket& t);
+
+  // those who watch a name
+  void look(const std::shared_ptr<observer>& o);
+  void look_all(std::string_view name);
 
   // a ticket on its way back
   void retire(ticket& t);
@@ -156,6 +192,8 @@ class desk final : public engine::events {
   lease::keeper keeper_;
   timers<std::weak_ptr<wish>> wish_timers_;
   timers<core::id> ticket_timers_;
+  std::vector<std::shared_ptr<observer>> observers_;
+  timers<std::weak_ptr<observer>> observer_timers_;
 };
 
 }  // namespace tyer::runtime

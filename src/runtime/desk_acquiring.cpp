@@ -39,6 +39,7 @@ void desk::send_ask(ticket& t) {
   r.capacity = s.capacity;
   r.ttl = s.ttl;
   r.waiter_ttl = s.waiter_ttl;
+  r.lock_delay = s.lock_delay;
   r.not_after = limits_.request_timeout;
   r.enqueue = t.acquiring()->enqueues();
   r.seen = t.home->seen;
@@ -60,10 +61,11 @@ void desk::on_answer(const core::id& who, engine::outcome<engine::answer>&& o) {
     t->last = to_public(std::move(*f));
     return act(*t, a.on_failure(now, kind));
   }
-  const engine::answer& answer = std::get<engine::answer>(o.result);
-  if (const auto* g = std::get_if<engine::granted>(&answer)) {
+  engine::answer& answer = std::get<engine::answer>(o.result);
+  if (auto* g = std::get_if<engine::granted>(&answer)) {
     t->part = g->part;
     t->via = g->via;
+    t->slots = std::move(g->slots);
     t->home->seen = std::max(t->home->seen, g->part);
     return act(*t, a.on_granted(now, o.sent, g->part, g->ttl));
   }
@@ -130,20 +132,39 @@ void desk::grant(ticket& t) {
   t.stage = lease::tenure{until, t.what->ttl};
   const auto sent = until + lease::margin(t.what->ttl) - t.what->ttl;
   if (t.via == 0) keeper_.add(t, fate::holding, t.what->ttl, sent, jitter());
-  t.home->line.on_granted();
-  give(t, 0);
+  give(t);
 }
 
-void desk::give(ticket& t, std::uint32_t handoff) {
-  wish& first = static_cast<wish&>(*t.home->line.front());
+// The first in line has it. Whoever shares it with others does not keep the next of this client from asking for it too.
+void desk::give(ticket& t) {
+  lane& l = *t.home;
+  wish& first = static_cast<wish&>(*l.line.front());
   const auto alive = first.self;
-  leave(*t.home, first);
+  leave(l, first);
   auto h =
-      std::make_shared<detail::hold_state>(t.what, t.who, core::make_token(t.part, handoff), t.held()->valid_until());
+      std::make_shared<detail::hold_state>(first.what, t.who,
+                                           detail::hold_state::grant{core::make_token(t.part, t.handoffs), clock_.now(),
+                                                                     t.held()->valid_until(), t.how, t.slots});
   h->at_desk = &t;
   t.current = h;
   watch_.guard(h);
+  if (h->ends_at() != lease::time_point::max()) {
+    ticket_timers_.at(lease::alarm_at(h->ends_at(), t.what->ttl), t.who);
+  }
+  if (l.standing == &t && t.how != engine::mode::exclusive) {
+    l.standing = nullptr;
+    go_on(l);
+  }
+  spare_contender(l, t);
   finish(first, {}, std::move(h));
+}
+
+// Nobody of the lane waits any more, so nobody need stand in the engine's queue for it.
+void desk::spare_contender(lane& l, const ticket& besides) {
+  ticket* contender = l.standing;
+  if (contender == nullptr || contender == &besides || contender->acquiring() == nullptr || !l.line.empty()) return;
+  detach(*contender);
+  retire(*contender);
 }
 
 }  // namespace tyer::runtime

@@ -18,16 +18,74 @@ void desk::give_back(const hold_ptr& h, release_reply told) {
     return;
   }
   t->current.reset();
-  lease::tenure& held = *t->held();
-  if (was_held && !closed_ && t->home->line.may_hand_off(held, clock_.now())) {
-    give(*t, t->home->line.on_handed_off());
+  drop_changes(*t);
+  if (t->lost() != nullptr) {  // its owner says that it has stopped
+    t->told = std::move(told);
+    t->clean = true;
+    return begin_release(*t, lease::release{t->late_until, t->lost()->until}, clock_.now());
+  }
+  if (was_held && !closed_ && clock_.now() < h->free_at()) {
+    rest(*t, h->free_at());
     if (told) told({}, release_outcome::released);
     return;
   }
-  t->told = std::move(told);
-  lane& l = *detach(*t);
-  begin_release(*t, lease::release{t->late_until, held.valid_until()}, clock_.now());
+  if (!was_held) return give_to_engine(*t, std::move(told));
+  pass_on(*t, std::move(told));
+}
+
+// To the next of this client without a round trip, or back to the engine.
+void desk::pass_on(ticket& t, release_reply told) {
+  if (!t.asked_back && !closed_ && t.home->line.may_hand_off(*t.held(), t.handoffs, clock_.now())) {
+    ++t.handoffs;
+    give(t);
+    if (told) told({}, release_outcome::released);
+    return;
+  }
+  give_to_engine(t, std::move(told));
+}
+
+void desk::give_to_engine(ticket& t, release_reply told) {
+  t.told = std::move(told);
+  lane& l = *detach(t);
+  begin_release(t, lease::release{t.late_until, t.held()->valid_until()}, clock_.now());
   go_on(l);
+}
+
+// Renewed like any other, but nobody has it: others come when its min_hold is over.
+void desk::rest(ticket& t, lease::time_point until) {
+  t.rests_until = until;
+  ticket_timers_.at(until, t.who);
+}
+
+// The client goes, the lock stays: as long as it must, and at the longest a ttl longer.
+void desk::leave_behind(ticket& t, lease::time_point until) {
+  const auto now = clock_.now();
+  const bool long_enough = t.held()->valid_until() >= until;
+  detach(t);
+  if (long_enough) return erase(t);
+  t.stage = lapsed{until};
+  const engine::target target{t.who, t.what->name, t.how};
+  const auto ttl = std::chrono::ceil<std::chrono::milliseconds>(until - now);
+  engine_.keep({&target, 1}, fate::holding, ttl, [this, who = t.who](auto&&) {
+    if (ticket* kept = find(who); kept != nullptr) erase(*kept);
+  });
+}
+
+void desk::on_held_time(ticket& t, lease::time_point now) {
+  if (auto* l = t.lost()) {
+    if (now < l->until || closed_) return;
+    take_from_owner(t);
+    return begin_release(t, lease::release{t.late_until, now}, now);
+  }
+  if (t.rests_until && now >= *t.rests_until) {
+    t.rests_until.reset();
+    return pass_on(t, {});
+  }
+  if (t.current && now >= lease::alarm_at(t.current->valid_until(), t.what->ttl)) return lose_by_deadline(t);
+  if (!t.changing) return;
+  if (const auto c = t.changing->current; c && now >= c->limit) return cancel(c, {});
+  if (const auto c = t.changing->next; c && now >= c->limit) cancel(c, {});
+  act(t, t.changing->machine.on_time(now));
 }
 
 // The alarm has rung: whatever the engine says, the hold is over, and must not be kept from others.
@@ -56,7 +114,7 @@ void desk::send_keep(lease::keeper::batch b) {
   ids.reserve(b.entries.size());
   for (lease::kept* e : b.entries) {
     const ticket& t = static_cast<ticket&>(*e);
-    targets.push_back({t.who, t.what->name, t.what->how});
+    targets.push_back({t.who, t.what->name, t.how});
     ids.push_back(t.who);
   }
   ++keeps_in_flight_;
@@ -106,17 +164,31 @@ void desk::on_waiter_kept(ticket& t, fate f, lease::time_point sent, lease::dura
 // The owner is told, and has nothing to do with the ticket any more.
 void desk::take_from_owner(ticket& t) {
   const hold_ptr h = std::move(t.current);
+  t.current.reset();
   if (!h) return;
   h->at_desk = nullptr;
   if (h->end(phase::lost)) watch_.tell(h);
 }
 
+// The owner is told; what it says last still reaches the ticket.
+void desk::lapse(ticket& t, lease::time_point end) {
+  if (t.current->end(phase::lost)) watch_.tell(t.current);
+  const auto until = end + t.what->ttl + t.what->lock_delay;
+  t.stage = lapsed{until};
+  ticket_timers_.at(until, t.who);
+}
+
 // The engine has it no more, or (after a restart from an old copy) as a waiter, whose place is given back.
 void desk::lose_by_proof(ticket& t, fate is) {
-  take_from_owner(t);
+  drop_changes(t);
   lane& l = *detach(t);
   t.clean = false;
   const auto now = clock_.now();
+  if (t.current && t.what->lock_delay.count() > 0) {
+    lapse(t, now);
+    return go_on(l);
+  }
+  take_from_owner(t);
   if (is != fate::gone || t.late_until > now) {
     begin_release(t, lease::release{t.late_until, now + t.what->ttl}, is != fate::gone ? now : t.late_until);
   } else {
@@ -127,10 +199,15 @@ void desk::lose_by_proof(ticket& t, fate is) {
 
 // The engine may think for longer than we do that it is ours: give it back, but not before the window we promised ends.
 void desk::lose_by_deadline(ticket& t) {
-  const auto end = t.held()->valid_until();
-  take_from_owner(t);
+  drop_changes(t);
+  const auto end = t.current ? t.current->valid_until() : t.held()->valid_until();
   lane& l = *detach(t);
   t.clean = false;
+  if (t.current && t.what->lock_delay.count() > 0) {
+    lapse(t, end);
+    return go_on(l);
+  }
+  take_from_owner(t);
   begin_release(t, lease::release{std::max(end, t.late_until), end + t.what->ttl}, end);
   go_on(l);
 }

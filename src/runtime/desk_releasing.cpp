@@ -11,7 +11,10 @@ using lease::acquire;
 
 lane* desk::detach(ticket& t) noexcept {
   lane* l = std::exchange(t.home, nullptr);
-  if (l != nullptr && l->standing == &t) l->standing = nullptr;
+  if (l != nullptr) {
+    --l->tickets;
+    if (l->standing == &t) l->standing = nullptr;
+  }
   keeper_.remove(t);
   return l;
 }
@@ -33,7 +36,7 @@ void desk::begin_release(ticket& t, lease::release r, lease::time_point first) {
 }
 
 void desk::send_release(ticket& t) {
-  engine_.release({t.who, t.what->name, t.what->how}, t.clean,
+  engine_.release({t.who, t.what->name, t.how}, t.clean,
                   [this, who = t.who](engine::outcome<fate>&& o) { on_release_answer(who, std::move(o)); });
 }
 

@@ -1,6 +1,6 @@
-// What a hold and the runtime share: the deadline, whether it is over, and the stop_source behind lost().
+// What a hold and the runtime share: the deadline, whether it is over, and the stop_sources behind lost() and revoked().
 //
-// Thread safety: the atomics and the stop_source may be used from any thread; `at_desk` belongs to the desk.
+// Thread safety: the atomics and the stop_sources may be used from any thread; `at_desk` belongs to the desk.
 #pragma once
 
 #include "lease/terms.hpp"
@@ -9,7 +9,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <stop_token>
+#include <vector>
 
 namespace tyer::runtime {
 class house;
@@ -24,31 +26,72 @@ class hold_state {
  public:
   enum class phase : std::uint8_t { held, lost, released };
 
-  hold_state(std::shared_ptr<const runtime::spec> what, const core::id& who, std::uint64_t token,
-             lease::time_point valid_until)
-      : what_(std::move(what)), who_(who), token_(token), valid_until_(valid_until.time_since_epoch().count()) {}
+  struct grant {
+    std::uint64_t token;
+    lease::time_point at, valid_until;
+    engine::mode how;
+    std::vector<std::uint32_t> slots;
+  };
+
+  hold_state(std::shared_ptr<const runtime::spec> what, const core::id& who, grant g)
+      : what_(std::move(what)),
+        who_(who),
+        granted_at_(g.at),
+        ends_at_(what_->max_hold.count() > 0 ? g.at + what_->max_hold : lease::time_point::max()),
+        slots_(std::move(g.slots)),
+        token_(g.token),
+        how_(g.how),
+        valid_until_(std::min(g.valid_until, ends_at_).time_since_epoch().count()) {}
 
   const runtime::spec& what() const noexcept { return *what_; }
   const core::id& who() const noexcept { return who_; }
-  std::uint64_t token() const noexcept { return token_; }
+  std::uint64_t token() const noexcept { return token_.load(std::memory_order_acquire); }
+  engine::mode how() const noexcept { return how_.load(std::memory_order_acquire); }
+  const std::vector<std::uint32_t>& slots() const noexcept { return slots_; }
+
+  // Never given back to others before; never valid after.
+  lease::time_point free_at() const noexcept { return granted_at_ + what_->min_hold; }
+  lease::time_point ends_at() const noexcept { return ends_at_; }
 
   lease::time_point valid_until() const noexcept {
     return lease::time_point{lease::duration{valid_until_.load(std::memory_order_acquire)}};
   }
   phase where() const noexcept { return phase_.load(std::memory_order_acquire); }
   bool valid(lease::time_point now) const noexcept { return where() == phase::held && now < valid_until(); }
-  std::stop_token lost() const noexcept { return stop_.get_token(); }
+  std::stop_token lost() const noexcept { return lost_.get_token(); }
+  // Made when somebody asks for it: few do, and a stop_source is an allocation.
+  std::stop_token revoked() const {
+    const std::lock_guard lock{revocation_};
+    if (!revoked_.stop_possible()) {
+      revoked_ = std::stop_source{};
+      if (was_revoked_) revoked_.request_stop();
+    }
+    return revoked_.get_token();
+  }
 
   // Renewed. Only ever later, and never after it is over.
   void extend(lease::time_point until) noexcept {
-    if (where() == phase::held) valid_until_.store(until.time_since_epoch().count(), std::memory_order_release);
+    if (where() != phase::held) return;
+    valid_until_.store(std::min(until, ends_at_).time_since_epoch().count(), std::memory_order_release);
+  }
+  // Upgraded or downgraded.
+  void become(engine::mode how, std::uint64_t token) noexcept {
+    how_.store(how, std::memory_order_release);
+    token_.store(token, std::memory_order_release);
   }
   // True for the one caller that ended it: only that one tells lost().
   bool end(phase how) noexcept {
     phase held = phase::held;
     return phase_.compare_exchange_strong(held, how, std::memory_order_acq_rel);
   }
-  void tell_lost() noexcept { stop_.request_stop(); }
+  void tell_lost() noexcept { lost_.request_stop(); }
+  void tell_revoked() {
+    std::unique_lock lock{revocation_};
+    was_revoked_ = true;
+    auto source = revoked_;
+    lock.unlock();
+    source.request_stop();
+  }
 
   std::weak_ptr<runtime::house> home;  // where to give it back; gone with the client
   runtime::ticket* at_desk = nullptr;  // the desk's own: null once the engine's hold is another's or over
@@ -56,10 +99,17 @@ class hold_state {
  private:
   std::shared_ptr<const runtime::spec> what_;
   core::id who_;
-  std::uint64_t token_;
+  lease::time_point granted_at_, ends_at_;
+  std::vector<std::uint32_t> slots_;
+  std::atomic<std::uint64_t> token_;
+  std::atomic<engine::mode> how_;
   std::atomic<std::int64_t> valid_until_;
   std::atomic<phase> phase_{phase::held};
-  std::stop_source stop_;
+  std::stop_source lost_;
+
+  mutable std::mutex revocation_;
+  mutable std::stop_source revoked_{std::nostopstate};
+  bool was_revoked_ = false;
 };
 
 }  // namespace detail

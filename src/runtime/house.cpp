@@ -82,6 +82,32 @@ void house::give_back(hold_ptr h, release_reply told, then next) {
   submit([h = std::move(h), told = std::move(told)](desk& d) mutable { d.give_back(h, std::move(told)); }, next);
 }
 
+void house::convert(std::shared_ptr<change> c, then next) {
+  submit([c = std::move(c)](desk& d) { d.convert(c); }, next);
+}
+
+void house::cancel(std::shared_ptr<change> c, tyer::failure why) {
+  submit([c = std::move(c), why = std::move(why)](desk& d) mutable { d.cancel(c, std::move(why)); }, then::goes);
+}
+
+void house::ask(std::string name, std::string reason, engine::reply<std::uint32_t> told, then next) {
+  submit([name = std::move(name), reason = std::move(reason),
+          told = std::move(told)](desk& d) mutable { d.ask(name, reason, std::move(told)); },
+         next);
+}
+
+void house::show(std::string name, engine::reply<engine::page> told, then next) {
+  submit([name = std::move(name), told = std::move(told)](desk& d) mutable { d.show(name, std::move(told)); }, next);
+}
+
+void house::observe(std::shared_ptr<observer> o) {
+  submit([o = std::move(o)](desk& d) { d.observe(o); }, then::goes);
+}
+
+void house::forget(std::shared_ptr<observer> o) {
+  submit([o = std::move(o)](desk& d) { d.forget(o); }, then::goes);
+}
+
 void house::complete(std::function<void()> f) {
   if (parts_.completions) return parts_.completions(std::move(f));
   if (!watch_->run_soon([f] { f(); })) std::thread{std::move(f)}.detach();  // the client was closed

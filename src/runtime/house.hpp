@@ -53,6 +53,14 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   void cancel(std::shared_ptr<wish> w, tyer::failure why);
   void give_back(hold_ptr h, release_reply told, then next = then::goes);  // `told` may be null
 
+  void convert(std::shared_ptr<change> c, then next = then::goes);
+  void cancel(std::shared_ptr<change> c, tyer::failure why);
+
+  void ask(std::string name, std::string reason, engine::reply<std::uint32_t> told, then next = then::goes);
+  void show(std::string name, engine::reply<engine::page> told, then next = then::goes);
+  void observe(std::shared_ptr<observer> o);
+  void forget(std::shared_ptr<observer> o);
+
   // What a waiting caller waits for.
   struct latch {
     std::atomic<bool> open{false};
@@ -80,6 +88,7 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
   const core::clock& time() const noexcept { return *parts_.clock; }
+  const limits& bounds() const noexcept { return parts_.bounds; }
   engine::capabilities can() const noexcept { return parts_.engine->can(); }
 
   // For a clock that is moved by hand: does what is due now, and tells when the next thing is.

@@ -16,8 +16,11 @@ struct spec {
   std::uint32_t take = 1, capacity = 1;
   std::chrono::milliseconds ttl{10000};
   std::chrono::milliseconds waiter_ttl{3000};
+  std::chrono::milliseconds lock_delay{0};
+  std::chrono::milliseconds min_hold{0}, max_hold{0};  // of each hold; 0: none
   std::uint32_t handoffs = 0;
   std::string owner;  // host, pid, label: the call site is added by each attempt
+  std::string note;   // what the user wants others to see beside it
 };
 
 }  // namespace tyer::runtime

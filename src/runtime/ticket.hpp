@@ -3,6 +3,7 @@
 
 #include "core/id.hpp"
 #include "lease/acquire.hpp"
+#include "lease/convert.hpp"
 #include "lease/keeper.hpp"
 #include "lease/release.hpp"
 #include "lease/tenure.hpp"
@@ -10,23 +11,45 @@
 
 #include <tyer/hold.hpp>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace tyer::runtime {
 
 using release_reply = core::function<void(tyer::failure, release_outcome)>;
 
+// Lost, with a lock delay: the engine keeps the place closed until the owner says that it has stopped.
+struct lapsed {
+  lease::time_point until;  // the delay is over then anyway
+};
+
+// A change of mode under way, and the one behind it, which waits until it is settled.
+struct conversion {
+  lease::convert machine;
+  std::uint64_t serial = 0;         // of the last request: answers to older ones are not looked at
+  std::shared_ptr<change> current;  // null while a given-up upgrade is taken back
+  std::shared_ptr<change> next;
+};
+
 struct ticket : lease::kept {
   core::id who;
   std::shared_ptr<const spec> what;
-  lane* home = nullptr;  // null once it stands for nobody: it is being given back
-  bool clean = true;     // given back by its owner, not after a loss
+  engine::mode how = engine::mode::exclusive;    // now: a conversion changes it
+  lane* home = nullptr;                          // null once it stands for nobody: it is being given back
+  bool clean = true;                             // given back by its owner, not after a loss
+  bool asked_back = false;                       // somebody at the engine has asked for it
+  std::uint32_t handoffs = 0;                    // since the engine's grant
+  std::optional<lease::time_point> rests_until;  // given back before its min_hold was over
   engine::session via = 0;
   std::uint64_t part = 0;
+  std::vector<std::uint32_t> slots;
   lease::time_point late_until = lease::time_point::min();  // until then a request without an answer may be executed
-  std::variant<lease::acquire, lease::tenure, lease::release> stage;
+  std::variant<lease::acquire, lease::tenure, lapsed, lease::release> stage;
+  std::unique_ptr<conversion> changing;
   hold_ptr current;    // who has it now, in the tenure
   release_reply told;  // who wants to know of the release
   tyer::failure last;  // the engine's last words, for the caller who gets the error
@@ -36,16 +59,21 @@ struct ticket : lease::kept {
 
   lease::acquire* acquiring() noexcept { return std::get_if<lease::acquire>(&stage); }
   lease::tenure* held() noexcept { return std::get_if<lease::tenure>(&stage); }
+  lapsed* lost() noexcept { return std::get_if<lapsed>(&stage); }
   lease::release* releasing() noexcept { return std::get_if<lease::release>(&stage); }
 };
 
 // All wishes of one client for one name, mode and ttl, and the one ticket that stands for them at the engine.
+//
+// An exclusive ticket stands for its lane until it is given back: the others wait for it. A shared hold or a permit stands
+// aside once it is granted, so that the next wish goes to the engine.
 struct lane {
   std::shared_ptr<const spec> what;
   lease::local_queue line;
   ticket* standing = nullptr;
-  std::uint64_t seen = 0;  // the largest token part known for the name
-  lease::link<lane> idle;  // among those kept for what they have seen
+  std::size_t tickets = 0;  // that have it as their home, the standing one included
+  std::uint64_t seen = 0;   // the largest token part known for the name
+  lease::link<lane> idle;   // among those kept for what they have seen
 
   explicit lane(std::shared_ptr<const spec> s) : what(std::move(s)), line(what->handoffs) {}
 };

@@ -56,6 +56,10 @@ void watch::tell(const hold_ptr& h) {
   run_soon([h] { h->tell_lost(); });
 }
 
+void watch::ask(const hold_ptr& h) {
+  run_soon([h] { h->tell_revoked(); });
+}
+
 bool watch::run_soon(core::function<void()> task) {
   std::lock_guard lock{mutex_};
   if (ended_) return false;

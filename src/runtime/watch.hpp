@@ -29,6 +29,7 @@ class watch final : public watcher {
 
   void guard(const hold_ptr& h) override;
   void tell(const hold_ptr& h) override;
+  void ask(const hold_ptr& h) override;
   bool run_soon(core::function<void()> task);  // false if there is no thread any more
 
   // For a clock that is moved by hand: look at the time again. Returns when everything due was told, with the time of the

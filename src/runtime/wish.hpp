@@ -35,4 +35,16 @@ struct wish : lease::waiting {
   std::shared_ptr<wish> self;  // while the desk has it
 };
 
+// One caller's wish to change the mode of a hold, from the call until its one answer.
+struct change {
+  hold_ptr of;
+  std::shared_ptr<const spec> to;                      // the same name in the other mode
+  bool waits = true;                                   // false: one attempt
+  lease::time_point limit = lease::time_point::max();  // `false` then
+  // Once, on the desk's thread: true if the hold has the mode now. If not, it is what it was.
+  core::function<void(tyer::failure, bool)> done;
+
+  bool pending = false;  // the desk's own
+};
+
 }  // namespace tyer::runtime

@@ -92,6 +92,7 @@ class link final : public seam::engine {
   void convert(const seam::target&, seam::mode, seam::milliseconds, seam::reply<seam::answer>) override {}
   void ask(std::string_view, std::string_view, seam::reply<std::uint32_t>) override {}
   void evict(const seam::target&, std::string_view, seam::reply<fate>) override {}
+  void show(std::string_view, seam::reply<seam::page>) override {}
   void list(std::string_view, std::string_view, std::uint32_t, seam::reply<seam::page>) override {}
   void watch(std::string_view, bool) override {}
   void diagnose(seam::reply<std::vector<seam::finding>>) override {}

@@ -1,10 +1,10 @@
 // The seam below <tyer/asio.hpp>: asynchronous calls with plain callbacks. Not for direct use.
 #pragma once
 
+#include <tyer/acquirable.hpp>
 #include <tyer/error.hpp>
 #include <tyer/export.hpp>
 #include <tyer/hold.hpp>
-#include <tyer/mutex.hpp>
 
 #include <chrono>
 #include <functional>
@@ -39,13 +39,13 @@ struct acquire_terms {
   std::source_location where = std::source_location::current();
 };
 
-TYER_EXPORT std::shared_ptr<pending_acquire> start_acquire(const mutex&, const acquire_terms&,
+TYER_EXPORT std::shared_ptr<pending_acquire> start_acquire(const acquirable&, const acquire_terms&,
                                                            std::unique_ptr<acquire_handler>);
 TYER_EXPORT void start_release(hold, std::unique_ptr<release_handler>);
 
 // Where completions of handlers without an executor of their own run: the client's `completions`, else a thread of the
 // client.
-TYER_EXPORT std::function<void(std::function<void()>)> default_executor(const mutex&);
+TYER_EXPORT std::function<void(std::function<void()>)> default_executor(const acquirable&);
 TYER_EXPORT std::function<void(std::function<void()>)> default_executor(const hold&);
 
 }  // namespace detail

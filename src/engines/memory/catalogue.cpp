@@ -72,6 +72,12 @@ fate catalogue::evict(std::string_view name, const id& who, std::string_view rea
   return r != nullptr ? r->evict(who, reason, now, out) : fate::gone;
 }
 
+engine::page catalogue::show(std::string_view name, time_point now) const {
+  const auto at = names_.find(name);
+  if (at == names_.end()) return {};
+  return {live_entries(at->first, at->second, now), {}};
+}
+
 engine::page catalogue::list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
                              time_point now) const {
   engine::page p;

@@ -33,6 +33,7 @@ class catalogue {
   fate evict(std::string_view name, const id&, std::string_view reason, time_point now, notices&);
 
   // Names in byte order; of one name first the holds, then the queue. What has expired is not shown.
+  engine::page show(std::string_view name, time_point now) const;
   engine::page list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, time_point now) const;
 
   // Breaks a hold or cancels a waiter wherever it is.

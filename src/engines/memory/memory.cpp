@@ -132,6 +132,14 @@ void memory_engine::evict(const target& t, std::string_view reason, reply<fate> 
   });
 }
 
+void memory_engine::show(std::string_view name, reply<page> on_answer) {
+  submit(full(name), std::move(on_answer), [ours = environment_.prefix.size()](const store::visit& v) {
+    page p = v.names.show(v.name, v.now);
+    for (auto& e : p.entries) e.name.erase(0, ours);
+    return p;
+  });
+}
+
 void memory_engine::list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<page> on_answer) {
   submit(full(prefix), std::move(on_answer),
          [cursor = std::string{cursor}, limit, ours = environment_.prefix.size()](const store::visit& v) {

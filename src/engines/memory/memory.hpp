@@ -43,6 +43,7 @@ class memory_engine final : public engine::engine {
   void convert(const target&, mode to, milliseconds not_after, reply<answer>) override;
   void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;
   void evict(const target&, std::string_view reason, reply<fate>) override;
+  void show(std::string_view name, reply<page>) override;
   void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<page>) override;
   void watch(std::string_view name, bool on) override;
   void diagnose(reply<std::vector<finding>>) override;

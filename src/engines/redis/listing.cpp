@@ -66,6 +66,17 @@ void show(connection& c, commands& words, std::string_view key, const std::strin
 
 }  // namespace
 
+void show(connection& c, commands& words, std::string_view name, engine::reply<engine::page> back) {
+  const auto key = words.names().state(name);
+  c.call(scripts::show, words.show(key, waiters_shown_max),
+         [name = std::string{name}, back = std::move(back)](const received& r) mutable {
+           if (r.wrong != nullptr) return back({r.sent, *r.wrong});
+           engine::page p;
+           add_entries(p, name, r.words);
+           back({r.sent, std::move(p)});
+         });
+}
+
 void list(connection& c, commands& words, std::string_view prefix, std::string_view cursor, std::uint32_t limit,
           engine::reply<engine::page> back) {
   auto l = std::make_shared<listing>();

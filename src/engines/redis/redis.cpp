@@ -77,6 +77,9 @@ class redis_engine final : public engine::engine, connection::listener {
   }
   void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;
   void evict(const target&, std::string_view reason, reply<fate>) override;
+  void show(std::string_view name, reply<tyer::engine::page> back) override {
+    redis::show(connection_, commands_, name, std::move(back));
+  }
   void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
             reply<tyer::engine::page> back) override {
     redis::list(connection_, commands_, prefix, cursor, limit, std::move(back));

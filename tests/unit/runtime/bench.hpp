@@ -44,7 +44,8 @@ class noting_watcher final : public runtime::watcher {
  public:
   void guard(const hold_ptr& h) override { guarded.push_back(h); }
   void tell(const hold_ptr& h) override { told.push_back(h); }
-  std::vector<hold_ptr> guarded, told;
+  void ask(const hold_ptr& h) override { asked.push_back(h); }
+  std::vector<hold_ptr> guarded, told, asked;
 };
 
 // What a caller was told.

@@ -17,8 +17,10 @@ struct alarms {
   std::shared_ptr<runtime::spec> lock = bench::make_lock("order", 10s);
 
   hold_ptr hold() {
-    auto h = std::make_shared<tyer::detail::hold_state>(lock, counted_ids{}.next(), 1,
-                                                        lease::valid_until(clock.now(), lock->ttl));
+    auto h = std::make_shared<tyer::detail::hold_state>(
+        lock, counted_ids{}.next(),
+        tyer::detail::hold_state::grant{
+            1, clock.now(), lease::valid_until(clock.now(), lock->ttl), engine::mode::exclusive, {}});
     watch.guard(h);
     return h;
   }

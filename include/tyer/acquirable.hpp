@@ -1,0 +1,88 @@
+// What every primitive is: a lock that can be acquired, in the same few ways.
+#pragma once
+
+#include <tyer/error.hpp>
+#include <tyer/export.hpp>
+#include <tyer/hold.hpp>
+
+#include <chrono>
+#include <memory>
+#include <source_location>
+#include <stop_token>
+#include <string_view>
+
+namespace tyer {
+inline namespace v1 {
+
+namespace detail {
+class lock_state;
+struct access;
+
+// As the longest time there is if it is longer than that.
+template <class Rep, class Period>
+constexpr std::chrono::nanoseconds to_wait(const std::chrono::duration<Rep, Period>& d) {
+  using std::chrono::nanoseconds;
+  constexpr std::chrono::duration<double> longest = nanoseconds::max();
+  return std::chrono::duration<double>{d} < longest / 2 ? std::chrono::ceil<nanoseconds>(d) : nanoseconds::max();
+}
+template <class Clock, class Duration>
+std::chrono::nanoseconds to_wait(const std::chrono::time_point<Clock, Duration>& limit) {
+  const auto now = Clock::now();
+  return limit <= now ? std::chrono::nanoseconds::zero() : to_wait(limit - now);
+}
+}  // namespace detail
+
+// A name, a mode and options on one client. `mutex`, `shared_mutex`, `semaphore` and `leader` are acquirable; so are the
+// shared side of a shared_mutex and any number of permits of a semaphore. <tyer/asio.hpp> takes any of them.
+//
+//   call                      | free        | others have it                  | engine away
+//   --------------------------+-------------+---------------------------------+--------------------------------------
+//   acquire                   | hold        | waits in the queue              | waits `unavailable_after`, then throws
+//   try_acquire_for, _until   | hold        | waits in the queue, then empty  | empty at the limit
+//   try_acquire               | hold        | empty at once                   | throws after `request_timeout`
+//
+// Contention is a value (an empty hold), never an exception. Every call has a form that throws nothing and tells what went
+// wrong in its first argument.
+//
+// Fairness: first come, first served among the clients of the engine, whatever the mode; inside one client too, with up to
+//   `local_handoffs` turns in a row. try_acquire is one attempt and fails while others queue.
+// Cancellation: a std::stop_token ends the wait (errc::cancelled); what was already sent is taken back.
+// Thread safety: everything may be called from any thread.
+// Lifetimes: keeps its client's engine alive; holds outlive it.
+class TYER_EXPORT acquirable {
+ public:
+  hold acquire(std::source_location where = std::source_location::current()) const;
+  hold acquire(std::stop_token stop, std::source_location where = std::source_location::current()) const;
+  hold acquire(failure& why, std::stop_token stop = {},
+               std::source_location where = std::source_location::current()) const noexcept;
+
+  hold try_acquire(std::source_location where = std::source_location::current()) const;
+  hold try_acquire(failure& why, std::source_location where = std::source_location::current()) const noexcept;
+
+  hold try_acquire_for(std::chrono::nanoseconds at_most, std::stop_token stop = {},
+                       std::source_location where = std::source_location::current()) const;
+  hold try_acquire_for(failure& why, std::chrono::nanoseconds at_most, std::stop_token stop = {},
+                       std::source_location where = std::source_location::current()) const noexcept;
+
+  template <class Clock, class Duration>
+  hold try_acquire_until(const std::chrono::time_point<Clock, Duration>& limit, std::stop_token stop = {},
+                         std::source_location where = std::source_location::current()) const {
+    return try_acquire_for(detail::to_wait(limit), std::move(stop), where);
+  }
+
+  std::string_view name() const noexcept;
+
+ private:
+  friend struct detail::access;
+  friend class mutex;
+  friend class recursive_mutex;
+  friend class shared_mutex;
+  friend class semaphore;
+  friend class leader;
+  explicit acquirable(std::shared_ptr<const detail::lock_state> s) noexcept : state_(std::move(s)) {}
+
+  std::shared_ptr<const detail::lock_state> state_;
+};
+
+}  // namespace v1
+}  // namespace tyer

@@ -1,0 +1,89 @@
+// One of many leads.
+#pragma once
+
+#include <tyer/acquirable.hpp>
+#include <tyer/client.hpp>
+#include <tyer/hold.hpp>
+#include <tyer/options.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+namespace tyer {
+inline namespace v1 {
+
+namespace detail {
+class observation_state;
+}  // namespace detail
+
+// Who leads, as the engine sees it. A term that is listed may be over by the time it is read.
+struct leadership {
+  std::uint64_t term =
+      0;              // the leader's token, or a smaller one of the same grant if it was handed on inside its client
+  std::string note;   // what the leader wants others to see: `lock_options::note`
+  std::string owner;  // host, pid, label and call site, for people
+  std::chrono::milliseconds remaining{};  // of its lease
+};
+
+// Looks on for as long as it lives. Stops when destroyed; a callback under way is waited for, unless it is the one that
+// destroys it.
+class TYER_EXPORT observation {
+ public:
+  observation() noexcept = default;
+  observation(observation&&) noexcept;
+  observation& operator=(observation&&) noexcept;
+  ~observation();
+
+ private:
+  friend class leader;
+  explicit observation(std::shared_ptr<detail::observation_state> s) noexcept;
+  std::shared_ptr<detail::observation_state> state_;
+};
+
+// An election: whoever is elected leads for a term, until it resigns, dies, or its lease ends.
+//
+//   tyer::leader office{client, "scheduler", {.ttl = 5s, .note = "10.0.0.7:8080"}};
+//   tyer::hold term = office.campaign();          // waits until elected
+//   std::stop_callback stop{term.lost(), [] { /* stop leading */ }};
+//   work(term.token());                           // the term is a fencing token: larger for every later one
+//   leader::resign(term);
+//
+//   state      | becomes
+//   -----------+------------------------------------------------------------------------
+//   candidate  | leader, when those before it are gone (first come, first served)
+//   leader     | nobody: resign(), the end of the hold, or valid_until() without renewal
+//
+// Leadership ends at valid_until(), whatever the leader believes: another one may lead from then on.
+//
+// Thread safety: everything may be called from any thread.
+class TYER_EXPORT leader : public acquirable {
+ public:
+  leader(const client& owner, std::string_view name, lock_options options = {},
+         std::source_location where = std::source_location::current());
+  leader(const leader&) = delete;
+  leader& operator=(const leader&) = delete;
+
+  // acquire() under the name that people use for it; the other forms are acquirable's.
+  hold campaign(std::stop_token stop = {}, std::source_location where = std::source_location::current()) const {
+    return acquire(std::move(stop), where);
+  }
+  static release_outcome resign(hold& term) { return term.release(); }
+
+  // Asks the engine. Empty: nobody leads.
+  std::optional<leadership> current() const;
+  std::optional<leadership> current(failure& why) const noexcept;
+
+  // Tells the leader now, and then whenever another term begins or nobody leads. Runs on a thread of the client, one call
+  // at a time. Engines that push tell at once; the others are asked every third of the ttl.
+  observation observe(std::function<void(const std::optional<leadership>&)> changed) const;
+};
+
+}  // namespace v1
+}  // namespace tyer

@@ -1,0 +1,126 @@
+// Several locks at once: all or none.
+#pragma once
+
+#include <tyer/acquirable.hpp>
+#include <tyer/client.hpp>
+#include <tyer/hold.hpp>
+#include <tyer/options.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <source_location>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tyer {
+inline namespace v1 {
+
+namespace detail {
+class multi_state;
+class multi_face;
+class multi_hold_state;
+struct multi_maker;
+}  // namespace detail
+
+// The proof that all of them are held. As a `hold` (see there for the states), with a token for each name.
+//
+// valid() while every one of them is; valid_until() is the earliest; lost() is requested when the first of them is lost.
+class TYER_EXPORT multi_hold {
+ public:
+  multi_hold() noexcept = default;
+  multi_hold(multi_hold&&) noexcept;
+  multi_hold& operator=(multi_hold&&) noexcept;
+  ~multi_hold();
+
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+
+  // Of the lock of this name; throws errc::not_held for a name that is not among them. With the same name on several
+  // clients, look at parts().
+  std::uint64_t token(std::string_view name) const;
+  // One for each lock, in the canonical order.
+  std::span<const hold> parts() const noexcept;
+
+  bool valid() const noexcept;
+  lease_clock::time_point valid_until() const noexcept;
+  lease_clock::duration remaining() const noexcept;
+  std::stop_token lost() const noexcept;
+
+  // Gives all of them back and waits for the answers. The worst outcome of all: unknown, already_gone, released.
+  release_outcome release();
+
+ private:
+  friend struct detail::multi_maker;
+  explicit multi_hold(std::unique_ptr<detail::multi_hold_state> s) noexcept;
+
+  std::unique_ptr<detail::multi_hold_state> state_;
+};
+
+// Any names, even on different clients, acquired as if they were one lock.
+//
+//   tyer::multi_mutex both{client, {"account/1", "account/2"}};
+//   tyer::multi_hold h = both.acquire();
+//
+// They are taken one after the other in one canonical order (by engine, then by name), the same for everybody, so that two
+// who want the same locks cannot wait for each other. A name that is given twice is taken once. There is one deadline for
+// all. When one cannot be had, or an earlier one is lost while a later one is waited for, all that were taken are given back
+// (and in the second case it begins anew).
+//
+//   call                    | all free | one is held by others           | engine away
+//   ------------------------+----------+---------------------------------+--------------------------------------
+//   acquire                 | hold     | waits in that one's queue       | waits `unavailable_after`, then throws
+//   try_acquire_for, _until | hold     | waits, then empty               | empty at the limit
+//   try_acquire             | hold     | empty at once                   | throws after `request_timeout`
+//
+// With clients of one server under different addresses ("localhost" and "127.0.0.1") the order is still the same for
+// everybody who writes them in the same way; who does not may wait for each other until a limit or a loss.
+//
+// Thread safety: everything may be called from any thread. The standard face is Lockable; held() as in mutex.
+class TYER_EXPORT multi_mutex {
+ public:
+  struct part {
+    const client& on;
+    std::string_view name;
+  };
+
+  multi_mutex(const client& owner, const std::vector<std::string>& names, lock_options options = {},
+              std::source_location where = std::source_location::current());
+  explicit multi_mutex(const std::vector<part>& parts, lock_options options = {},
+                       std::source_location where = std::source_location::current());
+  multi_mutex(const multi_mutex&) = delete;
+  multi_mutex& operator=(const multi_mutex&) = delete;
+  ~multi_mutex();
+
+  multi_hold acquire(std::stop_token stop = {}, std::source_location where = std::source_location::current()) const;
+  multi_hold acquire(failure& why, std::stop_token stop = {},
+                     std::source_location where = std::source_location::current()) const noexcept;
+  multi_hold try_acquire(std::source_location where = std::source_location::current()) const;
+  multi_hold try_acquire(failure& why, std::source_location where = std::source_location::current()) const noexcept;
+  multi_hold try_acquire_for(std::chrono::nanoseconds at_most, std::stop_token stop = {},
+                             std::source_location where = std::source_location::current()) const;
+  multi_hold try_acquire_for(failure& why, std::chrono::nanoseconds at_most, std::stop_token stop = {},
+                             std::source_location where = std::source_location::current()) const noexcept;
+
+  template <class Clock, class Duration>
+  multi_hold try_acquire_until(const std::chrono::time_point<Clock, Duration>& limit, std::stop_token stop = {},
+                               std::source_location where = std::source_location::current()) const {
+    return try_acquire_for(detail::to_wait(limit), std::move(stop), where);
+  }
+
+  void lock();
+  bool try_lock();
+  void unlock() noexcept;
+  const multi_hold& held() const;
+
+  std::size_t size() const noexcept;  // without those that were given twice
+
+ private:
+  std::shared_ptr<const detail::multi_state> state_;
+  std::unique_ptr<detail::multi_face> face_;
+};
+
+}  // namespace v1
+}  // namespace tyer

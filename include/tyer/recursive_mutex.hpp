@@ -1,0 +1,68 @@
+// A mutex that its own thread may lock again.
+#pragma once
+
+#include <tyer/acquirable.hpp>
+#include <tyer/client.hpp>
+#include <tyer/options.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <source_location>
+#include <string_view>
+
+namespace tyer {
+inline namespace v1 {
+
+namespace detail {
+class recursive_face;
+}  // namespace detail
+
+// The only primitive that knows threads. The first lock() of a thread acquires; every further one counts, costs no round
+// trip, and succeeds only while the hold is valid: on a lost hold it throws errc::lost (try_lock too) instead of pretending.
+//
+//   state of this object     | lock() by its owner         | lock() by another thread | unlock() by its owner
+//   -------------------------+-----------------------------+--------------------------+-----------------------------
+//   free                     | –                           | acquires                 | –
+//   locked n times, valid    | n+1, no round trip          | waits                    | n-1; at 0 gives it back
+//   locked n times, lost     | throws errc::lost           | waits                    | n-1; at 0 it is free again
+//
+// Another recursive_mutex object of the same name, even on the same thread, is another contender and waits.
+//
+// Thread safety: everything may be called from any thread; unlock() only by the owner.
+class TYER_EXPORT recursive_mutex {
+ public:
+  recursive_mutex(const client& owner, std::string_view name, lock_options options = {},
+                  std::source_location where = std::source_location::current());
+  recursive_mutex(const recursive_mutex&) = delete;
+  recursive_mutex& operator=(const recursive_mutex&) = delete;
+  ~recursive_mutex();
+
+  void lock();
+  bool try_lock();
+  void unlock() noexcept;
+
+  template <class Rep, class Period>
+  bool try_lock_for(const std::chrono::duration<Rep, Period>& at_most) {
+    return try_lock_within(detail::to_wait(at_most));
+  }
+  template <class Clock, class Duration>
+  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& limit) {
+    return try_lock_within(detail::to_wait(limit));
+  }
+
+  // The hold: only for the owner, between lock and unlock; otherwise throws errc::not_held.
+  const hold& held() const;
+  // How often this thread has locked it.
+  std::uint32_t depth() const noexcept;
+
+  std::string_view name() const noexcept;
+
+ private:
+  bool try_lock_within(std::chrono::nanoseconds at_most);
+
+  std::unique_ptr<detail::recursive_face> face_;
+};
+
+}  // namespace v1
+}  // namespace tyer

@@ -1,0 +1,103 @@
+// One writer or many readers.
+#pragma once
+
+#include <tyer/acquirable.hpp>
+#include <tyer/client.hpp>
+#include <tyer/options.hpp>
+
+#include <chrono>
+#include <memory>
+#include <source_location>
+#include <stop_token>
+#include <string_view>
+
+namespace tyer {
+inline namespace v1 {
+
+namespace detail {
+class shared_face;
+}  // namespace detail
+
+// Held by one alone (exclusive) or by many beside each other (shared).
+//
+//   wants \ held     | by nobody | shared                             | exclusive
+//   -----------------+-----------+------------------------------------+-----------
+//   acquire          | granted   | waits                              | waits
+//   shared().acquire | granted   | granted, unless a writer waits     | waits
+//   upgrade          | –         | at once if it is the only reader;  | –
+//                    |           | else before all who queue          |
+//
+// First come, first served over both modes: a writer that waits stops readers that come later.
+//
+// upgrade() turns a shared hold into an exclusive one without letting go. It goes before the queue, since those in it wait
+// for its shared hold. If two readers upgraded they would wait for each other: the second gets `false` at once and keeps its
+// shared hold; it should give it back. After an upgrade or a downgrade token() is a new, larger one.
+//
+// The standard face (SharedTimedLockable: std::unique_lock, std::shared_lock, ...) makes the object a local shared mutex as
+// well. held() is the exclusive hold; a reader that needs its hold uses shared().acquire().
+//
+// Thread safety: everything may be called from any thread.
+class TYER_EXPORT shared_mutex : public acquirable {
+ public:
+  // Throws invalid_name, invalid_option, unsupported.
+  shared_mutex(const client& owner, std::string_view name, lock_options options = {},
+               std::source_location where = std::source_location::current());
+  shared_mutex(const shared_mutex&) = delete;
+  shared_mutex& operator=(const shared_mutex&) = delete;
+  ~shared_mutex();
+
+  // The readers' side: acquire() and its kin give shared holds.
+  const acquirable& shared() const noexcept { return shared_; }
+
+  // True if the hold, shared before, is exclusive now. False: another one upgrades already, or (with a limit) time ran out;
+  // the hold is shared as before. Throws errc::lost if the hold is over, errc::cancelled when stopped.
+  bool upgrade(hold& h, std::stop_token stop = {}) const;
+  bool upgrade(failure& why, hold& h, std::stop_token stop = {}) const noexcept;
+  bool try_upgrade(hold& h) const;
+  bool try_upgrade(failure& why, hold& h) const noexcept;
+  bool try_upgrade_for(hold& h, std::chrono::nanoseconds at_most, std::stop_token stop = {}) const;
+  bool try_upgrade_for(failure& why, hold& h, std::chrono::nanoseconds at_most,
+                       std::stop_token stop = {}) const noexcept;
+
+  // The hold, exclusive before, is shared when this returns; readers at the head of the queue come in. Throws errc::lost.
+  void downgrade(hold& h) const;
+  void downgrade(failure& why, hold& h) const noexcept;
+
+  // The standard face.
+  void lock();
+  bool try_lock();
+  void unlock() noexcept;
+  void lock_shared();
+  bool try_lock_shared();
+  void unlock_shared() noexcept;
+
+  template <class Rep, class Period>
+  bool try_lock_for(const std::chrono::duration<Rep, Period>& at_most) {
+    return try_lock_within(detail::to_wait(at_most));
+  }
+  template <class Clock, class Duration>
+  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& limit) {
+    return try_lock_within(detail::to_wait(limit));
+  }
+  template <class Rep, class Period>
+  bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& at_most) {
+    return try_lock_shared_within(detail::to_wait(at_most));
+  }
+  template <class Clock, class Duration>
+  bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& limit) {
+    return try_lock_shared_within(detail::to_wait(limit));
+  }
+
+  // The hold taken by lock(): only for the owner, between lock and unlock; otherwise throws errc::not_held.
+  const hold& held() const;
+
+ private:
+  bool try_lock_within(std::chrono::nanoseconds at_most);
+  bool try_lock_shared_within(std::chrono::nanoseconds at_most);
+
+  acquirable shared_;
+  std::unique_ptr<detail::shared_face> face_;
+};
+
+}  // namespace v1
+}  // namespace tyer

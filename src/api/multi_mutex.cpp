@@ -1,0 +1,213 @@
+#include "api/acquiring.hpp"
+#include "primitives/multi.hpp"
+
+#include <tyer/multi_mutex.hpp>
+
+#include <algorithm>
+#include <list>
+#include <semaphore>
+#include <utility>
+
+namespace tyer {
+inline namespace v1 {
+
+namespace detail {
+
+class multi_state {
+ public:
+  std::vector<std::shared_ptr<const lock_state>> locks;
+  std::source_location made_at;
+};
+
+class multi_hold_state {
+ public:
+  explicit multi_hold_state(std::vector<hold> all) : parts(std::move(all)) {
+    for (const hold& h : parts) on_loss_.emplace_back(h.lost(), tell{&lost});
+  }
+
+  std::vector<hold> parts;
+  std::stop_source lost;
+
+ private:
+  struct tell {
+    std::stop_source* lost;
+    void operator()() const { lost->request_stop(); }
+  };
+  std::list<std::stop_callback<tell>> on_loss_;  // the last member, so the first to go
+};
+
+struct multi_maker {
+  static multi_hold make(std::vector<hold> parts) {
+    return multi_hold{std::make_unique<multi_hold_state>(std::move(parts))};
+  }
+};
+
+class multi_face {
+ public:
+  std::binary_semaphore gate{1};
+  multi_hold held;
+};
+
+}  // namespace detail
+
+// ---- multi_hold
+
+multi_hold::multi_hold(std::unique_ptr<detail::multi_hold_state> s) noexcept : state_(std::move(s)) {}
+multi_hold::multi_hold(multi_hold&&) noexcept = default;
+multi_hold& multi_hold::operator=(multi_hold&&) noexcept = default;
+multi_hold::~multi_hold() = default;
+
+std::uint64_t multi_hold::token(std::string_view name) const {
+  for (const hold& h : parts()) {
+    if (h.name() == name) return h.token();
+  }
+  throw error({errc::not_held, "no lock of this name is among them"});
+}
+
+std::span<const hold> multi_hold::parts() const noexcept {
+  return state_ ? std::span<const hold>{state_->parts} : std::span<const hold>{};
+}
+
+bool multi_hold::valid() const noexcept { return state_ && std::ranges::all_of(state_->parts, &hold::valid); }
+
+lease_clock::time_point multi_hold::valid_until() const noexcept {
+  if (!state_) return lease_clock::time_point::min();
+  auto earliest = lease_clock::time_point::max();
+  for (const hold& h : state_->parts) earliest = std::min(earliest, h.valid_until());
+  return earliest;
+}
+
+lease_clock::duration multi_hold::remaining() const noexcept {
+  if (!state_) return {};
+  auto least = lease_clock::duration::max();
+  for (const hold& h : state_->parts) least = std::min(least, h.remaining());
+  return least;
+}
+
+std::stop_token multi_hold::lost() const noexcept { return state_ ? state_->lost.get_token() : std::stop_token{}; }
+
+release_outcome multi_hold::release() {
+  if (!state_) throw error(errc::not_held);
+  const auto mine = std::move(state_);
+  auto worst = release_outcome::released;
+  for (hold& h : mine->parts) worst = std::max(worst, h.release());
+  return worst;
+}
+
+// ---- multi_mutex
+
+namespace {
+
+using primitives::patience;
+
+std::shared_ptr<const detail::multi_state> make_state(const std::vector<multi_mutex::part>& parts,
+                                                      const lock_options& options, const std::source_location& where) {
+  if (parts.empty()) throw error({errc::invalid_option, "a multi_mutex needs at least one name"});
+  std::vector<primitives::multi_part> named;
+  for (const auto& p : parts) {
+    auto lock = detail::access::make_lock(p.on, p.name, options, where);
+    named.push_back({detail::access::state(p.on)->identity, std::move(lock)});
+  }
+  auto s = std::make_shared<detail::multi_state>();
+  s->locks = primitives::in_order(std::move(named));
+  s->made_at = where;
+  return s;
+}
+
+std::vector<multi_mutex::part> on_one(const client& owner, const std::vector<std::string>& names) {
+  std::vector<multi_mutex::part> parts;
+  for (const auto& name : names) parts.push_back({owner, name});
+  return parts;
+}
+
+}  // namespace
+
+multi_mutex::multi_mutex(const client& owner, const std::vector<std::string>& names, lock_options options,
+                         std::source_location where)
+    : multi_mutex(on_one(owner, names), std::move(options), where) {}
+
+multi_mutex::multi_mutex(const std::vector<part>& parts, lock_options options, std::source_location where)
+    : state_(make_state(parts, options, where)), face_(std::make_unique<detail::multi_face>()) {}
+
+multi_mutex::~multi_mutex() = default;
+
+std::size_t multi_mutex::size() const noexcept { return state_->locks.size(); }
+
+namespace detail {
+
+multi_hold acquire_or_tell(const multi_state& s, const patience& p, std::stop_token stop,
+                           const std::source_location& where, failure& why) noexcept {
+  return or_tell<multi_hold>(why, [&] {
+    auto got = primitives::acquire_all(s.locks, p, std::move(stop), where);
+    why = std::move(got.error);
+    if (got.holds.empty()) return multi_hold{};
+    std::vector<hold> parts;
+    for (std::size_t i = 0; i < got.holds.size(); ++i) {
+      parts.push_back(access::make_hold(s.locks[i]->home, std::move(got.holds[i])));
+    }
+    return multi_maker::make(std::move(parts));
+  });
+}
+
+multi_hold acquire_or_throw(const multi_state& s, const patience& p, std::stop_token stop,
+                            const std::source_location& where) {
+  failure why;
+  auto h = acquire_or_tell(s, p, std::move(stop), where, why);
+  if (why) throw error(why);
+  return h;
+}
+
+}  // namespace detail
+
+multi_hold multi_mutex::acquire(std::stop_token stop, std::source_location where) const {
+  return detail::acquire_or_throw(*state_, patience::for_ever(), std::move(stop), where);
+}
+multi_hold multi_mutex::acquire(failure& why, std::stop_token stop, std::source_location where) const noexcept {
+  return detail::acquire_or_tell(*state_, patience::for_ever(), std::move(stop), where, why);
+}
+multi_hold multi_mutex::try_acquire(std::source_location where) const {
+  return detail::acquire_or_throw(*state_, patience::once(), {}, where);
+}
+multi_hold multi_mutex::try_acquire(failure& why, std::source_location where) const noexcept {
+  return detail::acquire_or_tell(*state_, patience::once(), {}, where, why);
+}
+multi_hold multi_mutex::try_acquire_for(std::chrono::nanoseconds at_most, std::stop_token stop,
+                                        std::source_location where) const {
+  return detail::acquire_or_throw(*state_, patience::within(at_most), std::move(stop), where);
+}
+multi_hold multi_mutex::try_acquire_for(failure& why, std::chrono::nanoseconds at_most, std::stop_token stop,
+                                        std::source_location where) const noexcept {
+  return detail::acquire_or_tell(*state_, patience::within(at_most), std::move(stop), where, why);
+}
+
+void multi_mutex::lock() {
+  auto h = detail::acquire_or_throw(*state_, patience::for_ever(), {}, state_->made_at);
+  face_->gate.acquire();
+  face_->held = std::move(h);
+}
+
+bool multi_mutex::try_lock() {
+  if (!face_->gate.try_acquire()) return false;
+  failure why;
+  auto h = detail::acquire_or_tell(*state_, patience::once(), {}, state_->made_at, why);
+  if (!h) {
+    face_->gate.release();
+    if (why) throw error(why);
+    return false;
+  }
+  face_->held = std::move(h);
+  return true;
+}
+
+void multi_mutex::unlock() noexcept {
+  const multi_hold mine = std::move(face_->held);
+  face_->gate.release();
+}
+
+const multi_hold& multi_mutex::held() const {
+  if (!face_->held) throw error(errc::not_held);
+  return face_->held;
+}
+
+}  // namespace v1
+}  // namespace tyer

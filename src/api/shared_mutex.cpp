@@ -1,0 +1,153 @@
+#include "api/acquiring.hpp"
+
+#include <tyer/shared_mutex.hpp>
+
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace tyer {
+inline namespace v1 {
+
+namespace detail {
+
+using clock = std::chrono::steady_clock;
+
+// The local shared mutex behind the standard face, as the gate of std_face is for a mutex: closed from lock to unlock even
+// if holds are lost meanwhile, and passed when the lock was acquired.
+class shared_face {
+ public:
+  enum class side { exclusive, shared };
+
+  bool enter(side s, hold h, clock::time_point limit) {
+    std::unique_lock lock{mutex_};
+    const auto open = [&] { return !writing_ && (s == side::shared || readers_.empty()); };
+    if (limit == clock::time_point::max()) {
+      changed_.wait(lock, open);
+    } else if (!changed_.wait_until(lock, limit, open)) {
+      return false;
+    }
+    if (s == side::shared) {
+      readers_.push_back(std::move(h));
+    } else {
+      writing_ = std::move(h);
+    }
+    return true;
+  }
+
+  // Any of the readers' holds will do: they are alike, and as many go as came.
+  void leave(side s) noexcept {
+    hold mine;  // given back at the end, when the gate is open for whom it goes to
+    {
+      const std::lock_guard lock{mutex_};
+      mine = std::move(s == side::shared ? readers_.back() : writing_);
+      if (s == side::shared) readers_.pop_back();
+      changed_.notify_all();
+    }
+  }
+
+  const hold& held() const {
+    const std::lock_guard lock{mutex_};
+    if (!writing_) throw error(errc::not_held);
+    return writing_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  hold writing_;
+  std::vector<hold> readers_;
+};
+
+}  // namespace detail
+
+namespace {
+
+using detail::clock;
+using detail::shared_face;
+using primitives::patience;
+using side = detail::shared_face::side;
+
+bool enter(shared_face& face, const detail::lock_state& s, side which, const patience& p) {
+  const auto now = clock::now();
+  const bool limited = p.at_most && *p.at_most < clock::time_point::max() - now;
+  const auto limit = !p.waits ? now : limited ? now + *p.at_most : clock::time_point::max();
+  hold h = detail::acquire_or_throw(s, p, {}, s.made_at);
+  return h && face.enter(which, std::move(h), limit);
+}
+
+bool convert(const detail::lock_state& to, hold& h, const patience& p, std::stop_token stop, failure& why) noexcept {
+  why = {};
+  const auto& s = detail::access::state(h);
+  const auto home = s ? s->home.lock() : nullptr;
+  if (!home || home != to.home || s->what().name != to.what->name) {
+    why = s && !home ? failure{errc::lost} : failure{errc::not_held, "this is no hold of this shared_mutex"};
+    return false;
+  }
+  return detail::or_tell<bool>(why, [&] {
+    auto c = primitives::convert_blocking(*home, s, to.what, p, std::move(stop));
+    why = std::move(c.error);
+    return c.changed;
+  });
+}
+
+bool convert(const detail::lock_state& to, hold& h, const patience& p, std::stop_token stop) {
+  failure why;
+  const bool changed = convert(to, h, p, std::move(stop), why);
+  if (why) throw error(why);
+  return changed;
+}
+
+}  // namespace
+
+shared_mutex::shared_mutex(const client& owner, std::string_view name, lock_options options, std::source_location where)
+    : acquirable(detail::access::make_lock(owner, name, options, where)),
+      shared_(detail::access::make_lock(owner, name, options, where, {engine::mode::shared})),
+      face_(std::make_unique<shared_face>()) {}
+
+shared_mutex::~shared_mutex() = default;
+
+bool shared_mutex::upgrade(hold& h, std::stop_token stop) const {
+  return convert(*state_, h, patience::for_ever(), std::move(stop));
+}
+bool shared_mutex::upgrade(failure& why, hold& h, std::stop_token stop) const noexcept {
+  return convert(*state_, h, patience::for_ever(), std::move(stop), why);
+}
+bool shared_mutex::try_upgrade(hold& h) const { return convert(*state_, h, patience::once(), {}); }
+bool shared_mutex::try_upgrade(failure& why, hold& h) const noexcept {
+  return convert(*state_, h, patience::once(), {}, why);
+}
+bool shared_mutex::try_upgrade_for(hold& h, std::chrono::nanoseconds at_most, std::stop_token stop) const {
+  return convert(*state_, h, patience::within(at_most), std::move(stop));
+}
+bool shared_mutex::try_upgrade_for(failure& why, hold& h, std::chrono::nanoseconds at_most,
+                                   std::stop_token stop) const noexcept {
+  return convert(*state_, h, patience::within(at_most), std::move(stop), why);
+}
+
+void shared_mutex::downgrade(hold& h) const { convert(*shared_.state_, h, patience::for_ever(), {}); }
+void shared_mutex::downgrade(failure& why, hold& h) const noexcept {
+  convert(*shared_.state_, h, patience::for_ever(), {}, why);
+}
+
+// ---- the standard face
+
+void shared_mutex::lock() { enter(*face_, *state_, side::exclusive, patience::for_ever()); }
+bool shared_mutex::try_lock() { return enter(*face_, *state_, side::exclusive, patience::once()); }
+bool shared_mutex::try_lock_within(std::chrono::nanoseconds at_most) {
+  return enter(*face_, *state_, side::exclusive, patience::within(at_most));
+}
+void shared_mutex::unlock() noexcept { face_->leave(side::exclusive); }
+
+void shared_mutex::lock_shared() { enter(*face_, *shared_.state_, side::shared, patience::for_ever()); }
+bool shared_mutex::try_lock_shared() { return enter(*face_, *shared_.state_, side::shared, patience::once()); }
+bool shared_mutex::try_lock_shared_within(std::chrono::nanoseconds at_most) {
+  return enter(*face_, *shared_.state_, side::shared, patience::within(at_most));
+}
+void shared_mutex::unlock_shared() noexcept { face_->leave(side::shared); }
+
+const hold& shared_mutex::held() const { return face_->held(); }
+
+}  // namespace v1
+}  // namespace tyer

@@ -1,0 +1,45 @@
+// A lock object: which lock it means, on which client.
+#pragma once
+
+#include "primitives/call.hpp"
+
+#include <tyer/options.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <source_location>
+#include <string>
+#include <string_view>
+
+namespace tyer {
+inline namespace v1 {
+namespace detail {
+
+class lock_state {
+ public:
+  lock_state(std::shared_ptr<runtime::house> h, std::shared_ptr<const runtime::spec> s,
+             const std::source_location& where)
+      : home(std::move(h)), what(std::move(s)), made_at(where) {}
+
+  const std::shared_ptr<runtime::house> home;
+  const std::shared_ptr<const runtime::spec> what;
+  const std::source_location made_at;
+};
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace tyer
+
+namespace tyer::primitives {
+
+// How a lock is held: alone, beside others, or so many permits.
+struct manner {
+  engine::mode how = engine::mode::exclusive;
+  std::uint32_t take = 1, capacity = 1;
+};
+
+// The lock that the options describe, on what the engine can do; throws tyer::error.
+std::shared_ptr<const spec> make_spec(const house& h, std::string_view name, const lock_options& options,
+                                      const std::string& owner, const manner& m = {});
+
+}  // namespace tyer::primitives

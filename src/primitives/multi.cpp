@@ -1,0 +1,96 @@
+#include "primitives/multi.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <list>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace tyer::primitives {
+
+namespace {
+
+using locks = std::vector<std::shared_ptr<const detail::lock_state>>;
+using clock = std::chrono::steady_clock;
+
+// Requested when the caller stops, or when one of the holds is lost: the wait for the next is then of no use.
+class interruption {
+ public:
+  explicit interruption(std::stop_token caller) : on_caller_(std::move(caller), stop{&source_}) {}
+  void watch(const std::stop_token& lost) { on_loss_.emplace_back(lost, stop{&source_}); }
+  std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  struct stop {
+    std::stop_source* source;
+    void operator()() const { source->request_stop(); }
+  };
+  using callback = std::stop_callback<stop>;
+
+  std::stop_source source_;
+  callback on_caller_;
+  std::list<callback> on_loss_;
+};
+
+void give_back(const locks& from, std::vector<hold_ptr>& holds) {
+  while (!holds.empty()) {  // the last first: whoever waits for an earlier one will want the later ones too
+    from[holds.size() - 1]->home->give_back(std::move(holds.back()), {});
+    holds.pop_back();
+  }
+}
+
+bool all_valid(const locks& from, const std::vector<hold_ptr>& holds) {
+  for (std::size_t i = 0; i < holds.size(); ++i) {
+    if (!holds[i]->valid(from[i]->home->time().now())) return false;
+  }
+  return true;
+}
+
+// Once through. `lost` if one was lost on the way.
+all_acquired one_round(const locks& all, const patience& p, clock::time_point limit, const std::stop_token& caller,
+                       const std::source_location& where) {
+  all_acquired result;
+  interruption interrupted{caller};
+  for (const auto& l : all) {
+    const auto left = p.at_most ? patience::within(limit - clock::now()) : p;
+    auto got = acquire_blocking(*l->home, l->what, left, interrupted.token(), where);
+    if (!got.hold) {
+      const bool lost = got.error.code == errc::cancelled && !caller.stop_requested();
+      give_back(all, result.holds);
+      return {lost ? tyer::failure{errc::lost} : std::move(got.error), {}};
+    }
+    interrupted.watch(got.hold->lost());
+    result.holds.push_back(std::move(got.hold));
+  }
+  if (!all_valid(all, result.holds)) {
+    give_back(all, result.holds);
+    result.error = errc::lost;
+  }
+  return result;
+}
+
+}  // namespace
+
+locks in_order(std::vector<multi_part> parts) {
+  const auto key = [](const multi_part& p) { return std::tie(p.identity, p.lock->what->name); };
+  std::ranges::sort(parts, {}, key);
+  const auto twice = std::ranges::unique(parts, {}, key);
+  parts.erase(twice.begin(), twice.end());
+  locks all;
+  for (auto& p : parts) all.push_back(std::move(p.lock));
+  return all;
+}
+
+all_acquired acquire_all(const locks& all, const patience& p, std::stop_token stop, const std::source_location& where) {
+  const auto now = clock::now();
+  const bool limited = p.at_most && *p.at_most < clock::time_point::max() - now;
+  const auto limit = limited ? now + *p.at_most : clock::time_point::max();
+  for (;;) {
+    auto result = one_round(all, p, limit, stop, where);
+    if (result.error.code != errc::lost || !p.waits || clock::now() >= limit) return result;
+  }
+}
+
+}  // namespace tyer::primitives

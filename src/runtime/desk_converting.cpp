@@ -1,0 +1,150 @@
+// The desk and a ticket that changes its mode: upgraded, downgraded, or taken back half-way.
+#include "core/token.hpp"
+#include "runtime/desk.hpp"
+#include "runtime/failures.hpp"
+#include "runtime/hold_state.hpp"
+
+#include <utility>
+
+namespace tyer::runtime {
+
+using lease::convert;
+using phase = detail::hold_state::phase;
+
+namespace {
+
+void answer(const std::shared_ptr<change>& c, tyer::failure f, bool changed) {
+  c->pending = false;
+  c->done(std::move(f), changed);
+}
+
+convert::goal goal_of(engine::mode m) {
+  return m == engine::mode::exclusive ? convert::goal::exclusive : convert::goal::shared;
+}
+
+engine::mode mode_of(convert::goal g) {
+  return g == convert::goal::exclusive ? engine::mode::exclusive : engine::mode::shared;
+}
+
+}  // namespace
+
+void desk::convert(std::shared_ptr<change> c) {
+  ticket* t = c->of->at_desk;
+  if (closed_) return answer(c, errc::closed, false);
+  if (t == nullptr || t->held() == nullptr || c->of->where() != phase::held) return answer(c, errc::lost, false);
+  if (t->how == c->to->how && !t->changing) return answer(c, {}, true);
+  if (!t->changing) {
+    t->changing =
+        std::make_unique<conversion>(conversion{{t->what->ttl, limits_.request_timeout}, 0, nullptr, nullptr});
+  }
+  const bool idle = t->changing->machine.where() == convert::state::idle;
+  if (!idle && (t->changing->current || t->changing->next)) {
+    return answer(c, {errc::refused, "this hold is being converted already"}, false);
+  }
+  c->pending = true;
+  if (c->limit != lease::time_point::max()) ticket_timers_.at(c->limit, t->who);
+  if (idle) return begin_change(*t, std::move(c));
+  t->changing->next = std::move(c);  // an upgrade that was given up is still being taken back
+}
+
+void desk::begin_change(ticket& t, std::shared_ptr<change> c) {
+  if (t.how == c->to->how) return answer(c, {}, true);
+  const auto goal = goal_of(c->to->how);
+  t.changing->current = std::move(c);
+  act(t, t.changing->machine.begin(goal, clock_.now()));
+}
+
+void desk::cancel(const std::shared_ptr<change>& c, tyer::failure why) {
+  if (!c->pending) return;
+  ticket* t = c->of->at_desk;
+  if (t == nullptr || !t->changing) return;
+  if (t->changing->next == c) {
+    t->changing->next.reset();
+    return answer(c, std::move(why), false);
+  }
+  // A downgrade cannot be called off: whoever has said that it only reads must not write again.
+  if (c->to->how != engine::mode::exclusive) return;
+  t->changing->current.reset();
+  act(*t, t->changing->machine.give_up(clock_.now()));
+  answer(c, std::move(why), false);
+}
+
+void desk::send_convert(ticket& t) {
+  const auto serial = ++t.changing->serial;
+  engine_.convert(
+      {t.who, t.what->name, t.how}, mode_of(t.changing->machine.to()), limits_.request_timeout,
+      [this, who = t.who, serial](engine::outcome<engine::answer>&& o) { on_converted(who, serial, std::move(o)); });
+}
+
+void desk::on_converted(const core::id& who, std::uint64_t serial, engine::outcome<engine::answer>&& o) {
+  ticket* t = find(who);
+  if (t == nullptr || t->held() == nullptr || !t->changing || t->changing->serial != serial) return;
+  lease::convert& machine = t->changing->machine;
+  const auto now = clock_.now();
+  if (auto* f = std::get_if<engine::failure>(&o.result)) {
+    if (f->code == errc::lost) {  // the renewal will prove it
+      if (t->place.linked) keeper_.hurry(*t, core::fate::holding, t->what->ttl);
+    }
+    const auto kind = f->kind;
+    const bool lost = f->code == errc::lost;
+    t->last = lost ? tyer::failure{errc::lost} : to_public(std::move(*f));
+    return act(*t, machine.on_failure(now, kind));
+  }
+  const auto& a = std::get<engine::answer>(o.result);
+  if (const auto* g = std::get_if<engine::granted>(&a)) {
+    t->part = std::max(t->part, g->part);
+    t->home->seen = std::max(t->home->seen, g->part);
+    return act(*t, machine.on_granted(now, o.sent));
+  }
+  const auto* q = std::get_if<engine::queued>(&a);
+  const auto v = q != nullptr ? machine.on_queued(now, q->look_again) : machine.on_busy();
+  const auto c = t->changing->current;
+  if (q != nullptr && c && !c->waits) return cancel(c, {});  // one attempt, and others still read
+  act(*t, v);
+}
+
+void desk::act(ticket& t, convert::verb v) {
+  switch (v) {
+    case convert::verb::none: return ticket_timers_.at(t.changing->machine.wake_at(), t.who);
+    case convert::verb::ask: return send_convert(t);
+    case convert::verb::granted: return end_change(t, {}, true);
+    case convert::verb::busy: return end_change(t, {}, false);
+    case convert::verb::failed: return end_change(t, std::move(t.last), false);
+  }
+}
+
+void desk::end_change(ticket& t, tyer::failure f, bool changed) {
+  const auto c = std::exchange(t.changing->current, nullptr);
+  const auto next = std::exchange(t.changing->next, nullptr);
+  if (c && changed) become(t, c->to);
+  if (next) begin_change(t, next);
+  if (c) answer(c, std::move(f), changed);
+}
+
+// From now on it belongs to those who want the other mode: they may have it next.
+void desk::become(ticket& t, const std::shared_ptr<const spec>& to) {
+  lane& old = *t.home;
+  const auto seen = old.seen;
+  --old.tickets;
+  if (old.standing == &t) old.standing = nullptr;
+  lane& fresh = lane_for(to);
+  fresh.seen = std::max(fresh.seen, seen);
+  ++fresh.tickets;
+  t.home = &fresh;
+  t.what = to;
+  t.how = to->how;
+  if (t.how == engine::mode::exclusive && fresh.standing == nullptr) fresh.standing = &t;
+  if (t.current) t.current->become(t.how, core::make_token(t.part, t.handoffs));
+  go_on(old);
+}
+
+// The hold is over, or on its way back: what was asked of it has its answer.
+void desk::drop_changes(ticket& t) {
+  const auto last = std::move(t.changing);
+  if (!last) return;
+  for (const auto& c : {last->current, last->next}) {
+    if (c) answer(c, errc::lost, false);
+  }
+}
+
+}  // namespace tyer::runtime

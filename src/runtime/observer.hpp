@@ -1,0 +1,23 @@
+// Somebody who wants to know who has a name.
+#pragma once
+
+#include "core/function.hpp"
+#include "engine/engine.hpp"
+
+#include <chrono>
+#include <string>
+
+namespace tyer::runtime {
+
+struct observer {
+  std::string name;
+  std::chrono::milliseconds every{};               // looks so often, and whenever the engine tells of a change
+  core::function<void(const engine::page&)> seen;  // after each look, on the desk's thread: must not block
+
+  // The desk's own.
+  bool watched = true;
+  bool looking = false;
+  bool again = false;  // something changed while it looked
+};
+
+}  // namespace tyer::runtime
