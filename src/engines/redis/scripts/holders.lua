@@ -143,17 +143,15 @@ local function reap(r, now)
 end
 
 local function pack(r)
-  local flags, head = r.waits and 4 or 0, '>c2Bc1I4I7I7'
-  if r.n == 0 then return struct.pack(head .. 'c16', 'T1', flags, 'x', r.dies, 0, r.last, nobody) end
+  local flags = r.waits and 4 or 0
+  if r.n == 0 then return struct.pack('>c2Bc1I4I7I7c16', 'T1', flags, 'x', r.dies, 0, r.last, nobody) end
   if r.mode ~= 'x' then
-    return struct.pack(head .. 'I4c16I4I4', 'T1', flags + 17, r.mode, r.dies, r.expiry, r.last, r.n, r.upgrader or nobody,
-                       r.capacity, r.taken) .. r.map
+    return struct.pack('>c2Bc1I4I7I7I4c16I4I4c0', 'T1', flags + 17, r.mode, r.dies, r.expiry, r.last, r.n, r.upgrader or nobody,
+                       r.capacity, r.taken, r.map)
   end
-  flags = flags + (r.claimed and 1 or 3)
-  if r.delay == 0 then
-    return struct.pack(head .. 'c16', 'T1', flags, 'x', r.dies, r.expiry, r.last, r.id) .. r.owner
-  end
-  return struct.pack(head .. 'c16I6', 'T1', flags + 8, 'x', r.dies, r.expiry, r.last, r.id, r.delay) .. r.owner
+  flags = flags + (r.claimed and 1 or 3) + (r.delay > 0 and 8 or 0)
+  return struct.pack('>c2Bc1I4I7I7c16', 'T1', flags, 'x', r.dies, r.expiry, r.last, r.id) ..
+         (r.delay > 0 and struct.pack('>I6', r.delay) or '') .. r.owner
 end
 
 -- Brings what has changed to the server. `live` is how long the keys are to live, from now; without it, and while most of that

@@ -1,15 +1,7 @@
--- The queue of a name, for the scripts that include this file after holders.lua.
+-- The queue of a name, for the scripts that include this file after tell.lua and holders.lua.
 --
 -- q is a sorted set of ids by ticket; w is a hash id -> '>I7I6c1I4I4' expiry of the place (server µs), place ms, mode, how many
 -- permits of how many, then the owner. Both exist only while somebody waits, and both expire by themselves.
-
--- A message to the client that made this id: the first half of an id is that client's nonce. It is only a hint, so a server
--- that does not allow it (ACL) is no failure: the client looks again by itself.
-local function tell(id, kind, words)
-  local prefix = string.match(KEYS[1], '^[^{]*')
-  redis.pcall('PUBLISH', prefix .. 'inbox:' .. string.format('%02x%02x%02x%02x%02x%02x%02x%02x', string.byte(id, 1, 8)),
-              kind .. id .. (words or ''))
-end
 
 local function leave(r, id)
   call('ZREM', r.queue, id)
