@@ -76,7 +76,7 @@ TEST_F(redis_script_costs, of_a_hand_over_to_many) {
                                                  {"time", 1},
                                                  {"zrange", 3},
                                                  {"hget", 1},
-                                                 {"hmget", 2},
+                                                 {"hmget", 3},
                                                  {"hlen", 1},
                                                  {"zrem", 2},
                                                  {"hdel", 2},
