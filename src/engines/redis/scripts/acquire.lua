@@ -10,10 +10,10 @@
 --          l<server µs> too late, nothing done | c something else lies there | o over the limit of waiters | h of holders
 --          p token parts are used up | n<permits> in use with so many | m this id has it, or waits for it, in another mode
 --
--- The uncontended path of an exclusive lock is TIME, GET, SET; what only others need is below it. Every argument and every new string
--- costs the server nearly as much as a call, and so does a number that is turned into text: hence packed terms, states that are
--- taken apart and put together in one go, and a number as the answer. The key's time to live is left alone until a sixteenth
--- of it is gone.
+-- The uncontended path of an exclusive lock is TIME, GET, SET; what only others need is below it. Every argument and every new
+-- string costs the server nearly as much as a call, and so does a number that is turned into text: hence packed terms, states
+-- that are taken apart and put together in one go, and a number as the answer. The key's time to live is left alone until a
+-- sixteenth of it is gone.
 local call = redis.call
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
