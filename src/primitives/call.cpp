@@ -11,7 +11,7 @@ namespace {
 
 // Filled by the driver, waited for by the caller. Shared: the one who notifies may be the last to look at it.
 template <class T>
-struct slot : house::latch {
+struct slot : runtime::latch {
   T value;
 };
 

@@ -52,9 +52,9 @@ void house::submit(order o, then next) {
   baton_.put_down(resting());
 }
 
-void house::wait(const latch& l) {
+void house::wait(latch& l) {
   if (baton_.take()) {
-    while (!l.open.load(std::memory_order_acquire) && !stopping_.load(std::memory_order_seq_cst)) {
+    while (!l.open() && !stopping_.load(std::memory_order_seq_cst)) {
       turn(waiting::yes);
       open_latches();
     }
@@ -62,7 +62,7 @@ void house::wait(const latch& l) {
   } else {
     baton_.want_io();
   }
-  l.open.wait(false, std::memory_order_acquire);
+  l.wait();
 }
 
 void house::open_latches() {

@@ -17,6 +17,7 @@
 #include "engine/engine.hpp"
 #include "runtime/baton.hpp"
 #include "runtime/desk.hpp"
+#include "runtime/latch.hpp"
 #include "runtime/watch.hpp"
 
 #include <tyer/error.hpp>
@@ -61,16 +62,8 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   void observe(std::shared_ptr<observer> o);
   void forget(std::shared_ptr<observer> o);
 
-  // What a waiting caller waits for.
-  struct latch {
-    std::atomic<bool> open{false};
-    void let_go() noexcept {
-      open.store(true, std::memory_order_release);
-      open.notify_one();
-    }
-  };
   // Waits for the latch; drives the engine meanwhile if nobody else does.
-  void wait(const latch& l);
+  void wait(latch& l);
   // Opens it at the end of the turn. Only from callbacks of the desk. The one who waits may be the one who drives.
   void open_soon(std::shared_ptr<latch> l) {
     if (ended_.load(std::memory_order_acquire)) return l->let_go();  // there are no more turns
