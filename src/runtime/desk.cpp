@@ -28,8 +28,15 @@ std::string owner_of(const spec& what, const std::source_location& where) {
 
 }  // namespace
 
-desk::desk(engine::engine& e, const core::clock& c, core::id_source& ids, watcher& w, const limits& l)
-    : engine_(e), clock_(c), ids_(ids), watch_(w), limits_(l), dice_(ids.nonce() | 1), keeper_(e.can().keep_batch) {}
+desk::desk(engine::engine& e, const core::clock& c, core::id_source& ids, watcher& w, const limits& l, door* d)
+    : engine_(e),
+      clock_(c),
+      ids_(ids),
+      watch_(w),
+      limits_(l),
+      door_(d),
+      dice_(ids.nonce() | 1),
+      keeper_(e.can().keep_batch) {}
 
 // Wishes that nobody will answer any more must not keep themselves alive.
 desk::~desk() {
@@ -77,11 +84,7 @@ void desk::want(std::shared_ptr<wish> w) {
   lane& l = lane_for(w->what);
   const bool taken = l.standing != nullptr || !l.line.empty();
   if (!w->waits && taken) return finish(*w, {}, nullptr);  // one attempt, and others of this client are before it
-  w->self = w;
-  w->queued_at = &l;
-  if (w->since == lease::time_point{}) w->since = clock_.now();
-  ++wishes_;
-  l.line.join(*w);
+  place(l, w);
   if (w->limit != lease::time_point::max()) {
     wish_timers_.sweep([](const std::weak_ptr<wish>& p) {
       const auto live = p.lock();
@@ -90,6 +93,22 @@ void desk::want(std::shared_ptr<wish> w) {
     wish_timers_.at(w->limit, w);
   }
   if (l.standing == nullptr) begin(l);
+}
+
+void desk::place(lane& l, const std::shared_ptr<wish>& w) {
+  w->self = w;
+  w->queued_at = &l;
+  if (w->since == lease::time_point{}) w->since = clock_.now();
+  ++wishes_;
+  l.line.join(*w);
+}
+
+bool desk::join(const std::shared_ptr<wish>& w) {
+  if (closed_ || wishes_ >= limits_.wishes_max || w->limit != lease::time_point::max()) return false;
+  const auto at = lanes_.find(key_of(*w->what));
+  if (!w->waits || at == lanes_.end() || at->second->standing == nullptr) return false;
+  place(*at->second, w);
+  return true;
 }
 
 void desk::begin(lane& l) {

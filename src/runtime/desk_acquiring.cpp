@@ -45,7 +45,10 @@ void desk::send_ask(ticket& t) {
   r.seen = t.home->seen;
   r.owner = t.owner;
   ++asks_in_flight_;
-  engine_.acquire(r, [this, who = t.who](engine::outcome<engine::answer>&& o) { on_answer(who, std::move(o)); });
+  engine_.acquire(r, [this, who = t.who](engine::outcome<engine::answer>&& o) {
+    const auto in = come_in();
+    on_answer(who, std::move(o));
+  });
 }
 
 void desk::on_answer(const core::id& who, engine::outcome<engine::answer>&& o) {

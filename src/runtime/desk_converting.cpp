@@ -71,9 +71,11 @@ void desk::cancel(const std::shared_ptr<change>& c, tyer::failure why) {
 
 void desk::send_convert(ticket& t) {
   const auto serial = ++t.changing->serial;
-  engine_.convert(
-      {t.who, t.what->name, t.how}, mode_of(t.changing->machine.to()), limits_.request_timeout,
-      [this, who = t.who, serial](engine::outcome<engine::answer>&& o) { on_converted(who, serial, std::move(o)); });
+  engine_.convert({t.who, t.what->name, t.how}, mode_of(t.changing->machine.to()), limits_.request_timeout,
+                  [this, who = t.who, serial](engine::outcome<engine::answer>&& o) {
+                    const auto in = come_in();
+                    on_converted(who, serial, std::move(o));
+                  });
 }
 
 void desk::on_converted(const core::id& who, std::uint64_t serial, engine::outcome<engine::answer>&& o) {

@@ -33,6 +33,22 @@ void desk::give_back(const hold_ptr& h, release_reply told) {
   pass_on(*t, std::move(told));
 }
 
+// Only what touches neither the engine nor a timer: a plain exclusive hold, to one who sleeps until its latch opens.
+bool desk::hand_off(const hold_ptr& h) {
+  ticket* t = h->at_desk;
+  if (t == nullptr || closed_ || t->held() == nullptr || t->home->standing != t || t->changing || t->asked_back)
+    return false;
+  const auto now = clock_.now();
+  if (now < h->free_at() || !t->home->line.may_hand_off(*t->held(), t->handoffs, now)) return false;
+  const wish& next = static_cast<const wish&>(*t->home->line.front());
+  if (!next.anywhere || next.what->max_hold.count() > 0 || !h->end(phase::released)) return false;
+  h->at_desk = nullptr;
+  t->current.reset();
+  ++t->handoffs;
+  give(*t);
+  return true;
+}
+
 // To the next of this client without a round trip, or back to the engine.
 void desk::pass_on(ticket& t, release_reply told) {
   if (!t.asked_back && !closed_ && t.home->line.may_hand_off(*t.held(), t.handoffs, clock_.now())) {
@@ -67,6 +83,7 @@ void desk::leave_behind(ticket& t, lease::time_point until) {
   const engine::target target{t.who, t.what->name, t.how};
   const auto ttl = std::chrono::ceil<std::chrono::milliseconds>(until - now);
   engine_.keep({&target, 1}, fate::holding, ttl, [this, who = t.who](auto&&) {
+    const auto in = come_in();
     if (ticket* kept = find(who); kept != nullptr) erase(*kept);
   });
 }
@@ -122,6 +139,7 @@ void desk::send_keep(lease::keeper::batch b) {
   const auto ttl = std::chrono::duration_cast<std::chrono::milliseconds>(b.ttl);
   engine_.keep(targets, b.as, ttl,
                [this, as = b.as, ttl, ids = std::move(ids)](engine::outcome<std::vector<fate>>&& o) {
+                 const auto in = come_in();
                  on_kept(ids, as, ttl, std::move(o));
                });
 }
