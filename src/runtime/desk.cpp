@@ -218,8 +218,8 @@ void desk::session_gone(engine::session via) {
 
 void desk::asked(const core::id& who, std::string_view) {
   ticket* t = find(who);
-  if (t == nullptr || t->held() == nullptr) return;
-  t->asked_back = true;
+  if (t == nullptr || (t->held() == nullptr && t->acquiring() == nullptr)) return;
+  t->asked_back = true;  // also by one who has been handed the lock and does not know it yet
   if (t->current) watch_.ask(t->current);
 }
 

@@ -245,5 +245,22 @@ TEST(desk_holding, whoever_is_asked_for_its_hold_is_told_and_does_not_hand_it_of
   EXPECT_TRUE(third->hold) << "the next hold was not asked for";
 }
 
+// Went wrong: a client that was handed the lock, and had not claimed it yet, did not hear that it was asked for it.
+TEST(desk_holding, a_hold_asked_for_before_its_claim_was_handed_off) {
+  holding_bench b;
+  auto h = b.want();
+  auto next = b.want();
+  b.engine.acquires[0].queue(0, 5s);
+  b.desk.asked(b.engine.acquires[0].what.what.who, "please");
+  b.desk.wake(b.engine.acquires[0].what.what.who);
+  b.engine.acquires[1].grant(100);
+  ASSERT_TRUE(h->hold);
+  ASSERT_EQ(b.watcher.asked.size(), 1u);
+  EXPECT_EQ(b.watcher.asked[0], h->hold);
+  b.confirm();
+  b.give_back(h);
+  EXPECT_EQ(next->times, 0);
+}
+
 }  // namespace
 }  // namespace tyer::testing
