@@ -259,8 +259,9 @@ void desk::close() {
     } else if (t->held() != nullptr) {
       close_held(*t);
     } else if (t->lost() != nullptr) {
+      const auto end = t->lost()->end;  // the delay begins with the release: not before the owner's window ends
       take_from_owner(*t);
-      begin_release(*t, lease::release{t->late_until, clock_.now()}, clock_.now());
+      begin_release(*t, lease::release{t->late_until, end}, end);
     } else {
       detach(*t);
       retire(*t);

@@ -63,7 +63,7 @@ void desk::leave_behind(ticket& t, lease::time_point until) {
   const bool long_enough = t.held()->valid_until() >= until;
   detach(t);
   if (long_enough) return erase(t);
-  t.stage = lapsed{until};
+  t.stage = lapsed{until, until};
   const engine::target target{t.who, t.what->name, t.how};
   const auto ttl = std::chrono::ceil<std::chrono::milliseconds>(until - now);
   engine_.keep({&target, 1}, fate::holding, ttl, [this, who = t.who](auto&&) {
@@ -174,7 +174,7 @@ void desk::take_from_owner(ticket& t) {
 void desk::lapse(ticket& t, lease::time_point end) {
   if (t.current->end(phase::lost)) watch_.tell(t.current);
   const auto until = end + t.what->ttl + t.what->lock_delay;
-  t.stage = lapsed{until};
+  t.stage = lapsed{end, until};
   ticket_timers_.at(until, t.who);
 }
 

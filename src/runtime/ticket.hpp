@@ -24,6 +24,7 @@ using release_reply = core::function<void(tyer::failure, release_outcome)>;
 
 // Lost, with a lock delay: the engine keeps the place closed until the owner says that it has stopped.
 struct lapsed {
+  lease::time_point end;    // of what its owner was promised
   lease::time_point until;  // the delay is over then anyway
 };
 

@@ -223,6 +223,25 @@ TEST(desk_holding, the_next_of_the_client_does_not_wait_for_a_lapsed_owner) {
   EXPECT_EQ(b.engine.acquires.size(), 2u) << "it is the engine that keeps the place closed";
 }
 
+// Went wrong: the release that begins the delay was sent before the window of the owner was over, so the delay was over
+// too early.
+TEST(desk_holding, closing_began_a_lock_delay_before_the_window_had_ended) {
+  holding_bench b;
+  b.lock->lock_delay = 5s;
+  b.lock->max_hold = 6s;
+  auto h = b.held();
+  const auto end = b.clock.now() + 6s;
+  b.pass(3s);
+  b.engine.keeps.back().answer({fate::holding});
+  b.pass(2900ms);
+  ASSERT_EQ(h->hold->where(), phase::lost) << "told in time, a little before";
+  b.desk.close();
+  EXPECT_TRUE(b.engine.releases.empty());
+  b.pass(end - b.clock.now());
+  ASSERT_EQ(b.engine.releases.size(), 1u);
+  EXPECT_FALSE(b.engine.releases[0].clean);
+}
+
 // ---- asked back
 
 TEST(desk_holding, whoever_is_asked_for_its_hold_is_told_and_does_not_hand_it_off) {
