@@ -280,12 +280,17 @@ void desk::close() {
 void desk::close_held(ticket& t) {
   const auto now = clock_.now();
   const auto free_at = t.current ? t.current->free_at() : t.rests_until.value_or(now);
+  const changes unanswered = take_changes(t);
   take_from_owner(t);
-  if (now < free_at) return leave_behind(t, free_at);
-  const auto end = t.held()->valid_until();
-  t.clean = false;
-  detach(t);
-  begin_release(t, lease::release{t.late_until, end}, now);
+  if (now < free_at) {
+    leave_behind(t, free_at);
+  } else {
+    const auto end = t.held()->valid_until();
+    t.clean = false;
+    detach(t);
+    begin_release(t, lease::release{t.late_until, end}, now);
+  }
+  answer_all(unanswered, errc::closed);
 }
 
 void desk::abandon() {

@@ -69,6 +69,15 @@ void desk::cancel(const std::shared_ptr<change>& c, tyer::failure why) {
   answer(c, std::move(why), false);
 }
 
+void desk::on_change_time(ticket& t, lease::time_point now) {
+  const auto who = t.who;
+  for (const auto& c : {t.changing->current, t.changing->next}) {
+    if (c && now >= c->limit) cancel(c, {});
+  }
+  ticket* same = find(who);  // whoever was told may have given it back
+  if (same != nullptr && same->changing) act(*same, same->changing->machine.on_time(now));
+}
+
 void desk::send_convert(ticket& t) {
   const auto serial = ++t.changing->serial;
   engine_.convert(
@@ -138,12 +147,17 @@ void desk::become(ticket& t, const std::shared_ptr<const spec>& to) {
   go_on(old);
 }
 
-// The hold is over, or on its way back: what was asked of it has its answer.
-void desk::drop_changes(ticket& t) {
-  const auto last = std::move(t.changing);
-  if (!last) return;
-  for (const auto& c : {last->current, last->next}) {
-    if (c) answer(c, errc::lost, false);
+// The hold is over, or on its way back: whoever has asked for a change must be told, but only when the ticket is in order
+// again, because a caller that is told may call back. The machine stays as long as the ticket: the next owner must not
+// overtake what an earlier one has asked for.
+desk::changes desk::take_changes(ticket& t) noexcept {
+  if (!t.changing) return {};
+  return {std::move(t.changing->current), std::move(t.changing->next)};
+}
+
+void desk::answer_all(const changes& all, const tyer::failure& f) {
+  for (const auto& c : all) {
+    if (c) answer(c, f, false);
   }
 }
 
