@@ -240,6 +240,7 @@ void desk::up(const engine::server_facts&) {
     } else if (auto* r = t->releasing()) {
       if (const auto v = r->on_up(); v != lease::release::verb::none) act(*t, v);
     } else if (t->changing) {
+      if (t->upgraded) confirm_upgrade(*t);
       act(*t, t->changing->machine.on_up(now));
     }
   }

@@ -152,6 +152,8 @@ class desk final : public engine::events {
 
   // a ticket that changes its mode
   void begin_change(ticket& t, std::shared_ptr<change> c);
+  void confirm_upgrade(ticket& t);
+  static bool disproves(ticket& t, const engine::outcome<engine::answer>& o);
   void on_change_time(ticket& t, lease::time_point now);
   void send_convert(ticket& t);
   void on_converted(const core::id& who, std::uint64_t serial, engine::outcome<engine::answer>&& o);

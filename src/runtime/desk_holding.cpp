@@ -59,6 +59,7 @@ void desk::rest(ticket& t, lease::time_point until) {
   t.rests_until = until;
   ticket_timers_.at(until, t.who);
   // An upgrade that waits would keep other readers out meanwhile.
+  t.in_doubt = false;
   if (t.changing) act(t, t.changing->machine.give_up(clock_.now()));
 }
 
@@ -154,6 +155,7 @@ void desk::on_kept(const std::vector<core::id>& ids, fate as, lease::duration tt
 void desk::on_hold_kept(ticket& t, fate f, lease::time_point sent, lease::duration ttl) {
   if (f != fate::holding) return lose_by_proof(t, f);
   if (told_lost(t)) return lose_by_deadline(t);  // the answer came after the alarm: its owner has stopped
+  if (t.in_doubt) return keeper_.retry(t, fate::holding, ttl, clock_.now());
   if (t.held()->on_kept(sent, ttl) && t.current) t.current->extend(t.held()->valid_until());
   keeper_.add(t, fate::holding, ttl, sent, jitter());
 }

@@ -32,6 +32,7 @@ struct lapsed {
 struct conversion {
   lease::convert machine;
   std::uint64_t serial = 0;         // of the last request: answers to older ones are not looked at
+  std::uint64_t before = 0;         // the token part that the change must be above
   std::shared_ptr<change> current;  // null if nobody waits for it: a given-up upgrade is taken back
   std::shared_ptr<change> next;
 };
@@ -44,6 +45,8 @@ struct ticket : lease::kept {
   bool clean = true;                             // given back by its owner, not after a loss
   bool asked_back = false;                       // somebody at the engine has asked for it
   bool unsure = false;                           // given back while its mode changed: the engine may have it in another
+  bool upgraded = false;                         // exclusive, but not by the engine's grant
+  bool in_doubt = false;                         // upgraded, and a server that has come back may not know it any more
   std::uint32_t handoffs = 0;                    // since the engine's grant
   std::optional<lease::time_point> rests_until;  // given back before its min_hold was over
   engine::session via = 0;

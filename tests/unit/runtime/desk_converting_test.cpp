@@ -336,5 +336,72 @@ TEST(desk_converting, a_reader_that_rests_takes_its_upgrade_back) {
   EXPECT_EQ(b.engine.releases.size(), 1u);
 }
 
+// ---- a server that has gone back
+
+// Went wrong: the server came back from a copy that was older than the downgrade; it granted the next upgrade with the
+// part of the one before, and the hold had the token that it had shown as a reader.
+TEST(desk_converting, an_upgrade_with_an_old_part_brought_no_larger_token) {
+  convert_bench b;
+  auto h = b.upgraded(110);
+  b.convert(h->hold, b.readers);
+  b.engine.converts.back().grant(120);
+  auto up = b.convert(h->hold, b.lock);
+  b.engine.converts.back().grant(110);
+  EXPECT_EQ(up->why.code, errc::lost);
+  EXPECT_EQ(h->hold->where(), phase::lost);
+  EXPECT_EQ(b.engine.releases.size(), 1u);
+}
+
+TEST(desk_converting, a_downgrade_that_is_repeated_has_the_part_of_the_first) {
+  convert_bench b;
+  auto h = b.reader();
+  auto first = b.convert(h->hold, b.lock);
+  b.engine.converts[0].fail(why::unknown);
+  b.pass(10ms);
+  b.engine.converts[1].grant(110);
+  EXPECT_TRUE(first->yes);
+  auto down = b.convert(h->hold, b.readers);
+  b.engine.converts[2].grant(120);
+  EXPECT_EQ(down->times, 0) << "the first request for the upgrade may still come";
+  b.pass(5s);
+  ASSERT_EQ(b.engine.converts.size(), 4u);
+  b.engine.converts[3].grant(120);
+  EXPECT_TRUE(down->yes);
+  EXPECT_EQ(h->hold->where(), phase::held);
+}
+
+// Went wrong: the server came back from a copy that was older than the upgrade, and renewed the hold as one of many
+// readers, while its owner wrote.
+TEST(desk_converting, an_upgrade_that_the_server_had_forgotten_was_renewed_for_ever) {
+  convert_bench b;
+  auto h = b.upgraded();
+  const auto end = h->hold->valid_until();
+  b.clock.move(1s);
+  b.desk.up({});
+  ASSERT_EQ(b.engine.converts.size(), 2u);
+  EXPECT_EQ(b.engine.converts[1].to, seam::mode::exclusive);
+  b.engine.keeps.back().answer({fate::holding});
+  EXPECT_EQ(h->hold->valid_until(), end) << "not renewed while it is in doubt";
+  b.engine.converts[1].queue(5s);
+  EXPECT_EQ(h->hold->where(), phase::lost);
+}
+
+TEST(desk_converting, an_upgrade_that_the_server_still_knows_is_renewed_again) {
+  convert_bench b;
+  auto h = b.upgraded();
+  const auto end = h->hold->valid_until();
+  b.clock.move(1s);
+  b.desk.up({});
+  b.engine.keeps.back().answer({fate::holding});
+  b.engine.converts[1].fail(why::unknown);
+  b.pass(10ms);
+  b.engine.converts[2].grant(110);
+  EXPECT_EQ(h->hold->where(), phase::held);
+  EXPECT_EQ(h->hold->token(), core::make_token(110, 0));
+  b.pass(1s);
+  b.engine.keeps.back().answer({fate::holding});
+  EXPECT_GT(h->hold->valid_until(), end);
+}
+
 }  // namespace
 }  // namespace tyer::testing
