@@ -186,7 +186,8 @@ void process::tell(const runtime::hold_ptr& h) {
   ++losses;
   const bool by_proof = life_->clock.now() < alarm_of(*h);
   around_.time.note("c lost", index_, by_proof, h->token());
-  const bool there = around_.peer.holds(index_of(h->what().name), h->who()) && !around_.peer.excused(h->who());
+  const server& s = around_.peer;
+  const bool there = s.holds(index_of(h->what().name), h->who()) && !s.excused(h->who()) && !s.was_broken(h->who());
   if (by_proof && there && !closing_) {
     around_.time.broken("live", "a hold was lost that the server still has, client " + std::to_string(index_));
   }

@@ -52,6 +52,7 @@ class server {
   std::size_t left() const;                                                 // holds and waiters
   bool endless() const;                                                     // something will never be forgotten
   bool holds(std::size_t name, const id& who) const;                        // a hold, not a waiter
+  bool was_broken(const id& who) const { return broken_.contains(who); }    // by an operator
   bool excused(const id& who) const { return resurrected_.contains(who); }  // came back from a backup
   moment last_asked_for(const id& who) const;                               // by an acquire that was executed
 
@@ -73,6 +74,7 @@ class server {
 
   answers acquire(const call& c);
   fate keep(const engine::target& t, const call& c);
+  bool unclaimed(std::size_t name, const id& who) const;
   fate release(const engine::target& t, const call& c);
   answers convert(const call& c);
   answers refuse_late(const call& c, const id& who);
@@ -98,7 +100,7 @@ class server {
   line_judge judge_;
   memory::notices out_;
   std::array<moment, names.size()> promised_{};
-  std::set<id> resurrected_;
+  std::set<id> resurrected_, broken_;
   std::unordered_map<id, moment, core::id_hash> asked_for_;
 
   // For planted bugs: held and never released; was in the queue; what an id has asked for; token parts of writers.
