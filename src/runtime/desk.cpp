@@ -237,8 +237,8 @@ void desk::session_gone(engine::session via) {
 
 void desk::asked(const core::id& who, std::string_view) {
   ticket* t = find(who);
-  if (t == nullptr || t->held() == nullptr) return;
-  t->asked_back = true;
+  if (t == nullptr || (t->held() == nullptr && t->acquiring() == nullptr)) return;
+  t->asked_back = true;  // also by one who has been handed the lock and does not know it yet
   if (t->current) watch_.ask(t->current);
 }
 
@@ -259,6 +259,7 @@ void desk::up(const engine::server_facts&) {
     } else if (auto* r = t->releasing()) {
       if (const auto v = r->on_up(); v != lease::release::verb::none) act(*t, v);
     } else if (t->changing) {
+      if (t->upgraded) confirm_upgrade(*t);
       act(*t, t->changing->machine.on_up(now));
     }
   }
@@ -278,8 +279,9 @@ void desk::close() {
     } else if (t->held() != nullptr) {
       close_held(*t);
     } else if (t->lost() != nullptr) {
+      const auto end = t->lost()->end;  // the delay begins with the release: not before the owner's window ends
       take_from_owner(*t);
-      begin_release(*t, lease::release{t->late_until, clock_.now()}, clock_.now());
+      begin_release(*t, lease::release{t->late_until, end}, end);
     } else {
       detach(*t);
       retire(*t);
@@ -298,12 +300,17 @@ void desk::close() {
 void desk::close_held(ticket& t) {
   const auto now = clock_.now();
   const auto free_at = t.current ? t.current->free_at() : t.rests_until.value_or(now);
+  const changes unanswered = take_changes(t);
   take_from_owner(t);
-  if (now < free_at) return leave_behind(t, free_at);
-  const auto end = t.held()->valid_until();
-  t.clean = false;
-  detach(t);
-  begin_release(t, lease::release{t.late_until, end}, now);
+  if (now < free_at) {
+    leave_behind(t, free_at);
+  } else {
+    const auto end = t.held()->valid_until();
+    t.clean = false;
+    detach(t);
+    begin_release(t, lease::release{t.late_until, end}, now);
+  }
+  answer_all(unanswered, errc::closed);
 }
 
 void desk::abandon() {

@@ -18,6 +18,7 @@
 #include "runtime/timers.hpp"
 #include "runtime/wish.hpp"
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -162,12 +163,17 @@ class desk final : public engine::events {
 
   // a ticket that changes its mode
   void begin_change(ticket& t, std::shared_ptr<change> c);
+  void confirm_upgrade(ticket& t);
+  static bool disproves(ticket& t, const engine::outcome<engine::answer>& o);
+  void on_change_time(ticket& t, lease::time_point now);
   void send_convert(ticket& t);
   void on_converted(const core::id& who, std::uint64_t serial, engine::outcome<engine::answer>&& o);
   void act(ticket& t, lease::convert::verb v);
   void become(ticket& t, const std::shared_ptr<const spec>& to);
   void end_change(ticket& t, tyer::failure f, bool changed);
-  void drop_changes(ticket& t);
+  using changes = std::array<std::shared_ptr<change>, 2>;
+  static changes take_changes(ticket& t) noexcept;
+  static void answer_all(const changes& all, const tyer::failure& f);
 
   // those who watch a name
   void look(const std::shared_ptr<observer>& o);

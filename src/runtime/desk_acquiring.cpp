@@ -151,6 +151,7 @@ void desk::give(ticket& t) {
   h->at_desk = &t;
   t.current = h;
   watch_.guard(h);
+  if (t.asked_back) watch_.ask(h);
   if (h->ends_at() != lease::time_point::max()) {
     ticket_timers_.at(lease::alarm_at(h->ends_at(), t.what->ttl), t.who);
   }

@@ -16,6 +16,7 @@ lane* desk::detach(ticket& t) noexcept {
     if (l->standing == &t) l->standing = nullptr;
   }
   keeper_.remove(t);
+  t.changing.reset();
   return l;
 }
 
