@@ -41,23 +41,23 @@ result<answer> resource::acquire(const request& r, time_point now, notices& out)
   if (hold* h = find_hold(r.what.who)) return again(*h, r, now);
   if (const auto place = find_place(r.what.who)) return again(*place, r, now);
 
-  if (r.what.how == mode::permit) capacity_ = r.capacity;
-  if (passable(now) && fits(r.what.how, r.take)) {
+  if (r.what.how != mode::exclusive && holds_.size() >= limits_.holds) {
+    return no(why::over_limit, errc::over_limit, std::to_string(limits_.holds) + " hold this name already");
+  }
+  if (passable() && fits(of(r))) {
     const auto part = next_part(r.seen, now);
-    holds_.push_back({.who = r.what.who,
-                      .how = r.what.how,
-                      .slots = free_slots(r.what.how == mode::permit ? r.take : 0),
-                      .part = part,
-                      .expires = now + r.ttl,
-                      .lock_delay = r.lock_delay,
-                      .owner = std::string{r.owner}});
-    ++changes_;
+    add({.who = r.what.who,
+         .how = r.what.how,
+         .part = part,
+         .expires = now + r.ttl,
+         .lock_delay = r.lock_delay,
+         .owner = std::string{r.owner}},
+        of(r));
     return granted{part, r.ttl, 0, holds_.back().slots};
   }
   if (!r.enqueue) {
     // Behind a queue, it is the head's turn that counts.
-    if (queue_.empty()) return busy{left_to_wait(r.what.how, r.take, now)};
-    return busy{left_to_wait(queue_.front().how, queue_.front().take, now)};
+    return busy{left_to_wait(queue_.empty() ? of(r) : of(queue_.front()), now)};
   }
   if (queue_.size() >= limits_.waiters) {
     return no(why::over_limit, errc::over_limit,
@@ -66,6 +66,7 @@ result<answer> resource::acquire(const request& r, time_point now, notices& out)
   queue_.push_back({.who = r.what.who,
                     .how = r.what.how,
                     .take = r.take,
+                    .capacity = r.capacity,
                     .expires = now + r.waiter_ttl,
                     .waiter_ttl = r.waiter_ttl,
                     .lock_delay = r.lock_delay,
@@ -93,7 +94,8 @@ fate resource::keep(const id& who, fate as, milliseconds ttl, time_point now, no
 fate resource::release(const id& who, bool clean, time_point now, notices& out) {
   reap(now, out);
   const fate was = remove(who, clean, now);
-  if (was != fate::gone) turn(now, out);
+  if (clean) lay_ghost(who);  // it was gone already, and so the answer says
+  turn(now, out);
   return was;
 }
 
@@ -118,10 +120,10 @@ result<answer> resource::convert(const id& who, mode to, time_point now, notices
   if (h->how == mode::shared) {
     const hold* other = find_upgrade();
     // Two that wait for each other's shared hold would wait for ever: the second must let go instead.
-    if (other != nullptr && other != h) return busy{left_to_wait(to, 1, now)};
-    if (holds_.size() > 1 || now < closed_until_) {
+    if (other != nullptr && other != h) return busy{left_to_wait({}, now)};
+    if (holds_.size() > 1) {
       h->upgrading = true;
-      return queued{0, left_to_wait(to, 1, now)};
+      return queued{0, left_to_wait({}, now)};
     }
     make_exclusive(*h, now);
   }
@@ -130,8 +132,13 @@ result<answer> resource::convert(const id& who, mode to, time_point now, notices
 
 std::uint32_t resource::ask(std::string_view reason, time_point now, notices& out) {
   reap(now, out);
-  for (const hold& h : holds_) out.push_back({h.who, notice::kind::asked, std::string{reason}});
-  return static_cast<std::uint32_t>(holds_.size());
+  std::uint32_t asked = 0;
+  for (const hold& h : holds_) {
+    if (h.ghost) continue;
+    out.push_back({h.who, notice::kind::asked, std::string{reason}});
+    ++asked;
+  }
+  return asked;
 }
 
 fate resource::evict(const id& who, std::string_view reason, time_point now, notices& out) {
@@ -144,14 +151,14 @@ fate resource::evict(const id& who, std::string_view reason, time_point now, not
 }
 
 void resource::reap(time_point now, notices& out) {
-  if (forgotten_at() <= now) {
-    last_part_ = 0;
-    closed_until_ = {};
+  if (forgotten_at() <= now) last_part_ = 0;
+  for (hold& h : holds_) {
+    if (h.ghost || h.expires > now) continue;
+    h.ghost = true;  // if only until the next line
+    h.upgrading = false;
+    ++changes_;
   }
-  for (const hold& h : holds_) {
-    if (h.expires <= now) lost_unclean(h, h.expires);
-  }
-  changes_ += std::erase_if(holds_, [&](const hold& h) { return h.expires <= now; });
+  std::erase_if(holds_, [&](const hold& h) { return usable_after(h) <= now; });
   changes_ += std::erase_if(queue_, [&](const waiter& w) { return w.expires <= now; });
   turn(now, out);
   used_ = std::max(used_, now);
@@ -174,8 +181,7 @@ std::optional<engine::failure> resource::objection(const request& r) const {
   if (r.capacity > limits_.capacity) {
     return no(why::over_limit, errc::over_limit, "at most " + std::to_string(limits_.capacity) + " permits");
   }
-  const auto permits = [](const auto& party) { return party.how == mode::permit; };
-  const bool in_use = std::ranges::any_of(holds_, permits) || std::ranges::any_of(queue_, permits);
+  const bool in_use = !holds_.empty() && holds_.front().how == mode::permit;
   if (in_use && r.capacity != capacity_) {
     return refused("this name is in use with " + std::to_string(capacity_) + " permits, not " +
                    std::to_string(r.capacity));
@@ -185,7 +191,7 @@ std::optional<engine::failure> resource::objection(const request& r) const {
 
 // It is already mine: the repetition of a request whose answer was lost, or the claim after a hand-over.
 result<answer> resource::again(hold& h, const request& r, time_point now) {
-  if (h.upgrading && r.what.how == mode::exclusive) return queued{0, left_to_wait(mode::exclusive, 1, now)};
+  if (h.upgrading && r.what.how == mode::exclusive) return queued{0, left_to_wait({}, now)};
   const bool strong_enough = h.how == r.what.how || (h.how == mode::exclusive && r.what.how == mode::shared);
   if (!strong_enough) return refused("this id holds the lock in another mode");
   h.claimed = true;
@@ -204,56 +210,54 @@ result<answer> resource::again(std::size_t place, const request& r, time_point n
 // The head asks again when it could have its turn; the others only have to find out that they have become the head.
 answer resource::place_in_queue(std::size_t place, time_point now) const {
   const waiter& w = queue_[place];
-  const auto look_again = place == 0 ? left_to_wait(w.how, w.take, now) : std::max(w.waiter_ttl, milliseconds{1});
+  const auto look_again = place == 0 ? left_to_wait(of(w), now) : std::max(w.waiter_ttl, milliseconds{1});
   return queued{static_cast<std::uint32_t>(place), look_again};
 }
 
 // --- who may have it, and when ---
 
-bool resource::fits(mode how, std::uint32_t take) const noexcept {
+bool resource::fits(const demand& d) const noexcept {
   if (holds_.empty()) return true;
-  if (how == mode::exclusive) return false;
+  if (d.how == mode::exclusive || holds_.size() >= limits_.holds) return false;
   std::size_t taken = 0;
   for (const hold& h : holds_) {
-    if (h.how != how) return false;
+    if (h.how != d.how) return false;
     taken += h.slots.size();
   }
-  return how == mode::shared || taken + take <= capacity_;
+  return d.how == mode::shared || (d.capacity == capacity_ && taken + d.take <= capacity_);
 }
 
-bool resource::passable(time_point now) const noexcept {
-  return queue_.empty() && closed_until_ <= now && std::ranges::none_of(holds_, &hold::upgrading);
-}
+bool resource::passable() const noexcept { return queue_.empty() && std::ranges::none_of(holds_, &hold::upgrading); }
 
 // If nobody renews, and nobody else were waiting.
-time_point resource::free_at(mode how, std::uint32_t take) const {
+time_point resource::free_at(demand d) const {
   // Behind an upgrade everything must go, the upgraded hold as the last.
-  if (std::ranges::any_of(holds_, &hold::upgrading)) how = mode::exclusive;
-  auto at = closed_until_;
-  if (fits(how, take)) return at;
+  if (std::ranges::any_of(holds_, &hold::upgrading)) d = {};
+  if (fits(d)) return {};
   std::vector<const hold*> in_the_way;
-  for (const hold& h : holds_) {
-    if (how != mode::shared || h.how != mode::shared) in_the_way.push_back(&h);
-  }
-  std::ranges::sort(in_the_way, {}, [](const hold* h) { return h->expires; });
   std::size_t taken = 0;
-  for (const hold* h : in_the_way) taken += h->slots.size();
+  for (const hold& h : holds_) {
+    in_the_way.push_back(&h);
+    taken += h.slots.size();
+  }
+  std::ranges::sort(in_the_way, {}, [](const hold* h) { return usable_after(*h); });
+  time_point at;
   for (const hold* h : in_the_way) {
-    at = std::max(at, usable_after(*h));
+    at = usable_after(*h);
     taken -= h->slots.size();
-    const bool all_permits = how == mode::permit && h->how == mode::permit;
-    if (all_permits && taken + take <= capacity_) break;
+    const bool enough = d.how == mode::shared || (d.capacity == capacity_ && taken + d.take <= capacity_);
+    if (d.how != mode::exclusive && h->how == d.how && enough) break;
   }
   return at;
 }
 
 // Rounded up, so that whoever asks again then finds it expired.
-milliseconds resource::left_to_wait(mode how, std::uint32_t take, time_point now) const {
-  return std::max(milliseconds{1}, std::chrono::ceil<milliseconds>(free_at(how, take) - now));
+milliseconds resource::left_to_wait(const demand& d, time_point now) const {
+  return std::max(milliseconds{1}, std::chrono::ceil<milliseconds>(free_at(d) - now));
 }
 
 time_point resource::forgotten_at() const noexcept {
-  auto last = std::max(used_, closed_until_);
+  auto last = used_;
   for (const hold& h : holds_) last = std::max(last, usable_after(h));
   for (const waiter& w : queue_) last = std::max(last, w.expires);
   return limits_.tombstone_ttl == milliseconds::max() ? time_point::max() : last + limits_.tombstone_ttl;
@@ -269,7 +273,6 @@ std::uint64_t resource::next_part(std::uint64_t seen, time_point now) noexcept {
 
 std::vector<std::uint32_t> resource::free_slots(std::uint32_t take) const {
   std::vector<std::uint32_t> slots;
-  if (take == 0) return slots;
   std::vector<bool> taken(capacity_);
   for (const hold& h : holds_) {
     for (const auto slot : h.slots) taken[slot] = true;
@@ -280,14 +283,24 @@ std::vector<std::uint32_t> resource::free_slots(std::uint32_t take) const {
   return slots;
 }
 
+// Granted anew, an id takes the place of its own ghost: whoever has it now is who had it then.
+void resource::add(hold h, const demand& d) {
+  lay_ghost(h.who);
+  if (h.how == mode::permit) {
+    capacity_ = d.capacity;
+    h.slots = free_slots(d.take);
+  }
+  holds_.push_back(std::move(h));
+  ++changes_;
+}
+
 void resource::turn(time_point now, notices& out) {
-  if (now < closed_until_) return;
   if (hold* h = find_upgrade()) {
     if (holds_.size() > 1) return;
     make_exclusive(*h, now);
     out.push_back({h->who, notice::kind::wake, {}});
   }
-  while (!queue_.empty() && fits(queue_.front().how, queue_.front().take)) {
+  while (!queue_.empty() && fits(of(queue_.front()))) {
     waiter w = std::move(queue_.front());
     queue_.pop_front();
     hand_over(std::move(w), now, out);
@@ -296,15 +309,14 @@ void resource::turn(time_point now, notices& out) {
 
 void resource::hand_over(waiter w, time_point now, notices& out) {
   out.push_back({w.who, notice::kind::wake, {}});
-  holds_.push_back({.who = w.who,
-                    .how = w.how,
-                    .slots = free_slots(w.how == mode::permit ? w.take : 0),
-                    .part = next_part(w.seen, now),
-                    .expires = now + w.waiter_ttl,
-                    .lock_delay = w.lock_delay,
-                    .owner = std::move(w.owner),
-                    .claimed = false});
-  ++changes_;
+  add({.who = w.who,
+       .how = w.how,
+       .part = next_part(w.seen, now),
+       .expires = now + w.waiter_ttl,
+       .lock_delay = w.lock_delay,
+       .owner = std::move(w.owner),
+       .claimed = false},
+      of(w));
 }
 
 void resource::make_exclusive(hold& h, time_point now) {
@@ -315,9 +327,11 @@ void resource::make_exclusive(hold& h, time_point now) {
 }
 
 fate resource::remove(const id& who, bool clean, time_point now) {
-  if (const hold* h = find_hold(who)) {
-    if (!clean) lost_unclean(*h, now);
-    holds_.erase(holds_.begin() + (h - holds_.data()));
+  if (hold* h = find_hold(who)) {
+    h->expires = now;
+    h->ghost = true;
+    h->upgrading = false;
+    if (clean || usable_after(*h) <= now) lay_ghost(who);
     ++changes_;
     return fate::holding;
   }
@@ -329,12 +343,12 @@ fate resource::remove(const id& who, bool clean, time_point now) {
   return fate::gone;
 }
 
-void resource::lost_unclean(const hold& h, time_point when) {
-  if (h.claimed) closed_until_ = std::max(closed_until_, when + h.lock_delay);
+void resource::lay_ghost(const id& who) {
+  std::erase_if(holds_, [&](const hold& h) { return h.ghost && h.who == who; });
 }
 
 resource::hold* resource::find_hold(const id& who) noexcept {
-  const auto at = std::ranges::find(holds_, who, &hold::who);
+  const auto at = std::ranges::find_if(holds_, [&](const hold& h) { return !h.ghost && h.who == who; });
   return at == holds_.end() ? nullptr : &*at;
 }
 

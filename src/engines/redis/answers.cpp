@@ -61,6 +61,51 @@ std::optional<engine::answer> parse_queued(std::string_view text) {
   return q;
 }
 
+std::optional<engine::answer> parse_permits(std::string_view text, milliseconds ttl) {
+  engine::granted g{0, ttl, 0, {}};
+  if (!take_number(text, g.part) || !text.starts_with(' ')) return std::nullopt;
+  auto slots = parse_slots(text.substr(1));
+  if (!slots) return std::nullopt;
+  g.slots = *std::move(slots);
+  return g;
+}
+
+std::optional<engine::answer> parse_converted(std::string_view text) {
+  engine::granted g;
+  milliseconds::rep ms = 0;
+  if (!take_number(text, g.part) || !text.starts_with(' ')) return std::nullopt;
+  text.remove_prefix(1);
+  if (!take_number(text, ms) || !text.empty()) return std::nullopt;
+  g.ttl = milliseconds{ms};
+  return g;
+}
+
+// What was refused, in words.
+std::optional<failure> parse_refusal(std::string_view text) {
+  switch (text.front()) {
+    case 'c': return conflict();
+    case 'o': return failure{why::over_limit, make_error_code(errc::over_limit), "too many wait for this name"};
+    case 'h':
+      return failure{why::over_limit, make_error_code(errc::over_limit),
+                     std::to_string(holders_max) + " hold this name already"};
+    case 'p':
+      return failure{why::refused, make_error_code(errc::refused),
+                     "the tokens of this name are used up: a client has seen one close to 2^53"};
+    case 'm':
+      return failure{why::refused, make_error_code(errc::refused),
+                     "this id holds the lock, or waits for it, in another mode"};
+    case 'g': return failure{why::refused, make_error_code(errc::lost), "there is no such hold to convert"};
+    case 'u': return failure{why::unsupported, make_error_code(errc::unsupported), "permits cannot be converted"};
+    case 'n':
+      if (const auto n = whole_number<std::uint32_t>(text.substr(1))) {
+        return failure{why::refused, make_error_code(errc::refused),
+                       "this name is in use with " + std::to_string(*n) + " permits, not with as many as asked for"};
+      }
+      break;
+  }
+  return std::nullopt;
+}
+
 struct meaning {
   std::string_view code;
   why kind;
@@ -106,13 +151,30 @@ std::variant<engine::answer, too_late, failure> parse_acquire(std::string_view t
     case 'l':
       if (const auto us = whole_number<microseconds::rep>(rest)) return too_late{microseconds{*us}};
       break;
-    case 'c': return conflict();
-    case 'o': return failure{why::over_limit, make_error_code(errc::over_limit), "too many wait for this name"};
-    case 'p':
-      return failure{why::refused, make_error_code(errc::refused),
-                     "the tokens of this name are used up: a client has seen one close to 2^53"};
+    case 's':
+      if (auto g = parse_permits(rest, ttl)) return *std::move(g);
+      break;
+    case 't':
+      if (const auto g = parse_converted(rest)) return *g;
+      break;
+    default:
+      if (auto f = parse_refusal(text)) return *std::move(f);
   }
   return nonsense(text);
+}
+
+std::optional<std::vector<std::uint32_t>> parse_slots(std::string_view runs) {
+  std::vector<std::uint32_t> slots;
+  while (!runs.empty()) {
+    std::uint32_t first = 0, last = 0;
+    if (!take_number(runs, first) || !runs.starts_with('-')) return std::nullopt;
+    runs.remove_prefix(1);
+    if (!take_number(runs, last) || first > last || last >= capacity_max) return std::nullopt;
+    for (auto slot = first; slot <= last; ++slot) slots.push_back(slot);
+    if (slots.size() > capacity_max) return std::nullopt;
+    if (runs.starts_with(' ')) runs.remove_prefix(1);
+  }
+  return slots;
 }
 
 std::variant<fate, failure> parse_fate(std::string_view text) {

@@ -4,6 +4,7 @@
 #include "engine/engine.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <variant>
@@ -11,13 +12,19 @@
 
 namespace tyer::redis {
 
+// Permits of one name, and holders of one name: holders.lua knows the second number too.
+inline constexpr std::uint32_t capacity_max = 65'536, holders_max = 10'000;
+
 // An acquire that reached the server too late did nothing, but tells the server's time.
 struct too_late {
   std::chrono::microseconds server{};
 };
 
+// Of acquire and convert. A conversion tells itself how long the hold still lives.
 std::variant<engine::answer, too_late, engine::failure> parse_acquire(std::string_view text,
                                                                       std::chrono::milliseconds ttl);
+// '0-2 7-7'. Nothing if it is not that, or more than there may be.
+std::optional<std::vector<std::uint32_t>> parse_slots(std::string_view runs);
 std::variant<engine::fate, engine::failure> parse_fate(std::string_view text);
 std::variant<std::vector<engine::fate>, engine::failure> parse_fates(std::string_view text, std::size_t count);
 std::variant<std::uint32_t, engine::failure> parse_count(std::string_view text);

@@ -18,9 +18,28 @@ void pack_into(const terms& t, std::string& out) {
   put(out, std::min(t.seen, exact_max), 7);
   put(out, static_cast<std::uint64_t>(t.live.count()), 6);
   put(out, t.waiters_max, 4);
+  if (t.how == engine::mode::exclusive && t.lock_delay.count() == 0) return;
+  out += letter(t.how);
+  put(out, static_cast<std::uint64_t>(t.lock_delay.count()), 6);
+  put(out, t.take, 4);
+  put(out, t.capacity, 4);
 }
 
 }  // namespace
+
+char letter(engine::mode m) noexcept {
+  switch (m) {
+    case engine::mode::shared: return 's';
+    case engine::mode::permit: return 'p';
+    case engine::mode::exclusive: break;
+  }
+  return 'x';
+}
+
+engine::mode mode_of(std::string_view letter) noexcept {
+  if (letter == "s") return engine::mode::shared;
+  return letter == "p" ? engine::mode::permit : engine::mode::exclusive;
+}
 
 std::string pack(const terms& t) {
   std::string out;
@@ -40,17 +59,41 @@ commands::words commands::acquire(const engine::request& r, std::chrono::microse
   keys_.state(r.what.name, key_);
   packed_.clear();
   const auto place = r.enqueue ? std::max(r.waiter_ttl, std::chrono::milliseconds{1}) : std::chrono::milliseconds{0};
-  pack_into({r.ttl, place, not_after, r.seen, live(std::max(r.ttl, r.waiter_ttl)), waiters_max_}, packed_);
+  pack_into({.ttl = r.ttl,
+             .place = place,
+             .not_after = not_after,
+             .seen = r.seen,
+             .live = live(std::max(r.ttl + r.lock_delay, r.waiter_ttl)),
+             .waiters_max = waiters_max_,
+             .how = r.what.how,
+             .lock_delay = r.lock_delay,
+             .take = r.take,
+             .capacity = r.capacity},
+            packed_);
   who_ = r.what.who.view();
   who_ += r.owner.substr(0, owner_bytes_max);
   words_.assign({"1", key_, who_, packed_});
   return words_;
 }
 
-commands::words commands::release(const engine::target& t) {
+commands::words commands::release(const engine::target& t, bool clean) {
+  evict(t);
+  if (!clean) words_.push_back("u");
+  return words_;
+}
+
+commands::words commands::evict(const engine::target& t) {
   key_.clear();
   keys_.state(t.name, key_);
   words_.assign({"1", key_, t.who.view()});
+  return words_;
+}
+
+commands::words commands::convert(const engine::target& t, engine::mode to, std::chrono::microseconds not_after) {
+  evict(t);
+  packed_ = letter(to);
+  put(packed_, static_cast<std::uint64_t>(not_after.count()), 7);
+  words_.push_back(packed_);
   return words_;
 }
 

@@ -19,6 +19,10 @@ inline constexpr std::uint64_t exact_max = (std::uint64_t{1} << 53) - 1;
 // What is stored with a hold for people is cut there.
 inline constexpr std::size_t owner_bytes_max = 512;
 
+// How scripts call a mode.
+char letter(engine::mode) noexcept;
+engine::mode mode_of(std::string_view letter) noexcept;
+
 // Packed as acquire.lua unpacks it.
 struct terms {
   std::chrono::milliseconds ttl{}, place{};  // place 0: do not queue
@@ -26,6 +30,11 @@ struct terms {
   std::uint64_t seen = 0;
   std::chrono::milliseconds live{};  // of the keys
   std::uint32_t waiters_max = 0;
+
+  // Left out if it is exclusive and without a lock delay: the common case is the short one.
+  engine::mode how = engine::mode::exclusive;
+  std::chrono::milliseconds lock_delay{};
+  std::uint32_t take = 1, capacity = 1;
 };
 std::string pack(const terms&);
 
@@ -38,7 +47,9 @@ class commands {
       : keys_(std::move(k)), tombstone_ttl_(tombstone_ttl), waiters_max_(waiters_max) {}
 
   words acquire(const engine::request&, std::chrono::microseconds not_after);
-  words release(const engine::target&);  // and evict
+  words release(const engine::target&, bool clean);
+  words evict(const engine::target&);
+  words convert(const engine::target&, engine::mode to, std::chrono::microseconds not_after);
   words keep(std::span<const engine::target>, std::chrono::milliseconds ttl);
   words ask(std::string_view name, std::string_view reason);
   words show(std::string_view key, std::uint32_t waiters_max);

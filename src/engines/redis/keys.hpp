@@ -1,6 +1,7 @@
 // From names to keys and back.
 //
 //   state     prefix{name}          a string: who holds the lock, until when, the last token part
+//   holders   prefix{name}h         only while there are shared holds or permits
 //   queue     prefix{name}q         only while somebody waits
 //   waiters   prefix{name}w         only while somebody waits
 //   inbox     prefix inbox:nonce    a channel: messages for one client

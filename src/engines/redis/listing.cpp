@@ -1,5 +1,7 @@
 #include "engines/redis/listing.hpp"
 
+#include "engines/redis/answers.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -12,7 +14,7 @@ namespace tyer::redis {
 namespace {
 
 constexpr std::uint32_t waiters_shown_max = 1000;
-constexpr std::size_t words_per_entry = 5;  // as show.lua answers
+constexpr std::size_t words_per_entry = 7;  // as show.lua answers
 
 struct listing {
   engine::page found;
@@ -43,9 +45,11 @@ void add_entries(engine::page& p, const std::string& name, std::span<const std::
     e.who = core::id::from(words[1]);
     e.name = name;
     e.what = words[0] == "h" ? engine::fate::holding : engine::fate::waiting;
-    e.left = std::chrono::milliseconds{number<std::int64_t>(words[2])};
-    e.part = number<std::uint64_t>(words[3]);
-    e.owner = std::string{words[4]};
+    e.how = mode_of(words[2]);
+    e.left = std::chrono::milliseconds{number<std::int64_t>(words[3])};
+    e.part = number<std::uint64_t>(words[4]);
+    e.slots = parse_slots(words[5]).value_or(std::vector<std::uint32_t>{});
+    e.owner = std::string{words[6]};
     p.entries.push_back(std::move(e));
   }
 }

@@ -1,6 +1,4 @@
 // The engine behind redis:// and rediss://: locks as small scripts on one server.
-//
-// Exclusive locks so far. Values carry a mode, so shared holds and permits will find room; lock_delay too is still to come.
 #include "engine/engine.hpp"
 #include "engine/table.hpp"
 #include "engines/redis/answers.hpp"
@@ -15,6 +13,8 @@
 #include <tyer/export.hpp>
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace tyer::redis {
@@ -25,6 +25,7 @@ using engine::answer;
 using engine::failure;
 using engine::fate;
 using engine::id;
+using engine::mode;
 using engine::outcome;
 using engine::reply;
 using engine::target;
@@ -33,8 +34,25 @@ using engine::why;
 using std::chrono::milliseconds;
 
 constexpr std::size_t keep_batch = 200;
+constexpr milliseconds lock_delay_max{std::chrono::hours{24 * 366}};
 
-failure unsupported(const char* words) { return {why::unsupported, make_error_code(errc::unsupported), words}; }
+failure no(why kind, errc code, std::string words) { return {kind, make_error_code(code), std::move(words)}; }
+
+// What no state of the server could make right.
+std::optional<failure> objection(const engine::request& r) {
+  if (r.lock_delay.count() < 0 || r.lock_delay > lock_delay_max) {
+    return no(why::refused, errc::refused, "the lock delay is out of its range");
+  }
+  if (r.what.how != mode::permit) return std::nullopt;
+  if (r.take == 0 || r.take > r.capacity) {
+    return no(why::refused, errc::refused,
+              "cannot take " + std::to_string(r.take) + " of " + std::to_string(r.capacity) + " permits");
+  }
+  if (r.capacity > capacity_max) {
+    return no(why::over_limit, errc::over_limit, "at most " + std::to_string(capacity_max) + " permits");
+  }
+  return std::nullopt;
+}
 
 // Answers of one text. Parse gives a variant of T and failure.
 template <class T, class Parse>
@@ -55,11 +73,12 @@ class redis_engine final : public engine::engine, connection::listener {
 
   tyer::engine::capabilities can() const noexcept override {
     return {.queue = true,
-            .shared = false,
-            .permits = false,
+            .shared = true,
+            .permits = true,
             .push = true,
             .token = true,
-            .convert = false,
+            .convert = true,
+            .lock_delay = true,
             .ttl_min = milliseconds{1},
             .keep_batch = keep_batch};
   }
@@ -72,9 +91,7 @@ class redis_engine final : public engine::engine, connection::listener {
   void acquire(const tyer::engine::request&, reply<answer>) override;
   void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) override;
   void release(const target&, bool clean, reply<fate>) override;
-  void convert(const target&, tyer::engine::mode, milliseconds, reply<answer> back) override {
-    refuse(unsupported("redis:// has only exclusive locks yet"), std::move(back));
-  }
+  void convert(const target&, mode to, milliseconds not_after, reply<answer>) override;
   void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;
   void evict(const target&, std::string_view reason, reply<fate>) override;
   void show(std::string_view name, reply<tyer::engine::page> back) override {
@@ -100,6 +117,10 @@ class redis_engine final : public engine::engine, connection::listener {
   void on_down(const failure& f) override { events_->down(f); }
   void on_message(std::string_view) override;
 
+  // Nothing known of the server's clock means not connected: the connection will refuse.
+  std::chrono::microseconds server_time_after(milliseconds wait) const {
+    return connection_.clock().latest(clock_->now()) + wait;
+  }
   void granted_or_not(const received&, milliseconds ttl, reply<answer>&);
 
   template <class T>
@@ -114,14 +135,9 @@ class redis_engine final : public engine::engine, connection::listener {
 };
 
 void redis_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
-  if (r.what.how != tyer::engine::mode::exclusive) {
-    return refuse(unsupported("redis:// has only exclusive locks yet"), std::move(back));
-  }
-  if (r.lock_delay.count() > 0) return refuse(unsupported("redis:// has no lock delay yet"), std::move(back));
-  // Nothing known of the server's clock means not connected: the connection will refuse.
-  const auto not_after = connection_.clock().latest(clock_->now()) + r.not_after;
+  if (auto f = objection(r)) return refuse(*std::move(f), std::move(back));
   connection_.call(
-      scripts::acquire, commands_.acquire(r, not_after),
+      scripts::acquire, commands_.acquire(r, server_time_after(r.not_after)),
       [this, ttl = r.ttl, back = std::move(back)](const received& x) mutable { granted_or_not(x, ttl, back); });
 }
 
@@ -143,9 +159,16 @@ void redis_engine::keep(std::span<const target> targets, fate as, milliseconds t
       parsed<std::vector<fate>>(std::move(back), [count](std::string_view text) { return parse_fates(text, count); }));
 }
 
-// `clean` makes no difference without a lock delay.
-void redis_engine::release(const target& t, bool, reply<fate> back) {
-  connection_.call(scripts::release, commands_.release(t), parsed<fate>(std::move(back), parse_fate));
+void redis_engine::release(const target& t, bool clean, reply<fate> back) {
+  connection_.call(scripts::release, commands_.release(t, clean), parsed<fate>(std::move(back), parse_fate));
+}
+
+void redis_engine::convert(const target& t, mode to, milliseconds not_after, reply<answer> back) {
+  if (to == mode::permit) {
+    return refuse(no(why::unsupported, errc::unsupported, "permits cannot be converted"), std::move(back));
+  }
+  connection_.call(scripts::convert, commands_.convert(t, to, server_time_after(not_after)),
+                   [this, back = std::move(back)](const received& x) mutable { granted_or_not(x, {}, back); });
 }
 
 void redis_engine::ask(std::string_view name, std::string_view reason, reply<std::uint32_t> back) {
@@ -153,7 +176,7 @@ void redis_engine::ask(std::string_view name, std::string_view reason, reply<std
 }
 
 void redis_engine::evict(const target& t, std::string_view, reply<fate> back) {
-  connection_.call(scripts::evict, commands_.release(t), parsed<fate>(std::move(back), parse_fate));
+  connection_.call(scripts::evict, commands_.evict(t), parsed<fate>(std::move(back), parse_fate));
 }
 
 void redis_engine::diagnose(reply<std::vector<tyer::engine::finding>> back) {

@@ -1,72 +1,12 @@
-// The reference model, in virtual time: each test is a script of operations at chosen moments.
-#include "engines/memory/resource.hpp"
-
+// The reference model: holds, queue, tokens, modes.
 #include "core/token.hpp"
+#include "unit/memory/resource_fixture.hpp"
 
 #include <tyer/error.hpp>
-
-#include <gtest/gtest.h>
-
-#include <cstring>
 
 namespace tyer::memory {
 
 namespace {
-
-using namespace std::chrono_literals;
-using engine::busy;
-using engine::granted;
-using engine::queued;
-using engine::why;
-
-id number(std::uint64_t n) {
-  id i;
-  std::memcpy(i.bytes.data() + 8, &n, sizeof n);
-  return i;
-}
-
-class resource_test : public ::testing::Test {
- protected:
-  request ask(std::uint64_t who, mode how = mode::exclusive) {
-    return {.what = {number(who), "name", how}, .ttl = 10s, .waiter_ttl = 2s, .not_after = 1s};
-  }
-  request wait(std::uint64_t who, mode how = mode::exclusive) {
-    request r = ask(who, how);
-    r.enqueue = true;
-    return r;
-  }
-  request permits(std::uint64_t who, std::uint32_t take, std::uint32_t capacity) {
-    request r = ask(who, mode::permit);
-    r.take = take;
-    r.capacity = capacity;
-    return r;
-  }
-
-  result<answer> acquire(const request& r) { return it.acquire(r, now, told); }
-  granted lock(const request& r) { return std::get<granted>(std::get<answer>(acquire(r))); }
-  queued enqueue(const request& r) { return std::get<queued>(std::get<answer>(acquire(r))); }
-  busy find_busy(const request& r) { return std::get<busy>(std::get<answer>(acquire(r))); }
-  engine::failure fail(const request& r) { return std::get<engine::failure>(acquire(r)); }
-
-  fate keep(std::uint64_t who, fate as, milliseconds ttl) { return it.keep(number(who), as, ttl, now, told); }
-  fate release(std::uint64_t who, bool clean = true) { return it.release(number(who), clean, now, told); }
-  answer convert(std::uint64_t who, mode to) { return std::get<answer>(it.convert(number(who), to, now, told)); }
-
-  // Who was woken since this was asked last.
-  std::vector<id> woken() {
-    std::vector<id> ids;
-    for (const notice& n : told) {
-      if (n.what == notice::kind::wake) ids.push_back(n.who);
-    }
-    told.clear();
-    return ids;
-  }
-  static std::vector<id> only(std::uint64_t who) { return {number(who)}; }
-
-  resource it;
-  time_point now{1000s};
-  notices told;
-};
 
 // --- time ---
 
@@ -189,58 +129,6 @@ TEST_F(resource_test, a_waiter_that_changes_its_mind_is_refused) {
   enqueue(wait(2));
   EXPECT_EQ(fail(wait(2, mode::shared)).kind, why::refused);
   EXPECT_EQ(it.queue().size(), 1u);
-}
-
-// --- lock delay ---
-
-TEST_F(resource_test, a_lock_delay_counts_from_the_expiry_not_from_its_discovery) {
-  auto r = ask(1);
-  r.lock_delay = 5s;
-  lock(r);
-  now += 14s;
-  EXPECT_EQ(find_busy(ask(2)).hint, 1s);
-  now += 1s;
-  lock(ask(2));
-}
-
-TEST_F(resource_test, the_hint_includes_the_lock_delay) {
-  auto r = ask(1);
-  r.lock_delay = 5s;
-  lock(r);
-  EXPECT_EQ(find_busy(ask(2)).hint, 15s);
-}
-
-TEST_F(resource_test, an_eviction_is_an_unclean_loss) {
-  auto r = ask(1);
-  r.lock_delay = 5s;
-  lock(r);
-  EXPECT_EQ(it.evict(number(1), "broken", now, told), fate::holding);
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].what, notice::kind::gone);
-  EXPECT_EQ(told[0].reason, "broken");
-  EXPECT_EQ(find_busy(ask(2)).hint, 5s);
-}
-
-TEST_F(resource_test, an_unclaimed_hand_over_causes_no_lock_delay) {
-  lock(ask(1));
-  auto dead = wait(2);
-  dead.lock_delay = 1h;
-  enqueue(dead);
-  release(1);
-  now += 2s;
-  lock(ask(3));
-}
-
-TEST_F(resource_test, a_head_held_back_by_a_lock_delay_is_told_when_to_look) {
-  auto r = ask(1);
-  r.lock_delay = 1s;
-  lock(r);
-  enqueue(wait(2));
-  release(1, false);
-  EXPECT_TRUE(woken().empty());
-  EXPECT_EQ(enqueue(wait(2)).look_again, 1s);
-  now += 1s;
-  lock(wait(2));
 }
 
 // --- tokens ---
@@ -433,6 +321,40 @@ TEST_F(resource_test, the_capacity_is_fixed_while_in_use) {
   EXPECT_EQ(fail(permits(2, 1, 4)).words, "this name is in use with 3 permits, not 4");
   now += 10s;
   lock(permits(2, 1, 4));
+}
+
+TEST_F(resource_test, a_capacity_counts_from_the_moment_that_permits_are_held) {
+  lock(ask(1));
+  auto three = permits(2, 1, 3), four = permits(3, 1, 4);
+  three.enqueue = four.enqueue = true;
+  three.waiter_ttl = four.waiter_ttl = 1h;
+  enqueue(three);
+  enqueue(four);
+  release(1);
+  EXPECT_EQ(woken(), only(2));
+  EXPECT_EQ(fail(four).words, "this name is in use with 3 permits, not 4");
+  release(2);
+  EXPECT_EQ(woken(), only(3));
+  lock(four);
+}
+
+TEST_F(resource_test, holders_have_a_limit) {
+  it = resource{{.holds = 2}};
+  lock(ask(1, mode::shared));
+  lock(ask(2, mode::shared));
+  EXPECT_EQ(fail(ask(3, mode::shared)).kind, why::over_limit);
+  lock(ask(2, mode::shared));
+  enqueue(wait(4));
+}
+
+TEST_F(resource_test, waiters_over_the_limit_of_holders_have_their_turn_later) {
+  it = resource{{.holds = 2}};
+  lock(ask(1));
+  for (std::uint64_t who = 2; who < 5; ++who) enqueue(wait(who, mode::shared));
+  release(1);
+  EXPECT_EQ(woken(), (std::vector<id>{number(2), number(3)}));
+  release(2);
+  EXPECT_EQ(woken(), only(4));
 }
 
 TEST_F(resource_test, impossible_permits_are_refused) {

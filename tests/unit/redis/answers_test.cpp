@@ -1,5 +1,7 @@
 #include "engines/redis/answers.hpp"
 
+#include <tyer/error.hpp>
+
 #include <gtest/gtest.h>
 
 namespace {
@@ -29,9 +31,40 @@ TEST(answers, acquire) {
   EXPECT_EQ(kind(parse_acquire("p", 10s)), why::refused);
 }
 
+TEST(answers, permits) {
+  const auto granted = std::get<tyer::engine::granted>(std::get<answer>(parse_acquire("s17 0-2 7-7", 10s)));
+  EXPECT_EQ(granted.part, 17u);
+  EXPECT_EQ(granted.ttl, 10s);
+  EXPECT_EQ(granted.slots, (std::vector<std::uint32_t>{0, 1, 2, 7}));
+  EXPECT_EQ(kind(parse_acquire("h", 10s)), why::over_limit);
+  const auto other = std::get<failure>(parse_acquire("n3", 10s));
+  EXPECT_EQ(other.kind, why::refused);
+  EXPECT_NE(other.words.find("with 3 permits"), other.words.npos);
+  EXPECT_EQ(kind(parse_acquire("m", 10s)), why::refused);
+}
+
+TEST(answers, convert) {
+  const auto granted = std::get<tyer::engine::granted>(std::get<answer>(parse_acquire("t17 2500", 10s)));
+  EXPECT_EQ(granted.part, 17u);
+  EXPECT_EQ(granted.ttl, 2500ms);
+  EXPECT_EQ(std::get<failure>(parse_acquire("g", 10s)).code, make_error_code(tyer::errc::lost));
+  EXPECT_EQ(kind(parse_acquire("u", 10s)), why::unsupported);
+}
+
+TEST(answers, slots) {
+  EXPECT_TRUE(parse_slots("")->empty());
+  EXPECT_EQ(parse_slots("65535-65535")->size(), 1u);
+  for (const char* text : {"1", "1-", "2-1", "-1", "0-65536", "a-b", "0-1x", "0-65535 0-65535"})
+    EXPECT_FALSE(parse_slots(text)) << text;
+}
+
 TEST(answers, nonsense_is_unknown) {
-  for (const auto& text : {""s, "g"s, "12x"s, "-5"s, "99999999999999999999"s, "q"s, "q1"s, "q1 "s, "q1 2x"s, "b"s,
-                           "bx"s, "b1 "s, "l"s, "z"s, "\0"s}) {
+  for (const auto& text : {""s,     "12x"s, "-5"s,   "99999999999999999999"s,
+                           "q"s,    "q1"s,  "q1 "s,  "q1 2x"s,
+                           "b"s,    "bx"s,  "b1 "s,  "l"s,
+                           "z"s,    "\0"s,  "s1"s,   "sx 0-0"s,
+                           "s1 0"s, "t1"s,  "t1 x"s, "n"s,
+                           "nx"s}) {
     EXPECT_EQ(kind(parse_acquire(text, 1s)), why::unknown) << text;
   }
   for (const auto& text : {""s, "x"s, "hh"s}) EXPECT_EQ(kind(parse_fate(text)), why::unknown) << text;

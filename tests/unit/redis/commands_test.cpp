@@ -27,6 +27,25 @@ TEST(commands, terms_are_packed_big_endian) {
   EXPECT_EQ(packed[35], 5);
 }
 
+TEST(commands, only_what_is_not_plain_is_longer) {
+  EXPECT_EQ(pack({.take = 7, .capacity = 9}).size(), 36u);
+  EXPECT_EQ(pack({.lock_delay = 1ms}).size(), 51u);
+  const auto packed = pack({.how = tyer::engine::mode::permit, .lock_delay = 1ms, .take = 2, .capacity = 3});
+  EXPECT_EQ(packed[36], 'p');
+  EXPECT_EQ(packed[42], 1);
+  EXPECT_EQ(packed[46], 2);
+  EXPECT_EQ(packed[50], 3);
+}
+
+TEST(commands, release_and_convert) {
+  commands c{keys{"t:"}, 24h, 7};
+  EXPECT_EQ(c.release({make_id(1), "n"}, true).size(), 3u);
+  EXPECT_EQ(c.release({make_id(1), "n"}, false).size(), 4u);
+  const auto words = c.convert({make_id(1), "n"}, tyer::engine::mode::shared, 5us);
+  ASSERT_EQ(words.size(), 4u);
+  EXPECT_EQ(words[3], std::string("s\0\0\0\0\0\0\5", 8));
+}
+
 TEST(commands, acquire) {
   commands c{keys{"t:"}, 24h, 7};
   tyer::engine::request r;
@@ -50,6 +69,9 @@ TEST(commands, keys_outlive_the_longest_lease) {
   r.waiter_ttl = 40s;
   EXPECT_EQ(c.acquire(r, 5us)[3],
             pack({.ttl = 10s, .place = 0ms, .not_after = 5us, .seen = 0, .live = 80s, .waiters_max = 7}));
+  r.lock_delay = 50s;
+  EXPECT_EQ(c.acquire(r, 5us)[3],
+            pack({.ttl = 10s, .not_after = 5us, .live = 120s, .waiters_max = 7, .lock_delay = 50s}));
 }
 
 TEST(commands, keep_carries_many) {

@@ -197,13 +197,27 @@ TEST_F(redis_engine, too_late_is_not_sent) {
   EXPECT_EQ(raw.ask({"EXISTS", "tyer:{n}"}).number, 0);
 }
 
-TEST_F(redis_engine, what_it_cannot_do_yet) {
+TEST_F(redis_engine, a_late_conversion_is_not_sent) {
+  const auto who = a.ids.next();
+  a.acquire(who, "n");
+  const auto got = a.wait<tyer::engine::answer>(
+      [&](auto back) { a.value->convert({who, "n"}, tyer::engine::mode::shared, -10s, std::move(back)); });
+  EXPECT_EQ(why_not(got), why::not_sent);
+}
+
+TEST_F(redis_engine, what_can_never_be_is_refused_without_asking_the_server) {
+  raw.ask({"CONFIG", "RESETSTAT"});
   auto r = engine_client::request(a.ids.next(), "n");
-  r.what.how = tyer::engine::mode::shared;
-  EXPECT_EQ(why_not(a.acquire(r)), why::unsupported);
-  r.what.how = tyer::engine::mode::exclusive;
-  r.lock_delay = 1s;
-  EXPECT_EQ(why_not(a.acquire(r)), why::unsupported);
+  r.lock_delay = -1ms;
+  EXPECT_EQ(why_not(a.acquire(r)), why::refused);
+  r.lock_delay = 0ms;
+  r.what.how = tyer::engine::mode::permit;
+  r.capacity = 65'537;
+  EXPECT_EQ(why_not(a.acquire(r)), why::over_limit);
+  r.capacity = 1;
+  r.take = 2;
+  EXPECT_EQ(why_not(a.acquire(r)), why::refused);
+  EXPECT_EQ(raw.calls().count("evalsha"), 0u);
 }
 
 TEST_F(redis_engine, a_flushed_script_is_sent_as_text) {

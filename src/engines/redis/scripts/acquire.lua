@@ -1,18 +1,17 @@
 -- Takes the lock, claims a hand-over, or takes a place in the queue. Idempotent by id.
 --
--- KEYS[1]  state (KEYS[2] queue, KEYS[3] waiters: may be left out, they are made from the state's)
+-- KEYS[1]  state, as described in holders.lua
 -- ARGV[1]  id, 16 bytes, then the owner, for people
 -- ARGV[2]  terms, packed '>I6I6I7I7I6I4': ttl ms, place ms (0: do not queue), not after (server µs), seen (token part), how
---          long keys live ms, most waiters
+--          long keys live ms, most waiters; if it is not exclusive without a lock delay, then also '>c1I6I4I4': mode (x s p),
+--          lock delay ms, how many permits, of how many
 --
--- Answers  the token part, a number: granted | q<ahead> <look again ms> | b<ms> busy | l<server µs> too late, nothing done
---          c something else lies there | o over the limit of waiters | p token parts are used up
+-- Answers  the token part, a number: granted | s<token part> <slots>: granted permits | q<ahead> <look again ms> | b<ms> busy
+--          l<server µs> too late, nothing done | c something else lies there | o over the limit of waiters | h of holders
+--          p token parts are used up | n<permits> in use with so many | m this id has it, or waits for it, in another mode
 --
--- The state: 'T1', flags (1 held, 2 handed over and not yet claimed, 4 somebody waits), mode, '>I4' when the key dies
--- (server s), '>I7' expiry of the hold (server µs, 0: free), '>I7' last token part, id of the holder, owner.
---
--- The uncontended path is TIME, GET, SET; what only contention needs is below it. Every argument and every new string costs
--- the server nearly as much as a call, and so does a number that is turned into text: hence packed terms, states that are
+-- The uncontended path of an exclusive lock is TIME, GET, SET; everything else is below it. Every argument and every new string
+-- costs the server nearly as much as a call, and so does a number that is turned into text: hence packed terms, states that are
 -- taken apart and put together in one go, and a number as the answer. The key's time to live is left alone until a sixteenth
 -- of it is gone.
 local call = redis.call
@@ -30,67 +29,120 @@ if state then
   if format ~= 0x5431 then return 'c' end
 end
 
-local function take(more)
+local function write(more, until_)
   if part > 9007199254740991 then return 'p' end
   local head = more and 'T1\5x' or 'T1\1x'
   if dies * 1000000 > now + live * 937 then
-    call('SET', key, struct.pack('>c4I4I7I7c0', head, dies, now + ttl * 1000, part, ARGV[1]), 'KEEPTTL')
+    call('SET', key, struct.pack('>c4I4I7I7c0', head, dies, until_, part, ARGV[1]), 'KEEPTTL')
   else
     dies = (now / 1000 + live) / 1000
-    call('SET', key, struct.pack('>c4I4I7I7c0', head, dies, now + ttl * 1000, part, ARGV[1]), 'PX', live)
+    call('SET', key, struct.pack('>c4I4I7I7c0', head, dies, until_, part, ARGV[1]), 'PX', live)
   end
   return part
 end
-if expiry > now then
-  if string.sub(state, 23, 38) == string.sub(ARGV[1], 1, 16) then
+if flags < 8 and #ARGV[2] == 36 then
+  if expiry <= now then
+    part = last + 1
+    if part <= seen then part = seen + 1 end
+    if part < now then part = now end
+    if flags < 4 then return write(false, now + ttl * 1000) end
+  elseif string.sub(state, 23, 38) == string.sub(ARGV[1], 1, 16) then
     part = last
     if flags % 4 > 1 and part <= seen then part = seen + 1 end
-    return take(flags > 3)
+    return write(flags > 3, math.max(expiry, now + ttl * 1000))
+  elseif place == 0 then
+    return string.format('b%d', math.ceil((expiry - now) / 1000))
   end
-  if place == 0 then return string.format('b%d', math.ceil((expiry - now) / 1000)) end
-else
-  part = last + 1
-  if part <= seen then part = seen + 1 end
-  if part < now then part = now end
-  if flags < 4 then return take() end
 end
 
+-- include slots.lua
+-- include holders.lua
 -- include queue.lua
-local id, queue, waiters = string.sub(ARGV[1], 1, 16), KEYS[2] or key .. 'q', KEYS[3] or key .. 'w'
-if expiry <= now then
-  local head, more = first_waiter(queue, waiters, now)
-  if not head and more then return place == 0 and 'b1' or 'q1 1' end
-  if not head then return take() end
-  if head.id == id then
-    leave(queue, waiters, id)
-    return take(more)
-  end
-  flags, expiry = hand_over(key, state, queue, waiters, head, more, now)
-  if place == 0 then return string.format('b%d', math.ceil((expiry - now) / 1000)) end
+local id, owner = string.sub(ARGV[1], 1, 16), string.sub(ARGV[1], 17)
+local mode, delay, take, capacity = 'x', 0, 1, 1
+if #ARGV[2] > 36 then mode, delay, take, capacity = struct.unpack('>c1I6I4I4', ARGV[2], 37) end
+local r = read(key, state)
+if not r then return 'c' end
+settle(r, now, id)
+
+local function next_look() return r.n > 0 and math.ceil((r.expiry - now) / 1000) or 1 end
+
+local function granted(hold)
+  r.granted = true
+  if mode == 'p' then return string.format('s%.0f %s', hold.part, hold.slots) end
+  return hold.part
+end
+
+-- It is already mine: the repetition of a request whose answer was lost, or the claim after a hand-over. Never for a shorter
+-- time than before: an answer may have promised more.
+local function again(hold)
+  if mode == 'x' and r.upgrader == id then return string.format('q0 %d', next_look() + 1) end
+  if mode ~= r.mode and (r.mode ~= 'x' or mode == 'p') then return 'm' end
+  if not hold.claimed and hold.part <= seen then hold.part = seen + 1 end
+  if hold.part > 9007199254740991 then return 'p' end
+  hold.ends, hold.delay, hold.claimed, hold.owner = math.max(hold.ends, now + ttl * 1000), delay, true, owner
+  put(r, hold)
+  return granted(hold)
+end
+
+-- Granted anew, an id takes the place of its own ghost: whoever has it now is who had it then.
+local function grant(ghost)
+  local hold = {id = id, ends = now + ttl * 1000, part = math.max(r.last + 1, seen + 1, now), delay = delay, claimed = true,
+                slots = '', owner = owner}
+  if hold.part > 9007199254740991 then return 'p' end
+  if ghost then drop(r, ghost) end
+  add(r, mode, hold, take, capacity)
+  return granted(hold)
 end
 
 -- Tickets follow the server's clock, but never go below the last one: a clock that is set back must not let newcomers
 -- overtake.
 local function stand_in_line()
-  local tail = call('ZRANGE', queue, '-1', '-1', 'WITHSCORES')
-  local ahead = tail[1] and call('ZCARD', queue) or 0
-  if ahead < most then call('ZADD', queue, string.format('%.0f', math.max(now, (tail[2] or 0) + 1)), id) end
+  local tail = call('ZRANGE', r.queue, '-1', '-1', 'WITHSCORES')
+  local ahead = tail[1] and call('ZCARD', r.queue) or 0
+  if ahead < most then call('ZADD', r.queue, string.format('%.0f', math.max(now, (tail[2] or 0) + 1)), id) end
   return ahead
 end
-local ahead
-if call('HSET', waiters, id, struct.pack('>I7I6c1', now + place * 1000, place, 'x') .. string.sub(ARGV[1], 17)) == 1 then
-  ahead = stand_in_line()
-  if ahead >= most then
-    call('HDEL', waiters, id)
-    return 'o'
+
+-- How many are ahead, or what is wrong.
+local function enter()
+  local terms = struct.pack('>c1I4I4', mode, take, capacity)
+  if call('HSETNX', r.waiters, id, struct.pack('>I7I6', now + place * 1000, place) .. terms .. owner) == 1 then
+    local ahead = stand_in_line()
+    if ahead >= most then
+      call('HDEL', r.waiters, id)
+      return nil, 'o'
+    end
+    -- A busy queue is kept alive by one newcomer in 31: cheap, and the keys live a thousand times longer than that takes.
+    if ahead == 0 or now % 31 == 0 then
+      call('PEXPIRE', r.queue, live)
+      call('PEXPIRE', r.waiters, live)
+    end
+    return ahead
   end
-  -- A busy queue is kept alive by one newcomer in 31: cheap, and the keys live a thousand times longer than that takes.
-  if ahead == 0 or now % 31 == 0 then
-    call('PEXPIRE', queue, live)
-    call('PEXPIRE', waiters, live)
-  end
-else
-  ahead = call('ZRANK', queue, id) or stand_in_line()
+  local before = call('HGET', r.waiters, id)
+  if string.sub(before, 14, 22) ~= terms then return nil, 'm' end
+  local until_ = math.max(now + place * 1000, (struct.unpack('>I7', before)))
+  call('HSET', r.waiters, id, struct.pack('>I7I6', until_, place) .. terms .. owner)
+  return call('ZRANK', r.queue, id) or stand_in_line()
 end
-if flags < 4 then call('SETRANGE', key, '2', string.char(flags + 4)) end
-return string.format('q%d %d', ahead, ahead == 0 and math.ceil((expiry - now) / 1000) + 1 or place)
+
+local function queue()
+  local ahead, wrong = enter()
+  if wrong then return wrong end
+  if not r.waits then r.waits, r.dirty = true, true end
+  return string.format('q%d %d', ahead, (ahead == 0 or r.n == 0) and next_look() + 1 or place)
+end
+
+local function answer()
+  if mode == 'p' and r.mode == 'p' and capacity ~= r.capacity then return string.format('n%d', r.capacity) end
+  local hold = find(r, id)
+  if hold and hold.ends > now then return again(hold) end
+  if mode ~= 'x' and r.n >= most_holders then return 'h' end
+  if not r.waits and not r.upgrader and fits(r, mode, take, capacity) then return grant(hold) end
+  if place == 0 then return string.format('b%d', next_look()) end
+  return queue()
+end
+local said = answer()
+save(r, now, live)
+return said

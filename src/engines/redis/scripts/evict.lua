@@ -1,14 +1,19 @@
 -- Breaks exactly this hold, or takes exactly this waiter out of the queue, and tells its client.
 --
--- KEYS[1]  state (KEYS[2] queue, KEYS[3] waiters: may be left out)
+-- KEYS[1]  state, as described in holders.lua
 -- ARGV[1]  id, 16 bytes
 --
 -- Answers what it was: h holding | w waiting | g gone | c something else lies there
-local state = redis.call('GET', KEYS[1])
-if state and (#state < 38 or string.sub(state, 1, 2) ~= 'T1') then return 'c' end
 
+-- include slots.lua
+-- include holders.lua
 -- include queue.lua
 -- include remove.lua
-local was = remove(state, ARGV[1])
+local r = read(KEYS[1], call('GET', KEYS[1]))
+if not r then return 'c' end
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+local was = remove(r, ARGV[1], false, now)
+save(r, now)
 if was ~= 'g' then tell(ARGV[1], 'g') end
 return was

@@ -1,7 +1,7 @@
--- The queue of a name, for the scripts that include this file.
+-- The queue of a name, for the scripts that include this file after holders.lua.
 --
--- The queue is a sorted set of ids by ticket; `waiters` is a hash id -> '>I7I6c1' expiry of the place (server µs), place
--- ms, mode, then the owner. Both exist only while somebody waits, and both expire by themselves.
+-- q is a sorted set of ids by ticket; w is a hash id -> '>I7I6c1I4I4' expiry of the place (server µs), place ms, mode, how many
+-- permits of how many, then the owner. Both exist only while somebody waits, and both expire by themselves.
 
 -- A message to the client that made this id: the first half of an id is that client's nonce. It is only a hint, so a server
 -- that does not allow it (ACL) is no failure: the client looks again by itself.
@@ -11,58 +11,72 @@ local function tell(id, kind, words)
               kind .. id .. (words or ''))
 end
 
-local function leave(queue, waiters, id)
-  redis.call('ZREM', queue, id)
-  return redis.call('HDEL', waiters, id)
+local function leave(r, id)
+  call('ZREM', r.queue, id)
+  return call('HDEL', r.waiters, id)
 end
 
--- The first waiter whose place has not expired, and whether others stand behind it. The dead before it are removed, but
--- at most 10000 in one go: a script holds up the whole server. (nil, true): there may be a living one further back.
-local function first_waiter(queue, waiters, now)
-  local look = 2
+-- The head becomes a holder, at first only for as long as its place is good: it has to claim. The token part is made here,
+-- since the lock changes hands here. An unclaimed hold has no lock delay: whoever never had the lock leaves nothing behind.
+-- (An id that waits beside its own ghost takes its field in the hash; what the ghost had is counted until the next reap.)
+local function hand_over(r, id, place, now)
+  local _, ms, mode, take, capacity = struct.unpack('>I7I6c1I4I4', place)
+  if not fits(r, mode, take, capacity) then return false end
+  add(r, mode, {id = id, ends = now + ms * 1000, part = math.max(r.last + 1, now), delay = 0, claimed = false, slots = '',
+                owner = string.sub(place, 23)}, take, capacity)
+  return true
+end
+
+-- The only holder left, which was shared, becomes exclusive.
+local function upgrade(r, hold, now)
+  drop(r, hold)
+  hold.part = math.max(r.last + 1, now)
+  add(r, 'x', hold)
+end
+
+-- Whoever waits for its upgrade goes before the queue. Answers whether the queue may go on.
+local function turn_of_upgrade(r, now, asking)
+  local hold = find(r, r.upgrader)
+  if not hold or hold.ends <= now then
+    r.upgrader, r.dirty = nil, true
+  elseif r.n == 1 then
+    upgrade(r, hold, now)
+    if hold.id ~= asking then tell(hold.id, 'w') end
+  end
+  return not r.upgrader
+end
+
+-- Heads of the queue have their turn as long as they fit, and the dead among them are removed: at most about 1000 turns and
+-- 10000 dead in one go, since a script holds up the whole server. The others have theirs when the name is touched next.
+-- Who is asking needs no message.
+local function turn(r, now, asking)
+  if r.upgrader and not turn_of_upgrade(r, now, asking) then return end
+  local look, given = 2, 0
   for _ = 1, 11 do
-    local ids = redis.call('ZRANGE', queue, '0', look - 1)
-    if #ids == 0 then return nil, false end
-    local places = redis.call('HMGET', waiters, unpack(ids))
-    local dead = {}
+    if not r.waits or given >= 1000 or r.n > 0 and (r.mode == 'x' or r.taken >= r.capacity and r.mode == 'p') then return end
+    local ids = call('ZRANGE', r.queue, '0', look - 1)
+    local places = #ids > 0 and call('HMGET', r.waiters, unpack(ids))
+    local out = {}
     for i, id in ipairs(ids) do
-      local expiry, place = 0, 0
-      if places[i] then expiry, place = struct.unpack('>I7I6', places[i]) end
-      if expiry > now then
-        if #dead > 0 then
-          redis.call('ZREM', queue, unpack(dead))
-          redis.call('HDEL', waiters, unpack(dead))
-        end
-        return {id = id, place = place, owner = string.sub(places[i], 15)}, ids[i + 1] ~= nil or #ids == look
+      if places[i] and struct.unpack('>I7', places[i]) > now then
+        if not hand_over(r, id, places[i], now) then break end
+        if id ~= asking then tell(id, 'w') end
+        given = given + 1
       end
-      dead[i] = id
+      out[i] = id
     end
-    redis.call('ZREM', queue, unpack(dead))
-    redis.call('HDEL', waiters, unpack(dead))
+    if #out > 0 then
+      call('ZREM', r.queue, unpack(out))
+      call('HDEL', r.waiters, unpack(out))
+    end
+    if #out < #ids then return end
+    if #ids < look then r.waits, r.dirty = false, true end
     look = 1000
   end
-  return nil, true
 end
 
--- The head becomes the holder, at first only for as long as its place is good: it has to claim. The token part is made
--- here, since the lock changes hands here. The key keeps the time to live that a claim or a renewal gave it.
-local function hand_over(key, state, queue, waiters, head, more, now)
-  local flags, expiry = more and 7 or 3, now + head.place * 1000
-  local part = math.max(struct.unpack('>I7', state, 16) + 1, now)
-  leave(queue, waiters, head.id)
-  redis.call('SET', key, 'T1' .. string.char(flags) .. 'x' .. string.sub(state, 5, 8) .. struct.pack('>I7I7', expiry, part) ..
-             head.id .. head.owner, 'KEEPTTL')
-  tell(head.id, 'w')
-  return flags, expiry
-end
-
--- Nobody holds the lock any more: the next living waiter gets it, or it is free.
-local function pass_on(key, state, queue, waiters, now)
-  local head, more = first_waiter(queue, waiters, now)
-  if head then
-    hand_over(key, state, queue, waiters, head, more, now)
-    return head.id
-  end
-  redis.call('SET', key, (more and 'T1\4x' or 'T1\0x') .. string.sub(state, 5, 8) .. string.rep('\0', 7) ..
-             string.sub(state, 16, 22) .. string.rep('\0', 16), 'KEEPTTL')
+-- What every script begins with.
+local function settle(r, now, asking)
+  reap(r, now)
+  turn(r, now, asking)
 end

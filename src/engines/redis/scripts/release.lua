@@ -1,13 +1,14 @@
 -- Gives up a hold, a hand-over or a place in the queue. What somebody else has is never touched.
 --
--- KEYS[1]  state (KEYS[2] queue, KEYS[3] waiters: may be left out)
+-- KEYS[1]  state, as described in holders.lua
 -- ARGV[1]  id, 16 bytes
+-- ARGV[2]  if given, it is unclean: a hold with a lock delay leaves a ghost
 --
 -- Answers what it was: h holding | w waiting | g gone | c something else lies there
 --
--- The uncontended path is GET, SET, without asking for the time: a hold that has expired, but that nobody has taken, is
--- still in its place, so it was holding. The state stays as a tombstone that keeps the token floor, with the time to live
--- that the last claim or renewal gave it.
+-- The uncontended path of an exclusive lock is GET, SET, without asking for the time: a hold that has expired, but that nobody
+-- has taken, is still in its place, so it was holding. The state stays as a tombstone that keeps the token floor, with the time
+-- to live that the last claim or renewal gave it.
 local state = redis.call('GET', KEYS[1])
 if state then
   if #state < 38 then return 'c' end
@@ -20,6 +21,14 @@ if state then
   end
 end
 
+-- include slots.lua
+-- include holders.lua
 -- include queue.lua
 -- include remove.lua
-return (remove(state, ARGV[1]))
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+local r = read(KEYS[1], state)
+if not r then return 'c' end
+local was = remove(r, ARGV[1], not ARGV[2], now)
+save(r, now)
+return was

@@ -1,18 +1,18 @@
--- Takes exactly this id out of the state or the queue of KEYS[1], then lets the lock go to whoever is next, for the scripts
--- that include this file after queue.lua. Answers what the id was.
-local function remove(state, id)
-  local queue, waiters = KEYS[2] or KEYS[1] .. 'q', KEYS[3] or KEYS[1] .. 'w'
-  local time = redis.call('TIME')
-  local now = time[1] * 1000000 + time[2]
-  local flags, expiry, holder, _ = 0, 0, ''
-  if state then flags, expiry, _, holder = struct.unpack('>BxxxxxI7I7c16', state, 3) end
-  local was = 'g'
-  if flags % 2 == 1 and holder == id then
-    was = 'h'
-    expiry = 0
-  elseif leave(queue, waiters, id) == 1 then
-    was = 'w'
+-- Takes exactly this id out of a name, then lets whoever is next have its turn, for the scripts that include this file after
+-- queue.lua. Answers what the id was. A hold that is lost unclean stays as a ghost if it has a lock delay; a clean removal
+-- lays the ghost too, but finds it gone.
+local function remove(r, id, clean, now)
+  reap(r, now)
+  local hold, was = find(r, id), 'g'
+  if hold and hold.ends > now then was = 'h' end
+  if hold and (clean or hold.delay == 0) then
+    drop(r, hold)
+  elseif was == 'h' then
+    hold.ends = now
+    if r.upgrader == id then r.upgrader, r.dirty = nil, true end
+    put(r, hold)
   end
-  if state and expiry <= now and (was == 'h' or flags > 3) then pass_on(KEYS[1], state, queue, waiters, now) end
+  if was == 'g' and leave(r, id) == 1 then was = 'w' end
+  turn(r, now)
   return was
 end

@@ -1,0 +1,87 @@
+// What the scripts cost the server: each redis.call is about a microsecond.
+#include "unit/redis/scripts_fixture.hpp"
+
+namespace tyer::test {
+
+class redis_script_costs : public redis_scripts {
+ protected:
+  using counts = std::map<std::string, std::int64_t>;
+
+  counts cost(const std::function<void()>& act) {
+    server.ask({"CONFIG", "RESETSTAT"});
+    act();
+    auto c = server.calls();
+    for (const char* own : {"evalsha", "config|resetstat", "info"}) c.erase(own);
+    c.erase("pexpire");  // one newcomer in 31 renews a queue
+    return c;
+  }
+  void share_with(int others) {
+    for (int i = 0; i < others; ++i) share("E-" + std::to_string(100000 + i) + "--------");
+  }
+};
+
+TEST_F(redis_script_costs, uncontended) {
+  acquire(ann);
+  release(ann);
+  EXPECT_EQ(cost([&] { acquire(ann); }), (counts{{"time", 1}, {"get", 1}, {"set", 1}}));
+  EXPECT_EQ(cost([&] { attempt(bob); }), (counts{{"time", 1}, {"get", 1}}));
+  EXPECT_EQ(cost([&] { keep_hold(ann, 20s); }), (counts{{"time", 1}, {"get", 1}, {"set", 1}}));
+  EXPECT_EQ(cost([&] { release(ann); }), (counts{{"get", 1}, {"set", 1}}));
+}
+
+TEST_F(redis_script_costs, contended) {
+  acquire(ann);
+  EXPECT_EQ(cost([&] { acquire(bob); }),
+            (counts{{"time", 1}, {"get", 1}, {"hsetnx", 1}, {"zrange", 1}, {"zadd", 1}, {"set", 1}}));
+  EXPECT_EQ(cost([&] { acquire(cid); }),
+            (counts{{"time", 1}, {"get", 1}, {"hsetnx", 1}, {"zrange", 1}, {"zcard", 1}, {"zadd", 1}}));
+  EXPECT_EQ(
+      cost([&] { release(ann); }),
+      (counts{
+          {"get", 1}, {"time", 1}, {"zrange", 1}, {"hmget", 1}, {"zrem", 1}, {"hdel", 1}, {"set", 1}, {"publish", 1}}));
+  EXPECT_EQ(cost([&] { acquire(bob); }), (counts{{"time", 1}, {"get", 1}, {"set", 1}}))
+      << "a claim costs what a lock costs";
+}
+
+TEST_F(redis_script_costs, with_a_lock_delay) {
+  EXPECT_EQ(cost([&] { acquire(ann, {.delay = 1s}); }), (counts{{"time", 1}, {"get", 1}, {"set", 1}}));
+  EXPECT_EQ(cost([&] { keep_hold(ann, 20s); }), (counts{{"time", 1}, {"get", 1}, {"set", 1}}));
+  EXPECT_EQ(cost([&] { release(ann); }), (counts{{"get", 1}, {"time", 1}, {"set", 1}}));
+}
+
+TEST_F(redis_script_costs, of_a_reader_do_not_grow_with_the_number_of_readers) {
+  EXPECT_EQ(cost([&] { share(ann); }), (counts{{"time", 1}, {"get", 1}, {"hlen", 1}, {"hset", 1}, {"set", 1}}));
+  for (const int others : {1, 1000}) {
+    share_with(others);
+    EXPECT_EQ(cost([&] { share(bob); }), (counts{{"time", 1}, {"get", 1}, {"hget", 1}, {"hset", 1}, {"set", 1}}));
+    EXPECT_EQ(cost([&] { share(bob, {.ttl = 11s}); }), (counts{{"time", 1}, {"get", 1}, {"hget", 1}, {"hset", 1}}));
+    EXPECT_EQ(cost([&] { keep_hold(bob, 20s); }), (counts{{"time", 1}, {"get", 1}, {"hget", 1}, {"hset", 1}}));
+    EXPECT_EQ(cost([&] { attempt(cid); }), (counts{{"time", 1}, {"get", 1}, {"hget", 1}}));
+    EXPECT_EQ(cost([&] { release(bob); }), (counts{{"get", 1}, {"time", 1}, {"hget", 1}, {"hdel", 1}, {"set", 1}}));
+  }
+}
+
+TEST_F(redis_script_costs, of_permits) {
+  permits(ann, 1, 100);
+  EXPECT_EQ(cost([&] { permits(bob, 7, 100); }),
+            (counts{{"time", 1}, {"get", 1}, {"hget", 1}, {"hset", 1}, {"set", 1}}));
+  EXPECT_EQ(cost([&] { release(bob); }), (counts{{"get", 1}, {"time", 1}, {"hget", 1}, {"hdel", 1}, {"set", 1}}));
+}
+
+// Each of them has to be told, but the queue and the holders are read and written once for all.
+TEST_F(redis_script_costs, of_a_hand_over_to_many) {
+  acquire(ann);
+  for (int i = 0; i < 50; ++i) share("E-" + std::to_string(100000 + i) + "--------");
+  EXPECT_EQ(cost([&] { release(ann); }), (counts{{"get", 1},
+                                                 {"time", 1},
+                                                 {"zrange", 2},
+                                                 {"hmget", 2},
+                                                 {"hlen", 1},
+                                                 {"zrem", 2},
+                                                 {"hdel", 2},
+                                                 {"hset", 1},
+                                                 {"set", 1},
+                                                 {"publish", 50}}));
+}
+
+}  // namespace tyer::test
