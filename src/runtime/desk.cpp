@@ -279,6 +279,7 @@ void desk::close() {
 void desk::close_held(ticket& t) {
   const auto now = clock_.now();
   const auto free_at = t.current ? t.current->free_at() : t.rests_until.value_or(now);
+  drop_changes(t, errc::closed);
   take_from_owner(t);
   if (now < free_at) return leave_behind(t, free_at);
   const auto end = t.held()->valid_until();

@@ -156,7 +156,8 @@ class desk final : public engine::events {
   void act(ticket& t, lease::convert::verb v);
   void become(ticket& t, const std::shared_ptr<const spec>& to);
   void end_change(ticket& t, tyer::failure f, bool changed);
-  void drop_changes(ticket& t);
+  static void answer_changes(ticket& t, errc why = errc::lost);
+  static void drop_changes(ticket& t, errc why = errc::lost);
 
   // those who watch a name
   void look(const std::shared_ptr<observer>& o);

@@ -139,12 +139,17 @@ void desk::become(ticket& t, const std::shared_ptr<const spec>& to) {
 }
 
 // The hold is over, or on its way back: what was asked of it has its answer.
-void desk::drop_changes(ticket& t) {
-  const auto last = std::move(t.changing);
-  if (!last) return;
-  for (const auto& c : {last->current, last->next}) {
-    if (c) answer(c, errc::lost, false);
+void desk::answer_changes(ticket& t, errc why) {
+  if (!t.changing) return;
+  const auto current = std::exchange(t.changing->current, nullptr), next = std::exchange(t.changing->next, nullptr);
+  for (const auto& c : {current, next}) {
+    if (c) answer(c, why, false);
   }
+}
+
+void desk::drop_changes(ticket& t, errc why) {
+  answer_changes(t, why);
+  t.changing.reset();
 }
 
 }  // namespace tyer::runtime

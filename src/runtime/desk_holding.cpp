@@ -18,7 +18,7 @@ void desk::give_back(const hold_ptr& h, release_reply told) {
     return;
   }
   t->current.reset();
-  drop_changes(*t);
+  answer_changes(*t);
   if (t->lost() != nullptr) {  // its owner says that it has stopped
     t->told = std::move(told);
     t->clean = true;
@@ -33,9 +33,12 @@ void desk::give_back(const hold_ptr& h, release_reply told) {
   pass_on(*t, std::move(told));
 }
 
-// To the next of this client without a round trip, or back to the engine.
+// To the next of this client without a round trip, or back to the engine. Not while a request for another mode may still be
+// executed: the next owner would find itself in a mode that it has not asked for.
 void desk::pass_on(ticket& t, release_reply told) {
-  if (!t.asked_back && !closed_ && t.home->line.may_hand_off(*t.held(), t.handoffs, clock_.now())) {
+  const auto now = clock_.now();
+  const bool settled = !t.changing || t.changing->machine.is_settled(now);
+  if (settled && !t.asked_back && !closed_ && t.home->line.may_hand_off(*t.held(), t.handoffs, now)) {
     ++t.handoffs;
     give(t);
     if (told) told({}, release_outcome::released);
@@ -45,6 +48,7 @@ void desk::pass_on(ticket& t, release_reply told) {
 }
 
 void desk::give_to_engine(ticket& t, release_reply told) {
+  drop_changes(t);
   t.told = std::move(told);
   lane& l = *detach(t);
   begin_release(t, lease::release{t.late_until, t.held()->valid_until()}, clock_.now());
