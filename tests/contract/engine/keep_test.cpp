@@ -28,6 +28,16 @@ TEST_F(keep_contract, keeping_extends_by_what_it_says) {
   EXPECT_GT(shown->left, w.ttl);
 }
 
+TEST_F(keep_contract, never_shortens) {
+  const auto w = a.wants("order");
+  a.lock(w);
+  const auto brief_ttl = brief();
+  EXPECT_EQ(a.keep(w, fate::holding, brief_ttl), fate::holding);
+  const auto shown = b.listed(w);
+  ASSERT_TRUE(shown);
+  EXPECT_GT(shown->left, brief_ttl);
+}
+
 TEST_F(keep_contract, an_expired_hold_is_gone_even_if_nobody_took_it) {
   auto w = a.wants("order");
   w.ttl = brief();

@@ -30,12 +30,15 @@ std::uint64_t part_in(const std::variant<answer, engine::failure>& r) {
   return g != nullptr ? g->part : 0;
 }
 
-// What must be equal: the kind of answer and the place in the queue. Times are the engine's own.
+// What must be equal: the kind of answer, the place in the queue, the slots. Times are the engine's own.
 std::string essence(const std::variant<answer, engine::failure>& r) {
   if (std::holds_alternative<engine::failure>(r)) return "failure";
   const auto& a = std::get<answer>(r);
   if (const auto* q = std::get_if<engine::queued>(&a)) return "queued behind " + std::to_string(q->ahead);
-  return std::holds_alternative<engine::granted>(a) ? "granted" : "busy";
+  if (std::holds_alternative<engine::busy>(a)) return "busy";
+  std::string text = "granted";
+  for (const auto slot : std::get<engine::granted>(a).slots) text += ' ' + std::to_string(slot);
+  return text;
 }
 
 std::string essence(fate f) { return f == fate::holding ? "holding" : f == fate::waiting ? "waiting" : "gone"; }
@@ -70,6 +73,7 @@ class model_contract : public engine_contract {
       want w = how == mode::permit ? from->permits(name_, static_cast<std::uint32_t>(1 + below(3)), 4)
                                    : from->wants(name_, how);
       w.enqueue = can().queue && below(4) != 0;
+      if (can().lock_delay && below(3) == 0) w.lock_delay = 1h;  // a ghost outlives the test
       parties_.push_back({from, std::move(w)});
       return parties_.back();
     }
@@ -94,12 +98,15 @@ class model_contract : public engine_contract {
       case 3:
         return expect_same("keep", p, essence(p.from->keep(p.w, fate::waiting, 60s)),
                            essence(model_.keep(p.w.who, fate::waiting, 60s, {}, told_)));
-      case 4:
-        return expect_same("release", p, essence(p.from->release(p.w)),
-                           essence(model_.release(p.w.who, true, {}, told_)));
+      case 4: return release(p, below(3) != 0);
       case 5: return expect_same("evict", p, essence(a.evict(p.w)), essence(model_.evict(p.w.who, "test", {}, told_)));
       default: return convert(p);
     }
+  }
+
+  void release(party& p, bool clean) {
+    expect_same(clean ? "release" : "release unclean", p, essence(p.from->release(p.w, clean)),
+                essence(model_.release(p.w.who, clean, {}, told_)));
   }
 
   void acquire(party& p) {
@@ -173,6 +180,10 @@ TEST_F(model_contract, exclusive_and_shared) {
 
 TEST_F(model_contract, permits) {
   if (can().permits) compare("permits/", {mode::permit});
+}
+
+TEST_F(model_contract, all_modes) {
+  if (can().shared && can().permits) compare("all/", {mode::exclusive, mode::shared, mode::permit});
 }
 
 }  // namespace tyer::contract

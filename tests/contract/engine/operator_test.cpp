@@ -64,6 +64,28 @@ TEST_F(operator_contract, asks_the_holder) {
   EXPECT_EQ(a.keep(w, fate::holding, 20s), fate::holding);
 }
 
+TEST_F(operator_contract, asks_every_holder) {
+  if (!can().shared) return;
+  const auto one = a.wants("order", mode::shared), two = b.wants("order", mode::shared);
+  a.lock(one);
+  b.lock(two);
+  EXPECT_EQ(c.ask("order", "please let go"), 2u);
+  if (!can().push) return;
+  a.await(event::kind::asked, one.who);
+  b.await(event::kind::asked, two.who);
+}
+
+TEST_F(operator_contract, evicts_one_of_many_holders) {
+  if (!can().shared) return;
+  const auto one = a.wants("order", mode::shared), two = b.wants("order", mode::shared);
+  a.lock(one);
+  b.lock(two);
+  EXPECT_EQ(c.evict(one), fate::holding);
+  EXPECT_EQ(a.keep(one, fate::holding, 20s), fate::gone);
+  EXPECT_EQ(b.keep(two, fate::holding, 20s), fate::holding);
+  EXPECT_FALSE(c.could_lock(c.wants("order")));
+}
+
 TEST_F(operator_contract, lists_page_by_page) {
   std::set<std::string> expected;
   for (int i = 0; i < 25; ++i) {
@@ -121,6 +143,26 @@ TEST_F(operator_contract, a_listing_shows_the_queue) {
   EXPECT_EQ(shown->owner, w.owner);
 }
 
+TEST_F(operator_contract, a_listing_shows_every_holder_and_how) {
+  if (!can().shared) return;
+  const auto one = a.wants("order", mode::shared), two = b.wants("order", mode::shared);
+  a.lock(one);
+  b.lock(two);
+  const auto writer = c.waits("order");
+  if (can().queue) c.enqueue(writer);
+  for (const want& w : {one, two}) {
+    const auto shown = c.listed(w);
+    ASSERT_TRUE(shown);
+    EXPECT_EQ(shown->what, fate::holding);
+    EXPECT_EQ(shown->how, mode::shared);
+    EXPECT_EQ(shown->owner, w.owner);
+  }
+  if (!can().queue) return;
+  const auto shown = c.listed(writer);
+  ASSERT_TRUE(shown);
+  EXPECT_EQ(shown->how, mode::exclusive);
+}
+
 TEST_F(operator_contract, an_owner_of_any_bytes_does_no_harm) {
   using namespace std::string_literals;
   for (const auto& owner : {"\0"s, "a|b:c,d"s, "\xff\r\n"s, ""s, std::string(2000, 'o')}) {
@@ -132,13 +174,13 @@ TEST_F(operator_contract, an_owner_of_any_bytes_does_no_harm) {
   }
 }
 
-// Nothing says yet whether an engine can watch, so that no change is told of is no failure.
 TEST_F(operator_contract, a_watched_name_tells_of_its_own_changes_only) {
   a.raw().watch("order", true);
   a.round_trip();
   b.lock(b.wants("order"));
   b.lock(b.wants("order/2"));
   a.round_trip();
+  if (can().watch) a.pump_until([&] { return a.count(event::kind::changed) > 0; }, "changed()");
   for (const auto& e : a.seen_events()) EXPECT_TRUE(e.what != event::kind::changed || e.text == "order");
 }
 

@@ -1,6 +1,8 @@
 // Readers beside readers, writers alone, and the way from one to the other.
 #include "contract/engine/harness.hpp"
 
+#include <tyer/error.hpp>
+
 namespace tyer::contract {
 
 class shared_contract : public engine_contract {
@@ -220,10 +222,53 @@ TEST_F(convert_contract, an_upgrade_can_be_taken_back) {
   EXPECT_TRUE(c.could_lock(c.wants("order", mode::shared)));
 }
 
+TEST_F(convert_contract, a_late_conversion_does_nothing) {
+  if (without_convert()) return;
+  auto w = a.wants("order");
+  a.lock(w);
+  w.not_after = -10s;
+  const auto o = a.convert(w, mode::shared);
+  ASSERT_TRUE(std::holds_alternative<engine::failure>(o.result)) << describe(o);
+  EXPECT_EQ(std::get<engine::failure>(o.result).kind, why::not_sent);
+  b.find_busy(b.wants("order", mode::shared));
+}
+
+TEST_F(convert_contract, permits_are_not_converted) {
+  if (without_convert() || !can().permits) return;
+  auto w = a.permits("pool", 1, 3);
+  a.lock(w);
+  EXPECT_TRUE(is_unsupported(a.convert(w, mode::shared)));
+  EXPECT_TRUE(is_unsupported(a.convert(w, mode::permit)));
+  EXPECT_EQ(a.keep(w, fate::holding, 20s), fate::holding);
+}
+
+TEST_F(convert_contract, an_upgrade_whose_hold_is_released_lets_the_others_go_on) {
+  if (without_convert()) return;
+  const auto up = a.wants("order", mode::shared), other = b.wants("order", mode::shared);
+  a.lock(up);
+  b.lock(other);
+  ASSERT_TRUE(queued_in(a.convert(up, mode::exclusive)));
+  EXPECT_EQ(a.release(up), fate::holding);
+  c.lock(c.wants("order", mode::shared));
+  EXPECT_EQ(b.keep(other, fate::holding, 20s), fate::holding);
+}
+
+TEST_F(convert_contract, an_upgrade_dies_with_its_hold) {
+  if (without_convert()) return;
+  auto up = a.wants("order", mode::shared);
+  up.ttl = brief();
+  const auto given = a.lock(up).ttl;
+  b.lock(b.wants("order", mode::shared));
+  ASSERT_TRUE(queued_in(a.convert(up, mode::exclusive)));
+  c.pump_until(c.now() + given + 5ms);
+  c.lock(c.wants("order", mode::shared));
+}
+
 TEST_F(convert_contract, what_is_gone_is_not_converted) {
   if (without_convert()) return;
   const auto o = a.convert(a.wants("order"), mode::shared);
-  EXPECT_TRUE(std::holds_alternative<engine::failure>(o.result)) << describe(o);
+  ASSERT_TRUE(std::holds_alternative<engine::failure>(o.result)) << describe(o);
+  EXPECT_EQ(std::get<engine::failure>(o.result).code, make_error_code(errc::lost));
   EXPECT_TRUE(b.could_lock(b.wants("order")));
 }
 

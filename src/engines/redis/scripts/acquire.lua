@@ -10,10 +10,10 @@
 --          l<server µs> too late, nothing done | c something else lies there | o over the limit of waiters | h of holders
 --          p token parts are used up | n<permits> in use with so many | m this id has it, or waits for it, in another mode
 --
--- The uncontended path of an exclusive lock is TIME, GET, SET; everything else is below it. Every argument and every new string
--- costs the server nearly as much as a call, and so does a number that is turned into text: hence packed terms, states that are
--- taken apart and put together in one go, and a number as the answer. The key's time to live is left alone until a sixteenth
--- of it is gone.
+-- The uncontended path of an exclusive lock is TIME, GET, SET; what only others need is below it. Every argument and every new
+-- string costs the server nearly as much as a call, and so does a number that is turned into text: hence packed terms, states
+-- that are taken apart and put together in one go, and a number as the answer. The key's time to live is left alone until a
+-- sixteenth of it is gone.
 local call = redis.call
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -40,27 +40,71 @@ local function write(more, until_)
   end
   return part
 end
-if flags < 8 and #ARGV[2] == 36 then
-  if expiry <= now then
-    part = last + 1
-    if part <= seen then part = seen + 1 end
-    if part < now then part = now end
-    if flags < 4 then return write(false, now + ttl * 1000) end
-  elseif string.sub(state, 23, 38) == string.sub(ARGV[1], 1, 16) then
-    part = last
-    if flags % 4 > 1 and part <= seen then part = seen + 1 end
-    return write(flags > 3, math.max(expiry, now + ttl * 1000))
-  elseif place == 0 then
-    return string.format('b%d', math.ceil((expiry - now) / 1000))
-  end
+local plain = #ARGV[2] == 36
+if plain and flags < 4 and expiry <= now then
+  part = last + 1
+  if part <= seen then part = seen + 1 end
+  if part < now then part = now end
+  return write(false, now + ttl * 1000)
+end
+local id = string.sub(ARGV[1], 1, 16)
+local is_mine = flags < 8 and expiry > now and string.sub(state, 23, 38) == id
+if plain and is_mine then
+  part = last
+  if flags % 4 > 1 and part <= seen then part = seen + 1 end
+  return write(flags > 3, math.max(expiry, now + ttl * 1000))
 end
 
+local owner, queue, waiters = string.sub(ARGV[1], 17), key .. 'q', key .. 'w'
+local mode, delay, take, capacity = 'x', 0, 1, 1
+if not plain then mode, delay, take, capacity = struct.unpack('>c1I6I4I4', ARGV[2], 37) end
+
+-- Tickets follow the server's clock, but never go below the last one: a clock that is set back must not let newcomers
+-- overtake.
+local function stand_in_line()
+  local tail = call('ZRANGE', queue, '-1', '-1', 'WITHSCORES')
+  local ahead = tail[1] and call('ZCARD', queue) or 0
+  if ahead < most then call('ZADD', queue, string.format('%.0f', math.max(now, (tail[2] or 0) + 1)), id) end
+  return ahead
+end
+
+-- How many are ahead, or what is wrong.
+local function enter()
+  local terms = struct.pack('>c1I4I4', mode, take, capacity)
+  if call('HSETNX', waiters, id, struct.pack('>I7I6', now + place * 1000, place) .. terms .. owner) == 1 then
+    local ahead = stand_in_line()
+    if ahead >= most then
+      call('HDEL', waiters, id)
+      return nil, 'o'
+    end
+    -- A busy queue is kept alive by one newcomer in 31: cheap, and the keys live a thousand times longer than that takes.
+    if ahead == 0 or now % 31 == 0 then
+      call('PEXPIRE', queue, live)
+      call('PEXPIRE', waiters, live)
+    end
+    return ahead
+  end
+  local before = call('HGET', waiters, id)
+  if string.sub(before, 14, 22) ~= terms then return nil, 'm' end
+  local until_ = math.max(now + place * 1000, (struct.unpack('>I7', before)))
+  call('HSET', waiters, id, struct.pack('>I7I6', until_, place) .. terms .. owner)
+  return call('ZRANK', queue, id) or stand_in_line()
+end
+
+-- Somebody else has it alone: there is nothing to reap, and it is nobody's turn.
+if flags < 8 and expiry > now and not is_mine then
+  local look = math.ceil((expiry - now) / 1000)
+  if place == 0 then return string.format('b%d', look) end
+  local ahead, wrong = enter()
+  if wrong then return wrong end
+  if flags < 4 then call('SET', key, 'T1' .. string.char(flags + 4) .. string.sub(state, 4), 'KEEPTTL') end
+  return string.format('q%d %d', ahead, ahead == 0 and look + 1 or place)
+end
+
+-- include tell.lua
 -- include slots.lua
 -- include holders.lua
 -- include queue.lua
-local id, owner = string.sub(ARGV[1], 1, 16), string.sub(ARGV[1], 17)
-local mode, delay, take, capacity = 'x', 0, 1, 1
-if #ARGV[2] > 36 then mode, delay, take, capacity = struct.unpack('>c1I6I4I4', ARGV[2], 37) end
 local r = read(key, state)
 if not r then return 'c' end
 settle(r, now, id)
@@ -95,39 +139,7 @@ local function grant(ghost)
   return granted(hold)
 end
 
--- Tickets follow the server's clock, but never go below the last one: a clock that is set back must not let newcomers
--- overtake.
-local function stand_in_line()
-  local tail = call('ZRANGE', r.queue, '-1', '-1', 'WITHSCORES')
-  local ahead = tail[1] and call('ZCARD', r.queue) or 0
-  if ahead < most then call('ZADD', r.queue, string.format('%.0f', math.max(now, (tail[2] or 0) + 1)), id) end
-  return ahead
-end
-
--- How many are ahead, or what is wrong.
-local function enter()
-  local terms = struct.pack('>c1I4I4', mode, take, capacity)
-  if call('HSETNX', r.waiters, id, struct.pack('>I7I6', now + place * 1000, place) .. terms .. owner) == 1 then
-    local ahead = stand_in_line()
-    if ahead >= most then
-      call('HDEL', r.waiters, id)
-      return nil, 'o'
-    end
-    -- A busy queue is kept alive by one newcomer in 31: cheap, and the keys live a thousand times longer than that takes.
-    if ahead == 0 or now % 31 == 0 then
-      call('PEXPIRE', r.queue, live)
-      call('PEXPIRE', r.waiters, live)
-    end
-    return ahead
-  end
-  local before = call('HGET', r.waiters, id)
-  if string.sub(before, 14, 22) ~= terms then return nil, 'm' end
-  local until_ = math.max(now + place * 1000, (struct.unpack('>I7', before)))
-  call('HSET', r.waiters, id, struct.pack('>I7I6', until_, place) .. terms .. owner)
-  return call('ZRANK', r.queue, id) or stand_in_line()
-end
-
-local function queue()
+local function wait()
   local ahead, wrong = enter()
   if wrong then return wrong end
   if not r.waits then r.waits, r.dirty = true, true end
@@ -141,7 +153,7 @@ local function answer()
   if mode ~= 'x' and r.n >= most_holders then return 'h' end
   if not r.waits and not r.upgrader and fits(r, mode, take, capacity) then return grant(hold) end
   if place == 0 then return string.format('b%d', next_look()) end
-  return queue()
+  return wait()
 end
 local said = answer()
 save(r, now, live)

@@ -5,6 +5,7 @@
 --
 -- Answers how many holders were asked, as digits | c something else lies there
 
+-- include tell.lua
 -- include slots.lua
 -- include holders.lua
 -- include queue.lua

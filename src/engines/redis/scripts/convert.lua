@@ -8,6 +8,7 @@
 --          already | g there is no such hold | u permits cannot be converted | p token parts are used up
 --          l<server µs> too late, nothing done | c something else lies there
 
+-- include tell.lua
 -- include slots.lua
 -- include holders.lua
 -- include queue.lua

@@ -5,6 +5,7 @@
 --
 -- Answers what it was: h holding | w waiting | g gone | c something else lies there
 
+-- include tell.lua
 -- include slots.lua
 -- include holders.lua
 -- include queue.lua

@@ -91,7 +91,7 @@ local function add(r, mode, hold, take, capacity)
       -- A hash may have outlived a state that the server has lost.
       if call('HLEN', r.holders) > 0 then call('DEL', r.holders) end
       r.begins, r.capacity, r.taken, r.map = true, 0, 0, ''
-      if mode == 'p' then r.capacity, r.map = capacity, map_of(capacity, {}) end
+      if mode == 'p' then r.capacity, r.map = capacity, empty_map(capacity) end
     end
   end
   if mode == 'p' then
@@ -104,6 +104,12 @@ end
 
 local function empty(r) r.mode, r.n, r.expiry, r.upgrader, r.dirty = 'x', 0, 0, nil, true end
 
+local function mark(r, slots, sign)
+  local more
+  r.map, more = mark_slots(r.map, slots, sign)
+  r.taken = r.taken + more
+end
+
 local function drop(r, hold)
   if r.mode ~= 'x' then
     r.fresh[hold.id] = nil
@@ -111,49 +117,57 @@ local function drop(r, hold)
     if r.upgrader == hold.id then r.upgrader = nil end
   end
   if r.n == 1 then return empty(r) end
-  if r.mode == 'p' then
-    local freed
-    r.map, freed = free_slots(r.map, hold.slots)
-    r.taken = r.taken - freed
-  end
+  if r.mode == 'p' then mark(r, hold.slots, -1) end
   r.n, r.dirty = r.n - 1, true
+end
+
+-- Frees the permits of the dead, or takes those of the living on an empty map: whichever is less. Only the latter is right if
+-- the server has lost holders.
+local function reap_slots(r, before, dead, living)
+  local marked, sign = dead, -1
+  if #dead > #living or #dead + #living ~= before then
+    r.map, r.taken, marked, sign = empty_map(r.capacity), 0, living, 1
+  end
+  for _, text in ipairs(marked) do
+    local hold = read_hold(nil, text)
+    if hold then mark(r, hold.slots, sign) end
+  end
 end
 
 -- Forgets holds and ghosts whose time is over.
 local function reap(r, now)
   if r.n == 0 or r.expiry > now then return end
   if r.mode == 'x' then return empty(r) end
-  local all, dead, slots = call('HGETALL', r.holders), {}, {}
-  r.n, r.expiry, r.dirty = 0, math.huge, true
+  local all, ids, dead, living, before = call('HGETALL', r.holders), {}, {}, {}, r.n
+  r.expiry, r.dirty = math.huge, true
   for i = 1, #all, 2 do
     local text = all[i + 1]
     local expiry = #text < 25 and 0 or struct.unpack('>I7', text)
     if expiry <= now then
-      dead[#dead + 1] = all[i]
+      ids[#ids + 1], dead[#dead + 1] = all[i], text
     else
-      r.n, r.expiry = r.n + 1, math.min(r.expiry, expiry)
-      if r.mode == 'p' then slots[r.n] = read_hold(all[i], text).slots end
+      living[#living + 1] = text
+      if expiry < r.expiry then r.expiry = expiry end
     end
   end
-  for from = 1, #dead, 1000 do call('HDEL', r.holders, unpack(dead, from, math.min(from + 999, #dead))) end
+  for from = 1, #ids, 1000 do call('HDEL', r.holders, unpack(ids, from, math.min(from + 999, #ids))) end
+  r.n = #living
   if r.n == 0 then return empty(r) end
-  if r.mode == 'p' then r.map, r.taken = map_of(r.capacity, slots) end
+  if r.mode == 'p' then reap_slots(r, before, dead, living) end
   local hold = r.upgrader and find(r, r.upgrader)
   if hold and hold.ends > now then r.expiry = math.min(r.expiry, hold.ends) end
 end
 
 local function pack(r)
-  local flags, head = r.waits and 4 or 0, '>c2Bc1I4I7I7'
-  if r.n == 0 then return struct.pack(head .. 'c16', 'T1', flags, 'x', r.dies, 0, r.last, nobody) end
+  local flags = r.waits and 4 or 0
+  if r.n == 0 then return struct.pack('>c2Bc1I4I7I7c16', 'T1', flags, 'x', r.dies, 0, r.last, nobody) end
   if r.mode ~= 'x' then
-    return struct.pack(head .. 'I4c16I4I4', 'T1', flags + 17, r.mode, r.dies, r.expiry, r.last, r.n, r.upgrader or nobody,
-                       r.capacity, r.taken) .. r.map
+    return struct.pack('>c2Bc1I4I7I7I4c16I4I4c0', 'T1', flags + 17, r.mode, r.dies, r.expiry, r.last, r.n, r.upgrader or nobody,
+                       r.capacity, r.taken, r.map)
   end
-  flags = flags + (r.claimed and 1 or 3)
-  if r.delay == 0 then
-    return struct.pack(head .. 'c16', 'T1', flags, 'x', r.dies, r.expiry, r.last, r.id) .. r.owner
-  end
-  return struct.pack(head .. 'c16I6', 'T1', flags + 8, 'x', r.dies, r.expiry, r.last, r.id, r.delay) .. r.owner
+  flags = flags + (r.claimed and 1 or 3) + (r.delay > 0 and 8 or 0)
+  return struct.pack('>c2Bc1I4I7I7c16', 'T1', flags, 'x', r.dies, r.expiry, r.last, r.id) ..
+         (r.delay > 0 and struct.pack('>I6', r.delay) or '') .. r.owner
 end
 
 -- Brings what has changed to the server. `live` is how long the keys are to live, from now; without it, and while most of that

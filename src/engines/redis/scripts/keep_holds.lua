@@ -33,6 +33,7 @@ for i, key in ipairs(KEYS) do
 end
 if not others then return table.concat(fates) end
 
+-- include tell.lua
 -- include slots.lua
 -- include holders.lua
 -- include queue.lua

@@ -8,6 +8,7 @@
 --
 -- Answers one letter per waiter: w waiting, extended | h holding | g gone
 
+-- include tell.lua
 -- include slots.lua
 -- include holders.lua
 -- include queue.lua

@@ -1,15 +1,7 @@
--- The queue of a name, for the scripts that include this file after holders.lua.
+-- The queue of a name, for the scripts that include this file after tell.lua and holders.lua.
 --
 -- q is a sorted set of ids by ticket; w is a hash id -> '>I7I6c1I4I4' expiry of the place (server µs), place ms, mode, how many
 -- permits of how many, then the owner. Both exist only while somebody waits, and both expire by themselves.
-
--- A message to the client that made this id: the first half of an id is that client's nonce. It is only a hint, so a server
--- that does not allow it (ACL) is no failure: the client looks again by itself.
-local function tell(id, kind, words)
-  local prefix = string.match(KEYS[1], '^[^{]*')
-  redis.pcall('PUBLISH', prefix .. 'inbox:' .. string.format('%02x%02x%02x%02x%02x%02x%02x%02x', string.byte(id, 1, 8)),
-              kind .. id .. (words or ''))
-end
 
 local function leave(r, id)
   call('ZREM', r.queue, id)
@@ -18,10 +10,11 @@ end
 
 -- The head becomes a holder, at first only for as long as its place is good: it has to claim. The token part is made here,
 -- since the lock changes hands here. An unclaimed hold has no lock delay: whoever never had the lock leaves nothing behind.
--- (An id that waits beside its own ghost takes its field in the hash; what the ghost had is counted until the next reap.)
-local function hand_over(r, id, place, now)
+-- A ghost of the same id makes room for it.
+local function hand_over(r, id, place, ghost, now)
   local _, ms, mode, take, capacity = struct.unpack('>I7I6c1I4I4', place)
   if not fits(r, mode, take, capacity) then return false end
+  if ghost then drop(r, read_hold(id, ghost)) end
   add(r, mode, {id = id, ends = now + ms * 1000, part = math.max(r.last + 1, now), delay = 0, claimed = false, slots = '',
                 owner = string.sub(place, 23)}, take, capacity)
   return true
@@ -56,10 +49,11 @@ local function turn(r, now, asking)
     if not r.waits or given >= 1000 or r.n > 0 and (r.mode == 'x' or r.taken >= r.capacity and r.mode == 'p') then return end
     local ids = call('ZRANGE', r.queue, '0', look - 1)
     local places = #ids > 0 and call('HMGET', r.waiters, unpack(ids))
+    local ghosts = places and r.n > 0 and call('HMGET', r.holders, unpack(ids)) or {}
     local out = {}
     for i, id in ipairs(ids) do
       if places[i] and struct.unpack('>I7', places[i]) > now then
-        if not hand_over(r, id, places[i], now) then break end
+        if not hand_over(r, id, places[i], ghosts[i], now) then break end
         if id ~= asking then tell(id, 'w') end
         given = given + 1
       end
