@@ -46,6 +46,13 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/tyer-config-version.cmake
 install(FILES ${PROJECT_BINARY_DIR}/tyer-config.cmake ${PROJECT_BINARY_DIR}/tyer-config-version.cmake
         DESTINATION ${package_dir})
 
+# Found from where the files lie, so that `cmake --install --prefix` and a moved tree work.
+file(RELATIVE_PATH TYER_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" TYER_PC_TO_PREFIX "${TYER_PC_TO_PREFIX}")
+set(TYER_PC_REDIS_STATIC "")
+if(NOT TYER_SHARED)
+  set(TYER_PC_REDIS_STATIC " -lssl -lcrypto")
+endif()
 foreach(name tyer tyer-redis)
   if(name STREQUAL "tyer" OR TYER_REDIS)
     configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)

@@ -41,7 +41,7 @@ class speaker {
 
   void unlock(const std::string& name, const tyer::core::id& who) {
     if (dialect_ == dialect::set_nx) return wire_.add({"EVALSHA", del_, "1", name, who.view()});
-    script(tyer::redis::scripts::release.sha1, commands_.release({who, name, tyer::engine::mode::exclusive}));
+    script(tyer::redis::scripts::release.sha1, commands_.release({who, name, tyer::engine::mode::exclusive}, true));
   }
 
   // Throws unless the lock was free.

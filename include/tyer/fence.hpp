@@ -1,53 +1,249 @@
 // Checking tokens, because a token that nobody checks is decoration.
+//
+//   where the data lives        | what checks the token
+//   ----------------------------+------------------------------------------------------------------------------------
+//   memory of a process         | fence_gate; slot_gates for permits
+//   a row of a SQL database     | sql_fence, sql_shared_fence: pieces of your own UPDATE
+//   Redis, Valkey               | redis_fence_script, or redis_fence_function inside your own script
+//
+// The rule is the same everywhere. Between two holds that conflict, the later one has the larger token. So an exclusive
+// token passes unless a larger one of any mode was let in before, and a shared one unless an exclusive one at least as
+// large was. An equal token passes again: it is the same holder coming back. A conversion (shared to exclusive or back)
+// gives the hold a new, larger token, and the old one is a stale one like any other.
+//
+// Show the token *before* the read that the write depends on, and write only if it was let in; else a read-modify-write
+// can still lose an update.
 #pragma once
 
 #include <tyer/export.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace tyer {
 inline namespace v1 {
 
-// The gate of a resource that lives in memory: lets a token in unless a larger conflicting one was seen before.
-//
-// Enter *before* the read that the write depends on, and write only if it let you in; else a read-modify-write can still
-// lose an update.
-//
-// An equal token passes: it is the same holder coming back. `enter` is for exclusive holders; `enter_shared` for shared
-// ones, which do not conflict with each other.
+// What a resource has let in so far, as plain data to be stored beside it. 0 is no token, and never passes.
+struct fence_marks {
+  std::uint64_t max_exclusive = 0;
+  std::uint64_t max_any = 0;  // never below max_exclusive
+
+  [[nodiscard]] constexpr bool enter(std::uint64_t token) noexcept {
+    if (token == 0 || token < max_any) return false;
+    max_any = max_exclusive = token;
+    return true;
+  }
+  [[nodiscard]] constexpr bool enter_shared(std::uint64_t token) noexcept {
+    if (token <= max_exclusive) return false;
+    if (token > max_any) max_any = token;
+    return true;
+  }
+
+  friend constexpr bool operator==(const fence_marks&, const fence_marks&) = default;
+};
+
+// The gate of a resource that lives in memory: lets a token in unless a larger conflicting one was let in before.
+// `enter` is for exclusive holders; `enter_shared` for shared ones, which do not conflict with each other.
 //
 // Thread safety: everything may be called from any thread. The gate is not a lock: it orders, it does not exclude.
 class fence_gate {
  public:
   fence_gate() = default;
-  // For a gate that comes back from storage: start at what was seen.
-  explicit fence_gate(std::uint64_t seen) noexcept : max_exclusive_(seen), max_any_(seen) {}
+  // For a gate that comes back from storage.
+  explicit fence_gate(const fence_marks& stored) noexcept : marks_(stored) {}
+  // The same, where only exclusive holders have been.
+  explicit fence_gate(std::uint64_t seen) noexcept : marks_{seen, seen} {}
 
   [[nodiscard]] bool enter(std::uint64_t token) noexcept {
     std::lock_guard guard{mutex_};
-    if (token < max_any_) return false;
-    max_any_ = max_exclusive_ = token;
-    return true;
+    return marks_.enter(token);
   }
 
   [[nodiscard]] bool enter_shared(std::uint64_t token) noexcept {
     std::lock_guard guard{mutex_};
-    if (token <= max_exclusive_) return false;
-    if (token > max_any_) max_any_ = token;
-    return true;
+    return marks_.enter_shared(token);
   }
 
-  std::uint64_t seen() const noexcept {
+  std::uint64_t seen() const noexcept { return marks().max_any; }
+
+  fence_marks marks() const noexcept {
     std::lock_guard guard{mutex_};
-    return max_any_;
+    return marks_;
   }
 
  private:
   mutable std::mutex mutex_;
-  std::uint64_t max_exclusive_ = 0;
-  std::uint64_t max_any_ = 0;
+  fence_marks marks_;
 };
+
+// The gates of a resource with permits: one for each slot, for two holds conflict only where they have the same slot. A
+// hold of several permits passes all its slots or none, and leaves no trace if one of them refuses it.
+//
+// Thread safety: everything may be called from any thread.
+class slot_gates {
+ public:
+  explicit slot_gates(std::size_t slots) : marks_(slots) {}
+
+  // False also for a slot that there is not.
+  [[nodiscard]] bool enter(std::uint32_t slot, std::uint64_t token) noexcept {
+    return enter(std::span<const std::uint32_t>{&slot, 1}, token);
+  }
+
+  [[nodiscard]] bool enter(std::span<const std::uint32_t> slots, std::uint64_t token) noexcept {
+    std::lock_guard guard{mutex_};
+    for (const auto slot : slots) {
+      if (slot >= marks_.size()) return false;
+      if (fence_marks look = marks_[slot]; !look.enter(token)) return false;
+    }
+    for (const auto slot : slots) static_cast<void>(marks_[slot].enter(token));
+    return !slots.empty();
+  }
+
+  std::size_t size() const noexcept { return marks_.size(); }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<fence_marks> marks_;  // never resized
+};
+
+namespace detail {
+
+// name or "name" or `name`, or several with dots between. Not a parser of any database: it only keeps out what could
+// end the name and begin something else.
+constexpr bool is_sql_name(std::string_view text) noexcept {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           static_cast<unsigned char>(c) >= 0x80;
+  };
+  for (std::size_t at = 0;;) {
+    if (at == text.size()) return false;
+    if (const char quote = text[at]; quote == '"' || quote == '`') {
+      const auto end = text.find(quote, at + 1);
+      if (end == std::string_view::npos || end == at + 1) return false;
+      for (std::size_t i = at + 1; i < end; ++i) {
+        if (text[i] == '\\' || text[i] == '\0') return false;
+      }
+      at = end + 1;
+    } else {
+      const auto begin = at;
+      while (at < text.size() && plain(text[at])) ++at;
+      if (at == begin) return false;
+    }
+    if (at == text.size()) return true;
+    if (text[at++] != '.') return false;
+  }
+}
+
+inline std::string sql_name(std::string_view text) {
+  if (!is_sql_name(text)) throw std::invalid_argument{"not the name of a SQL column"};
+  return std::string{text};
+}
+
+}  // namespace detail
+
+// The place of the token in a statement. It is a BIGINT there whatever type the driver binds it with: beside a string
+// MySQL may take a number for floating point, which drops the last digits of a token. Bind hold.token() as a signed
+// 64-bit number, or as decimal text.
+struct sql_parameter {
+  std::string text;
+
+  static sql_parameter mysql() { return {"CAST(? AS SIGNED)"}; }
+  static sql_parameter postgresql(unsigned n) { return {"CAST($" + std::to_string(n) + " AS BIGINT)"}; }
+};
+
+// The fence of a row that only exclusive holders write: one column, BIGINT, NULL or 0 to begin with.
+//
+//   UPDATE account SET balance = $1, <set> WHERE id = $2 AND <where>
+//
+// - The fence is checked by the conditional UPDATE itself, or, where the transaction reads before it writes, by an
+//   UPDATE that only sets the fence and is the *first* statement of that transaction: it locks the row, so what is read
+//   after it stays as it is until the transaction ends.
+// - 0 rows affected: refused (or there is no such row). Roll back.
+// - MySQL and MariaDB count by default the rows that *changed*: the same token again, with nothing else to change,
+//   counts 0. Connect with CLIENT_FOUND_ROWS.
+// - Every piece has one parameter in it (set of sql_shared_fence: two), which counts where parameters are `?`.
+//
+// Names are put into the text as they are: quote them yourself if they need it, and never take them from input. What is
+// not a name or a quoted name throws std::invalid_argument.
+class sql_fence {
+ public:
+  explicit sql_fence(std::string_view column) : column_(detail::sql_name(column)) {}
+
+  std::string set(const sql_parameter& token) const { return column_ + " = " + token.text; }
+  std::string where(const sql_parameter& token) const {
+    return "(" + column_ + " IS NULL OR " + column_ + " <= " + token.text + ")";
+  }
+
+ private:
+  std::string column_;
+};
+
+// The fence of a row that shared holders use too: two columns, and otherwise as sql_fence.
+class sql_shared_fence {
+ public:
+  sql_shared_fence(std::string_view max_exclusive, std::string_view max_any)
+      : exclusive_(detail::sql_name(max_exclusive)), any_(detail::sql_name(max_any)) {}
+
+  std::string set(const sql_parameter& token) const {
+    return exclusive_ + " = " + token.text + ", " + any_ + " = " + token.text;
+  }
+  std::string where(const sql_parameter& token) const {
+    return "(" + any_ + " IS NULL OR " + any_ + " <= " + token.text + ")";
+  }
+
+  std::string set_shared(const sql_parameter& token) const {
+    return any_ + " = GREATEST(COALESCE(" + any_ + ", 0), " + token.text + ")";
+  }
+  std::string where_shared(const sql_parameter& token) const {
+    return "(" + exclusive_ + " IS NULL OR " + exclusive_ + " < " + token.text + ")";
+  }
+
+ private:
+  std::string exclusive_;
+  std::string any_;
+};
+
+// A function for the top of your own Lua script: `tyer_fence(key, token, mode)` is true if the token was let in. Mode
+// is 'exclusive' or 'shared', the token a decimal string: Lua's numbers are doubles, which drop the last digits.
+//
+//   if not tyer_fence(KEYS[1], ARGV[1], 'exclusive') then return 0 end
+//   ... what the script reads and writes
+//
+// The fence is a hash at `key`, of the fields `exclusive` and `any`. In a cluster the key must live in the slot of what
+// it guards (the same {tag}), and like that it must neither expire nor be evicted. Digits have the same order in every
+// locale, so strings of one length may be compared as they are.
+#define TYER_FENCE_LUA_                                                                            \
+  "local function tyer_fence(key, token, mode)\n"                                                  \
+  "  if type(token) ~= 'string' or #token > 20 or not token:find('^[1-9]%d*$') then\n"             \
+  "    error('tyer_fence: the token must be a decimal string above 0')\n"                          \
+  "  end\n"                                                                                        \
+  "  local function below(a, b) return #a < #b or (#a == #b and a < b) end\n"                      \
+  "  local seen = redis.call('HMGET', key, 'exclusive', 'any')\n"                                  \
+  "  local exclusive, any = seen[1] or '0', seen[2] or '0'\n"                                      \
+  "  if mode == 'exclusive' then\n"                                                                \
+  "    if below(token, any) then return false end\n"                                               \
+  "    if exclusive ~= token then redis.call('HSET', key, 'exclusive', token, 'any', token) end\n" \
+  "  elseif mode == 'shared' then\n"                                                               \
+  "    if not below(exclusive, token) then return false end\n"                                     \
+  "    if below(any, token) then redis.call('HSET', key, 'any', token) end\n"                      \
+  "  else\n"                                                                                       \
+  "    error('tyer_fence: the mode must be exclusive or shared')\n"                                \
+  "  end\n"                                                                                        \
+  "  return true\n"                                                                                \
+  "end\n"
+inline constexpr std::string_view redis_fence_function = TYER_FENCE_LUA_;
+
+// The same as a script of its own: KEYS[1] the fence, ARGV[1] the token, ARGV[2] the mode; answers 1 or 0. Whatever is
+// read and written in later commands needs the token shown again with the write, in one script.
+inline constexpr std::string_view redis_fence_script =
+    TYER_FENCE_LUA_ "return tyer_fence(KEYS[1], ARGV[1], ARGV[2]) and 1 or 0\n";
+#undef TYER_FENCE_LUA_
 
 }  // namespace v1
 }  // namespace tyer

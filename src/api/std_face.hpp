@@ -6,9 +6,9 @@
 #pragma once
 
 #include "api/acquiring.hpp"
+#include "primitives/gate.hpp"
 
 #include <chrono>
-#include <semaphore>
 #include <utility>
 
 namespace tyer {
@@ -57,7 +57,7 @@ class std_face {
   }
 
  private:
-  std::binary_semaphore gate_{1};
+  primitives::gate gate_;
   hold held_;  // the owner's, between lock and unlock
 };
 

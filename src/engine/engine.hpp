@@ -67,7 +67,7 @@ struct granted {
   std::vector<std::uint32_t> slots = {};  // of permits: which of 0 … capacity-1
 };
 struct queued {
-  std::uint32_t ahead = 0;
+  std::uint32_t ahead = 0;    // at most: some of them may have died
   milliseconds look_again{};  // ask again then, even if nobody woke you; it is keep() that keeps the place meanwhile
 };
 struct busy {
@@ -146,7 +146,8 @@ class engine {
   // Connects and stays connected until close(); never fails, but reports down() and up(). Called once.
   virtual void open(events&) = 0;
 
-  virtual void acquire(const request&, reply<answer>) = 0;  // idempotent by id: also the claim after a hand-over
+  // Idempotent by id: also the claim after a hand-over, with the same terms (the lock delay too: an unclaimed hold has none).
+  virtual void acquire(const request&, reply<answer>) = 0;
   // Extends holds (as = holding, what the caller was told they are) or places in the queue (as = waiting) to ttl from now;
   // never shortens, never re-creates. A waiter that was handed the lock meanwhile is answered `holding` and not extended:
   // it must claim. At most can().keep_batch targets.

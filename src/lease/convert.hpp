@@ -51,11 +51,6 @@ class convert {
   verb on_up(time_point now) noexcept;
   verb on_time(time_point now) noexcept;
 
-  // Nothing is under way, and nothing that was can be executed any more.
-  bool is_settled(time_point now) const noexcept {
-    return state_ == state::idle && now >= shared_until_ && now >= exclusive_until_;
-  }
-
   goal to() const noexcept { return to_; }
   state where() const noexcept { return state_; }
   time_point wake_at() const noexcept { return wake_at_; }

@@ -11,18 +11,19 @@ namespace {
 
 // Filled by the driver, waited for by the caller. Shared: the one who notifies may be the last to look at it.
 template <class T>
-struct slot : house::latch {
+struct slot : runtime::latch {
   T value;
 };
 
-// Waits for the answer of something that can be called off.
+// Waits for the answer of something that can be called off. others_serve: nothing is left to do for it here.
 template <class T, class Asked>
-T wait_for(house& h, const std::shared_ptr<slot<T>>& answer, const Asked& asked, std::stop_token stop) {
+T wait_for(house& h, const std::shared_ptr<slot<T>>& answer, const Asked& asked, std::stop_token stop,
+           bool others_serve = false) {
   // Behind the order: a stop that has been requested already finds it there.
   const auto cancel = [&h, &asked] { h.cancel(asked, errc::cancelled); };
   std::optional<std::stop_callback<decltype(cancel)>> on_stop;
   if (stop.stop_possible()) on_stop.emplace(std::move(stop), cancel);
-  h.wait(*answer);
+  others_serve ? answer->wait() : h.wait(*answer);
   return std::move(answer->value);
 }
 
@@ -80,8 +81,9 @@ acquired acquire_blocking(house& h, std::shared_ptr<const spec> what, const pati
     answer->value = {std::move(f), std::move(held)};
     h.open_soon(answer);
   };
-  h.want(w, house::then::waits);
-  return wait_for(h, answer, w, std::move(stop));
+  w->anywhere = true;  // the answer is only put down
+  const bool joined = h.want(w, house::then::waits);
+  return wait_for(h, answer, w, std::move(stop), joined);
 }
 
 released release_blocking(house& h, hold_ptr held) {

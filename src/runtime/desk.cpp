@@ -28,8 +28,15 @@ std::string owner_of(const spec& what, const std::source_location& where) {
 
 }  // namespace
 
-desk::desk(engine::engine& e, const core::clock& c, core::id_source& ids, watcher& w, const limits& l)
-    : engine_(e), clock_(c), ids_(ids), watch_(w), limits_(l), dice_(ids.nonce() | 1), keeper_(e.can().keep_batch) {}
+desk::desk(engine::engine& e, const core::clock& c, core::id_source& ids, watcher& w, const limits& l, door* d)
+    : engine_(e),
+      clock_(c),
+      ids_(ids),
+      watch_(w),
+      limits_(l),
+      door_(d),
+      dice_(ids.nonce() | 1),
+      keeper_(e.can().keep_batch) {}
 
 // Wishes that nobody will answer any more must not keep themselves alive.
 desk::~desk() {
@@ -80,12 +87,7 @@ void desk::want(std::shared_ptr<wish> w) {
     if (!undecided(l)) return finish(*w, {}, nullptr);
     w->limit = std::min(w->limit, clock_.now() + limits_.request_timeout);
   }
-  w->self = w;
-  w->queued_at = &l;
-  if (w->since == lease::time_point{}) w->since = clock_.now();
-  ++wishes_;
-  if (!w->waits) ++l.tries;
-  l.line.join(*w);
+  place(l, w);
   if (w->limit != lease::time_point::max()) {
     wish_timers_.sweep([](const std::weak_ptr<wish>& p) {
       const auto live = p.lock();
@@ -94,6 +96,23 @@ void desk::want(std::shared_ptr<wish> w) {
     wish_timers_.at(w->limit, w);
   }
   if (l.standing == nullptr) begin(l);
+}
+
+void desk::place(lane& l, const std::shared_ptr<wish>& w) {
+  w->self = w;
+  w->queued_at = &l;
+  if (w->since == lease::time_point{}) w->since = clock_.now();
+  ++wishes_;
+  if (!w->waits) ++l.tries;
+  l.line.join(*w);
+}
+
+bool desk::join(const std::shared_ptr<wish>& w) {
+  if (closed_ || wishes_ >= limits_.wishes_max || w->limit != lease::time_point::max()) return false;
+  const auto at = lanes_.find(key_of(*w->what));
+  if (!w->waits || at == lanes_.end() || at->second->standing == nullptr) return false;
+  place(*at->second, w);
+  return true;
 }
 
 // Readers and permits do not exclude each other: that one of them asks for the lock does not mean that the next will not
@@ -232,8 +251,8 @@ void desk::session_gone(engine::session via) {
 
 void desk::asked(const core::id& who, std::string_view) {
   ticket* t = find(who);
-  if (t == nullptr || t->held() == nullptr) return;
-  t->asked_back = true;
+  if (t == nullptr || (t->held() == nullptr && t->acquiring() == nullptr)) return;
+  t->asked_back = true;  // also by one who has been handed the lock and does not know it yet
   if (t->current) watch_.ask(t->current);
 }
 
@@ -254,6 +273,7 @@ void desk::up(const engine::server_facts&) {
     } else if (auto* r = t->releasing()) {
       if (const auto v = r->on_up(); v != lease::release::verb::none) act(*t, v);
     } else if (t->changing) {
+      if (t->upgraded) confirm_upgrade(*t);
       act(*t, t->changing->machine.on_up(now));
     }
   }
@@ -273,8 +293,9 @@ void desk::close() {
     } else if (t->held() != nullptr) {
       close_held(*t);
     } else if (t->lost() != nullptr) {
+      const auto end = t->lost()->end;  // the delay begins with the release: not before the owner's window ends
       take_from_owner(*t);
-      begin_release(*t, lease::release{t->late_until, clock_.now()}, clock_.now());
+      begin_release(*t, lease::release{t->late_until, end}, end);
     } else {
       detach(*t);
       retire(*t);
@@ -293,13 +314,17 @@ void desk::close() {
 void desk::close_held(ticket& t) {
   const auto now = clock_.now();
   const auto free_at = t.current ? t.current->free_at() : t.rests_until.value_or(now);
-  drop_changes(t, errc::closed);
+  const changes unanswered = take_changes(t);
   take_from_owner(t);
-  if (now < free_at) return leave_behind(t, free_at);
-  const auto end = t.held()->valid_until();
-  t.clean = false;
-  detach(t);
-  begin_release(t, lease::release{t.late_until, end}, now);
+  if (now < free_at) {
+    leave_behind(t, free_at);
+  } else {
+    const auto end = t.held()->valid_until();
+    t.clean = false;
+    detach(t);
+    begin_release(t, lease::release{t.late_until, end}, now);
+  }
+  answer_all(unanswered, errc::closed);
 }
 
 void desk::abandon() {

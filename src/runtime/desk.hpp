@@ -5,7 +5,8 @@
 // The desk knows no thread, no socket and no clock of its own: it is handed an engine and a clock, and told when to look
 // at the time. Production drives it from a thread (house.hpp); the simulation drives the very same code on virtual time.
 //
-// Thread safety: none. Callbacks (wish::done, release_reply) run inside the calls and must not block; they may call back.
+// Thread safety: none, but what the engine calls back passes the door, if there is one. Callbacks (wish::done,
+// release_reply) run inside the calls and must not block; they may call back.
 #pragma once
 
 #include "core/clock.hpp"
@@ -17,9 +18,11 @@
 #include "runtime/timers.hpp"
 #include "runtime/wish.hpp"
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -47,10 +50,18 @@ struct limits {
 
 class desk final : public engine::events {
  public:
-  desk(engine::engine& e, const core::clock& c, core::id_source& ids, watcher& w, const limits& l);
+  using door = std::recursive_mutex;
+
+  desk(engine::engine& e, const core::clock& c, core::id_source& ids, watcher& w, const limits& l, door* d = nullptr);
   ~desk();
 
   void want(std::shared_ptr<wish> w);
+
+  // The part of want and of give_back that needs no engine, for a caller that does not drive: behind somebody else in the
+  // line, and from one holder to the next. False: nothing was done.
+  bool join(const std::shared_ptr<wish>& w);
+  bool hand_off(const hold_ptr& h);
+
   // Ends a wish that still waits. What was already sent is taken back.
   void cancel(const std::shared_ptr<wish>& w, tyer::failure why);
   void give_back(const hold_ptr& h, release_reply told);
@@ -111,6 +122,7 @@ class desk final : public engine::events {
 
   // lanes and their wishes
   lane& lane_for(const std::shared_ptr<const spec>& what);
+  void place(lane& l, const std::shared_ptr<wish>& w);
   void begin(lane& l);
   void go_on(lane& l);
   static bool undecided(const lane& l) noexcept;
@@ -153,13 +165,17 @@ class desk final : public engine::events {
 
   // a ticket that changes its mode
   void begin_change(ticket& t, std::shared_ptr<change> c);
+  void confirm_upgrade(ticket& t);
+  static bool disproves(ticket& t, const engine::outcome<engine::answer>& o);
+  void on_change_time(ticket& t, lease::time_point now);
   void send_convert(ticket& t);
   void on_converted(const core::id& who, std::uint64_t serial, engine::outcome<engine::answer>&& o);
   void act(ticket& t, lease::convert::verb v);
   void become(ticket& t, const std::shared_ptr<const spec>& to);
   void end_change(ticket& t, tyer::failure f, bool changed);
-  static void answer_changes(ticket& t, errc why = errc::lost);
-  static void drop_changes(ticket& t, errc why = errc::lost);
+  using changes = std::array<std::shared_ptr<change>, 2>;
+  static changes take_changes(ticket& t) noexcept;
+  static void answer_all(const changes& all, const tyer::failure& f);
 
   // those who watch a name
   void look(const std::shared_ptr<observer>& o);
@@ -175,12 +191,14 @@ class desk final : public engine::events {
   lane* detach(ticket& t) noexcept;
 
   double jitter() noexcept;
+  std::unique_lock<door> come_in() { return door_ != nullptr ? std::unique_lock{*door_} : std::unique_lock<door>{}; }
 
   engine::engine& engine_;
   const core::clock& clock_;
   core::id_source& ids_;
   watcher& watch_;
   limits limits_;
+  door* door_;
   bool closed_ = false;
   std::size_t wishes_ = 0;
   std::size_t asks_in_flight_ = 0;

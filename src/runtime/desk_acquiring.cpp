@@ -45,7 +45,10 @@ void desk::send_ask(ticket& t) {
   r.seen = t.home->seen;
   r.owner = t.owner;
   ++asks_in_flight_;
-  engine_.acquire(r, [this, who = t.who](engine::outcome<engine::answer>&& o) { on_answer(who, std::move(o)); });
+  engine_.acquire(r, [this, who = t.who](engine::outcome<engine::answer>&& o) {
+    const auto in = come_in();
+    on_answer(who, std::move(o));
+  });
 }
 
 void desk::on_answer(const core::id& who, engine::outcome<engine::answer>&& o) {
@@ -171,6 +174,7 @@ void desk::give(ticket& t) {
   h->at_desk = &t;
   t.current = h;
   watch_.guard(h);
+  if (t.asked_back) watch_.ask(h);
   if (h->ends_at() != lease::time_point::max()) {
     ticket_timers_.at(lease::alarm_at(h->ends_at(), t.what->ttl), t.who);
   }

@@ -35,7 +35,7 @@ void desk::convert(std::shared_ptr<change> c) {
   if (t->how == c->to->how && !t->changing) return answer(c, {}, true);
   if (!t->changing) {
     t->changing =
-        std::make_unique<conversion>(conversion{{t->what->ttl, limits_.request_timeout}, 0, nullptr, nullptr});
+        std::make_unique<conversion>(conversion{{t->what->ttl, limits_.request_timeout}, 0, 0, nullptr, nullptr});
   }
   const bool idle = t->changing->machine.where() == convert::state::idle;
   if (!idle && (t->changing->current || t->changing->next)) {
@@ -50,6 +50,7 @@ void desk::convert(std::shared_ptr<change> c) {
 void desk::begin_change(ticket& t, std::shared_ptr<change> c) {
   if (t.how == c->to->how) return answer(c, {}, true);
   const auto goal = goal_of(c->to->how);
+  t.changing->before = t.part;
   t.changing->current = std::move(c);
   act(t, t.changing->machine.begin(goal, clock_.now()));
 }
@@ -69,11 +70,38 @@ void desk::cancel(const std::shared_ptr<change>& c, tyer::failure why) {
   answer(c, std::move(why), false);
 }
 
+// After a reconnect. The engine keeps a hold whatever its mode, so a server that was restarted from an old copy, from before
+// the upgrade, would go on renewing it as one among other readers. To ask for the upgrade again changes nothing if it is
+// there; until it is confirmed, nothing is renewed.
+void desk::confirm_upgrade(ticket& t) {
+  if (t.changing->machine.where() != convert::state::idle) return;  // being taken back, or asked for already
+  t.in_doubt = true;
+  act(t, t.changing->machine.begin(convert::goal::exclusive, clock_.now()));
+}
+
+bool desk::disproves(ticket& t, const engine::outcome<engine::answer>& o) {
+  if (const auto* f = std::get_if<engine::failure>(&o.result)) return !core::passing(f->kind);
+  const auto* g = std::get_if<engine::granted>(&std::get<engine::answer>(o.result));
+  t.in_doubt = g == nullptr || g->part != t.part;
+  return t.in_doubt;
+}
+
+void desk::on_change_time(ticket& t, lease::time_point now) {
+  const auto who = t.who;
+  for (const auto& c : {t.changing->current, t.changing->next}) {
+    if (c && now >= c->limit) cancel(c, {});
+  }
+  ticket* same = find(who);  // whoever was told may have given it back
+  if (same != nullptr && same->changing) act(*same, same->changing->machine.on_time(now));
+}
+
 void desk::send_convert(ticket& t) {
   const auto serial = ++t.changing->serial;
-  engine_.convert(
-      {t.who, t.what->name, t.how}, mode_of(t.changing->machine.to()), limits_.request_timeout,
-      [this, who = t.who, serial](engine::outcome<engine::answer>&& o) { on_converted(who, serial, std::move(o)); });
+  engine_.convert({t.who, t.what->name, t.how}, mode_of(t.changing->machine.to()), limits_.request_timeout,
+                  [this, who = t.who, serial](engine::outcome<engine::answer>&& o) {
+                    const auto in = come_in();
+                    on_converted(who, serial, std::move(o));
+                  });
 }
 
 void desk::on_converted(const core::id& who, std::uint64_t serial, engine::outcome<engine::answer>&& o) {
@@ -81,6 +109,7 @@ void desk::on_converted(const core::id& who, std::uint64_t serial, engine::outco
   if (t == nullptr || t->held() == nullptr || !t->changing || t->changing->serial != serial) return;
   lease::convert& machine = t->changing->machine;
   const auto now = clock_.now();
+  if (t->in_doubt && disproves(*t, o)) return lose_by_proof(*t, core::fate::holding);
   if (auto* f = std::get_if<engine::failure>(&o.result)) {
     if (f->code == errc::lost) {  // the renewal will prove it
       if (t->place.linked) keeper_.hurry(*t, core::fate::holding, t->what->ttl);
@@ -92,6 +121,9 @@ void desk::on_converted(const core::id& who, std::uint64_t serial, engine::outco
   }
   const auto& a = std::get<engine::answer>(o.result);
   if (const auto* g = std::get_if<engine::granted>(&a)) {
+    // Every change brings a larger part. If this one does not, the engine has gone back behind an earlier change, as after
+    // a restart from an old copy, and what others were granted since may conflict with what we have.
+    if (t->changing->current && g->part <= t->changing->before) return lose_by_proof(*t, core::fate::holding);
     t->part = std::max(t->part, g->part);
     t->home->seen = std::max(t->home->seen, g->part);
     return act(*t, machine.on_granted(now, o.sent));
@@ -133,23 +165,24 @@ void desk::become(ticket& t, const std::shared_ptr<const spec>& to) {
   t.home = &fresh;
   t.what = to;
   t.how = to->how;
+  t.upgraded = t.how == engine::mode::exclusive;
   if (t.how == engine::mode::exclusive && fresh.standing == nullptr) fresh.standing = &t;
   if (t.current) t.current->become(t.how, core::make_token(t.part, t.handoffs));
   go_on(old);
 }
 
-// The hold is over, or on its way back: what was asked of it has its answer.
-void desk::answer_changes(ticket& t, errc why) {
-  if (!t.changing) return;
-  const auto current = std::exchange(t.changing->current, nullptr), next = std::exchange(t.changing->next, nullptr);
-  for (const auto& c : {current, next}) {
-    if (c) answer(c, why, false);
-  }
+// The hold is over, or on its way back: whoever has asked for a change must be told, but only when the ticket is in order
+// again, because a caller that is told may call back. The machine stays as long as the ticket: the next owner must not
+// overtake what an earlier one has asked for.
+desk::changes desk::take_changes(ticket& t) noexcept {
+  if (!t.changing) return {};
+  return {std::move(t.changing->current), std::move(t.changing->next)};
 }
 
-void desk::drop_changes(ticket& t, errc why) {
-  answer_changes(t, why);
-  t.changing.reset();
+void desk::answer_all(const changes& all, const tyer::failure& f) {
+  for (const auto& c : all) {
+    if (c) answer(c, f, false);
+  }
 }
 
 }  // namespace tyer::runtime

@@ -18,27 +18,43 @@ void desk::give_back(const hold_ptr& h, release_reply told) {
     return;
   }
   t->current.reset();
-  answer_changes(*t);
+  const changes unanswered = take_changes(*t);
   if (t->lost() != nullptr) {  // its owner says that it has stopped
     t->told = std::move(told);
     t->clean = true;
     return begin_release(*t, lease::release{t->late_until, t->lost()->until}, clock_.now());
   }
+  t->unsure = t->unsure || (t->changing && t->changing->machine.where() != lease::convert::state::idle);
   if (was_held && !closed_ && clock_.now() < h->free_at()) {
     rest(*t, h->free_at());
     if (told) told({}, release_outcome::released);
-    return;
+  } else if (!was_held) {
+    give_to_engine(*t, std::move(told));
+  } else {
+    pass_on(*t, std::move(told));
   }
-  if (!was_held) return give_to_engine(*t, std::move(told));
-  pass_on(*t, std::move(told));
+  answer_all(unanswered, errc::lost);
 }
 
-// To the next of this client without a round trip, or back to the engine. Not while a request for another mode may still be
-// executed: the next owner would find itself in a mode that it has not asked for.
-void desk::pass_on(ticket& t, release_reply told) {
+// Only what touches neither the engine nor a timer: a plain exclusive hold, to one who sleeps until its latch opens.
+bool desk::hand_off(const hold_ptr& h) {
+  ticket* t = h->at_desk;
+  if (t == nullptr || closed_ || t->held() == nullptr || t->home->standing != t || t->changing || t->asked_back)
+    return false;
   const auto now = clock_.now();
-  const bool settled = !t.changing || t.changing->machine.is_settled(now);
-  if (settled && !t.asked_back && !closed_ && t.home->line.may_hand_off(*t.held(), t.handoffs, now)) {
+  if (now < h->free_at() || !t->home->line.may_hand_off(*t->held(), t->handoffs, now)) return false;
+  const wish& next = static_cast<const wish&>(*t->home->line.front());
+  if (!next.anywhere || next.what->max_hold.count() > 0 || !h->end(phase::released)) return false;
+  h->at_desk = nullptr;
+  t->current.reset();
+  ++t->handoffs;
+  give(*t);
+  return true;
+}
+
+// To the next of this client without a round trip, or back to the engine.
+void desk::pass_on(ticket& t, release_reply told) {
+  if (!t.asked_back && !t.unsure && !closed_ && t.home->line.may_hand_off(*t.held(), t.handoffs, clock_.now())) {
     ++t.handoffs;
     give(t);
     if (told) told({}, release_outcome::released);
@@ -48,7 +64,6 @@ void desk::pass_on(ticket& t, release_reply told) {
 }
 
 void desk::give_to_engine(ticket& t, release_reply told) {
-  drop_changes(t);
   t.told = std::move(told);
   lane& l = *detach(t);
   begin_release(t, lease::release{t.late_until, t.held()->valid_until()}, clock_.now());
@@ -59,6 +74,9 @@ void desk::give_to_engine(ticket& t, release_reply told) {
 void desk::rest(ticket& t, lease::time_point until) {
   t.rests_until = until;
   ticket_timers_.at(until, t.who);
+  // An upgrade that waits would keep other readers out meanwhile.
+  t.in_doubt = false;
+  if (t.changing) act(t, t.changing->machine.give_up(clock_.now()));
 }
 
 // The client goes, the lock stays: as long as it must, and at the longest a ttl longer.
@@ -67,10 +85,11 @@ void desk::leave_behind(ticket& t, lease::time_point until) {
   const bool long_enough = t.held()->valid_until() >= until;
   detach(t);
   if (long_enough) return erase(t);
-  t.stage = lapsed{until};
+  t.stage = lapsed{until, until};
   const engine::target target{t.who, t.what->name, t.how};
   const auto ttl = std::chrono::ceil<std::chrono::milliseconds>(until - now);
   engine_.keep({&target, 1}, fate::holding, ttl, [this, who = t.who](auto&&) {
+    const auto in = come_in();
     if (ticket* kept = find(who); kept != nullptr) erase(*kept);
   });
 }
@@ -86,10 +105,7 @@ void desk::on_held_time(ticket& t, lease::time_point now) {
     return pass_on(t, {});
   }
   if (t.current && now >= lease::alarm_at(t.current->valid_until(), t.what->ttl)) return lose_by_deadline(t);
-  if (!t.changing) return;
-  if (const auto c = t.changing->current; c && now >= c->limit) return cancel(c, {});
-  if (const auto c = t.changing->next; c && now >= c->limit) cancel(c, {});
-  act(t, t.changing->machine.on_time(now));
+  if (t.changing) on_change_time(t, now);
 }
 
 // The alarm has rung: whatever the engine says, the hold is over, and must not be kept from others.
@@ -126,6 +142,7 @@ void desk::send_keep(lease::keeper::batch b) {
   const auto ttl = std::chrono::duration_cast<std::chrono::milliseconds>(b.ttl);
   engine_.keep(targets, b.as, ttl,
                [this, as = b.as, ttl, ids = std::move(ids)](engine::outcome<std::vector<fate>>&& o) {
+                 const auto in = come_in();
                  on_kept(ids, as, ttl, std::move(o));
                });
 }
@@ -156,6 +173,7 @@ void desk::on_kept(const std::vector<core::id>& ids, fate as, lease::duration tt
 void desk::on_hold_kept(ticket& t, fate f, lease::time_point sent, lease::duration ttl) {
   if (f != fate::holding) return lose_by_proof(t, f);
   if (told_lost(t)) return lose_by_deadline(t);  // the answer came after the alarm: its owner has stopped
+  if (t.in_doubt) return keeper_.retry(t, fate::holding, ttl, clock_.now());
   if (t.held()->on_kept(sent, ttl) && t.current) t.current->extend(t.held()->valid_until());
   keeper_.add(t, fate::holding, ttl, sent, jitter());
 }
@@ -178,42 +196,44 @@ void desk::take_from_owner(ticket& t) {
 void desk::lapse(ticket& t, lease::time_point end) {
   if (t.current->end(phase::lost)) watch_.tell(t.current);
   const auto until = end + t.what->ttl + t.what->lock_delay;
-  t.stage = lapsed{until};
+  t.stage = lapsed{end, until};
   ticket_timers_.at(until, t.who);
 }
 
 // The engine has it no more, or (after a restart from an old copy) as a waiter, whose place is given back.
 void desk::lose_by_proof(ticket& t, fate is) {
-  drop_changes(t);
+  const changes unanswered = take_changes(t);
   lane& l = *detach(t);
   t.clean = false;
   const auto now = clock_.now();
   if (t.current && t.what->lock_delay.count() > 0) {
     lapse(t, now);
-    return go_on(l);
-  }
-  take_from_owner(t);
-  if (is != fate::gone || t.late_until > now) {
-    begin_release(t, lease::release{t.late_until, now + t.what->ttl}, is != fate::gone ? now : t.late_until);
   } else {
-    erase(t);
+    take_from_owner(t);
+    if (is != fate::gone || t.late_until > now) {
+      begin_release(t, lease::release{t.late_until, now + t.what->ttl}, is != fate::gone ? now : t.late_until);
+    } else {
+      erase(t);
+    }
   }
   go_on(l);
+  answer_all(unanswered, errc::lost);
 }
 
 // The engine may think for longer than we do that it is ours: give it back, but not before the window we promised ends.
 void desk::lose_by_deadline(ticket& t) {
-  drop_changes(t);
+  const changes unanswered = take_changes(t);
   const auto end = t.current ? t.current->valid_until() : t.held()->valid_until();
   lane& l = *detach(t);
   t.clean = false;
   if (t.current && t.what->lock_delay.count() > 0) {
     lapse(t, end);
-    return go_on(l);
+  } else {
+    take_from_owner(t);
+    begin_release(t, lease::release{std::max(end, t.late_until), end + t.what->ttl}, end);
   }
-  take_from_owner(t);
-  begin_release(t, lease::release{std::max(end, t.late_until), end + t.what->ttl}, end);
   go_on(l);
+  answer_all(unanswered, errc::lost);
 }
 
 }  // namespace tyer::runtime

@@ -15,12 +15,18 @@ engine::failure closed_now() { return {core::why::not_sent, make_error_code(errc
 
 void desk::ask(std::string_view name, std::string_view reason, engine::reply<std::uint32_t> told) {
   if (closed_) return told({clock_.now(), closed_now()});
-  engine_.ask(name, reason, std::move(told));
+  engine_.ask(name, reason, [this, told = std::move(told)](engine::outcome<std::uint32_t>&& o) mutable {
+    const auto in = come_in();
+    told(std::move(o));
+  });
 }
 
 void desk::show(std::string_view name, engine::reply<engine::page> told) {
   if (closed_) return told({clock_.now(), closed_now()});
-  engine_.show(name, std::move(told));
+  engine_.show(name, [this, told = std::move(told)](engine::outcome<engine::page>&& o) mutable {
+    const auto in = come_in();
+    told(std::move(o));
+  });
 }
 
 void desk::observe(std::shared_ptr<observer> o) {
@@ -45,6 +51,7 @@ void desk::look(const std::shared_ptr<observer>& o) {
     return;
   }
   engine_.show(o->name, [this, o](engine::outcome<engine::page>&& result) {
+    const auto in = come_in();
     o->looking = false;
     if (!o->watched || closed_) return;
     if (const auto* p = std::get_if<engine::page>(&result.result)) o->seen(*p);

@@ -16,6 +16,7 @@ lane* desk::detach(ticket& t) noexcept {
     if (l->standing == &t) l->standing = nullptr;
   }
   keeper_.remove(t);
+  t.changing.reset();
   return l;
 }
 
@@ -36,8 +37,10 @@ void desk::begin_release(ticket& t, lease::release r, lease::time_point first) {
 }
 
 void desk::send_release(ticket& t) {
-  engine_.release({t.who, t.what->name, t.how}, t.clean,
-                  [this, who = t.who](engine::outcome<fate>&& o) { on_release_answer(who, std::move(o)); });
+  engine_.release({t.who, t.what->name, t.how}, t.clean, [this, who = t.who](engine::outcome<fate>&& o) {
+    const auto in = come_in();
+    on_release_answer(who, std::move(o));
+  });
 }
 
 void desk::on_release_answer(const core::id& who, engine::outcome<fate>&& o) {

@@ -12,7 +12,7 @@ house::house(parts p)
     : parts_(std::move(p)),
       born_in_(fork_generation()),
       watch_(std::make_unique<watch>(*parts_.clock)),
-      desk_(std::make_unique<desk>(*parts_.engine, *parts_.clock, *parts_.ids, *watch_, parts_.bounds)) {}
+      desk_(std::make_unique<desk>(*parts_.engine, *parts_.clock, *parts_.ids, *watch_, parts_.bounds, &door_)) {}
 
 std::shared_ptr<house> house::open(parts p) {
   // In a forked child the threads did not come along, and whatever they held or waited for is held and waited for for
@@ -52,26 +52,65 @@ void house::submit(order o, then next) {
   baton_.put_down(resting());
 }
 
-void house::wait(const latch& l) {
+void house::wait(latch& l) {
   if (baton_.take()) {
-    while (!l.open.load(std::memory_order_acquire) && !stopping_.load(std::memory_order_seq_cst)) {
+    driver_waits_for_.store(&l, std::memory_order_seq_cst);
+    while (!l.open() && !stopping_.load(std::memory_order_seq_cst)) {
       turn(waiting::yes);
       open_latches();
     }
+    driver_waits_for_.store(nullptr, std::memory_order_relaxed);
     baton_.put_down(resting());
   } else {
     baton_.want_io();
   }
-  l.open.wait(false, std::memory_order_acquire);
+  l.wait();
 }
 
 void house::open_latches() {
-  for (const auto& l : opening_) l->let_go();
-  opening_.clear();
+  std::vector<std::shared_ptr<latch>> answered;
+  {
+    const std::lock_guard in{door_};
+    answered.swap(opening_);
+  }
+  for (const auto& l : answered) l->let_go();
 }
 
-void house::want(std::shared_ptr<wish> w, then next) {
+// ---- what callers do by themselves, without the engine
+
+// Inside soon, and with no order before it: else the caller takes the long way, and keeps its turn.
+bool house::at_the_door(std::unique_lock<desk::door>& in) {
+  constexpr int tries_max = 200;  // the others are inside for less than a microsecond, the driver for longer
+  for (int i = 0; i < tries_max && !in.owns_lock(); ++i) static_cast<void>(in.try_lock());
+  return in.owns_lock() && !has_orders();
+}
+
+bool house::join(const std::shared_ptr<wish>& w) {
+  std::unique_lock in{door_, std::defer_lock};
+  return at_the_door(in) && desk_->join(w);
+}
+
+bool house::hand_off(const hold_ptr& h) {
+  std::vector<std::shared_ptr<latch>> answered;
+  {
+    std::unique_lock in{door_, std::defer_lock};
+    if (!at_the_door(in)) return false;
+    answered.swap(opening_);  // the driver's, who opens them when it is ready to
+    const bool done = desk_->hand_off(h);
+    answered.swap(opening_);
+    if (!done) return false;
+  }
+  for (const auto& l : answered) {
+    l->let_go();
+    if (driver_waits_for_.load(std::memory_order_seq_cst) == l.get()) parts_.engine->wake();
+  }
+  return true;
+}
+
+bool house::want(std::shared_ptr<wish> w, then next) {
+  if (next == then::waits && join(w)) return true;
   submit([w = std::move(w)](desk& d) { d.want(w); }, next);
+  return false;
 }
 
 void house::cancel(std::shared_ptr<wish> w, tyer::failure why) {
@@ -79,6 +118,7 @@ void house::cancel(std::shared_ptr<wish> w, tyer::failure why) {
 }
 
 void house::give_back(hold_ptr h, release_reply told, then next) {
+  if (!told && hand_off(h)) return;
   submit([h = std::move(h), told = std::move(told)](desk& d) mutable { d.give_back(h, std::move(told)); }, next);
 }
 
@@ -121,6 +161,7 @@ bool house::has_orders() {
 }
 
 bool house::resting() {
+  const std::lock_guard in{door_};
   return desk_->quiet() && !has_orders() && !stopping_.load(std::memory_order_seq_cst) &&
          desk_->next_due() > parts_.clock->now() + baton::grace;
 }
@@ -135,15 +176,19 @@ void house::carry_out_orders() {
 }
 
 void house::turn(waiting w) {
-  carry_out_orders();
-  desk_->on_time(parts_.clock->now());
-  if (!opening_.empty()) w = waiting::no;  // an order had its answer at once, and somebody waits for it
-  auto until = w == waiting::yes ? desk_->next_due() : lease::time_point::min();
+  auto until = lease::time_point::min();
+  {
+    const std::lock_guard in{door_};
+    carry_out_orders();
+    desk_->on_time(parts_.clock->now());
+    if (!opening_.empty()) w = waiting::no;  // an order had its answer at once, and somebody waits for it
+    if (w == waiting::yes) until = desk_->next_due();
+  }
   asleep_.store(w == waiting::yes, std::memory_order_seq_cst);
   if (has_orders() || stopping_.load(std::memory_order_seq_cst)) until = lease::time_point::min();
   parts_.engine->run(until);
   asleep_.store(false, std::memory_order_relaxed);
-  if (desk_->drained() && closed()) {
+  if (closed() && drained()) {
     std::lock_guard lock{state_mutex_};
     drained_ = true;
     state_changed_.notify_all();
@@ -155,7 +200,7 @@ void house::serve() {
   parts_.engine->open(*this);
   while (!stopping_.load(std::memory_order_seq_cst)) {
     turn(waiting::yes);
-    if (!opening_.empty() && resting()) {
+    if (somebody_is_answered() && resting()) {
       stand_by();
     } else {
       open_latches();
@@ -168,11 +213,25 @@ void house::serve() {
 // A caller has its answer, and nothing else goes on: its next call is its own to drive. The baton lies there before the
 // caller goes on, or it would find the I/O thread still busy.
 void house::stand_by() {
-  const auto answered = std::exchange(opening_, {});
+  std::vector<std::shared_ptr<latch>> answered;
+  {
+    const std::lock_guard in{door_};
+    answered.swap(opening_);
+  }
   baton_.stand_by([this] { return has_orders(); },
                   [&] {
                     for (const auto& l : answered) l->let_go();
                   });
+}
+
+bool house::drained() {
+  const std::lock_guard in{door_};
+  return desk_->drained();
+}
+
+bool house::somebody_is_answered() {
+  const std::lock_guard in{door_};
+  return !opening_.empty();
 }
 
 bool house::no_more_orders() {
@@ -183,8 +242,11 @@ bool house::no_more_orders() {
 
 // Whoever still waits for something gets an answer, however little time there was.
 void house::shut_down() {
-  desk_->close();
-  carry_out_orders();
+  {
+    const std::lock_guard in{door_};
+    desk_->close();
+    carry_out_orders();
+  }
   bool closed = false;
   parts_.engine->close([&closed](engine::outcome<engine::done>&&) { closed = true; });
   const auto until = parts_.clock->now() + std::chrono::milliseconds{200};
@@ -192,12 +254,16 @@ void house::shut_down() {
     parts_.engine->run(until);
     if (!parts_.clock->flows()) break;
   }
+  const std::lock_guard in{door_};
   desk_->abandon();
   while (!no_more_orders()) carry_out_orders();
 }
 
 void house::up(const engine::server_facts& facts) {
-  desk_->up(facts);
+  {
+    const std::lock_guard in{door_};
+    desk_->up(facts);
+  }
   std::lock_guard lock{state_mutex_};
   ready_ = true;
   trouble_ = {};
@@ -205,7 +271,10 @@ void house::up(const engine::server_facts& facts) {
 }
 
 void house::down(const engine::failure& f) {
-  desk_->down(f);
+  {
+    const std::lock_guard in{door_};
+    desk_->down(f);
+  }
   if (parts_.log) parts_.log(log_level::warning, f.words);
   std::lock_guard lock{state_mutex_};
   trouble_ = to_public(f);

@@ -17,6 +17,7 @@
 #include "engine/engine.hpp"
 #include "runtime/baton.hpp"
 #include "runtime/desk.hpp"
+#include "runtime/latch.hpp"
 #include "runtime/watch.hpp"
 
 #include <tyer/error.hpp>
@@ -49,7 +50,8 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   // What a caller does after its order: goes on with its life, or calls wait() at once.
   enum class then { goes, waits };
 
-  void want(std::shared_ptr<wish> w, then next = then::goes);
+  // True if it has to wait for others of this client, and nothing is left to do for it: then wait for the latch alone.
+  bool want(std::shared_ptr<wish> w, then next = then::goes);
   void cancel(std::shared_ptr<wish> w, tyer::failure why);
   void give_back(hold_ptr h, release_reply told, then next = then::goes);  // `told` may be null
 
@@ -61,16 +63,8 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   void observe(std::shared_ptr<observer> o);
   void forget(std::shared_ptr<observer> o);
 
-  // What a waiting caller waits for.
-  struct latch {
-    std::atomic<bool> open{false};
-    void let_go() noexcept {
-      open.store(true, std::memory_order_release);
-      open.notify_one();
-    }
-  };
   // Waits for the latch; drives the engine meanwhile if nobody else does.
-  void wait(const latch& l);
+  void wait(latch& l);
   // Opens it at the end of the turn. Only from callbacks of the desk. The one who waits may be the one who drives.
   void open_soon(std::shared_ptr<latch> l) {
     if (ended_.load(std::memory_order_acquire)) return l->let_go();  // there are no more turns
@@ -101,6 +95,9 @@ class house final : public std::enable_shared_from_this<house>, private engine::
 
   enum class waiting { no, yes };
 
+  bool join(const std::shared_ptr<wish>& w);
+  bool hand_off(const hold_ptr& h);
+  bool at_the_door(std::unique_lock<desk::door>& in);
   bool put(order& o);  // false once nobody will look any more
   void submit(order o, then next);
   void serve();
@@ -108,27 +105,49 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   void carry_out_orders();
   bool no_more_orders();
   bool resting();
+  bool drained();
+  bool somebody_is_answered();
   void open_latches();
   void stand_by();
   bool has_orders();
   void shut_down();
 
   // engine::events: the desk's, and what the house itself wants to know
-  void wake(const core::id& who) override { desk_->wake(who); }
-  void suspect(const core::id& who) override { desk_->suspect(who); }
-  void gone(const core::id& who) override { desk_->gone(who); }
+  void wake(const core::id& who) override {
+    const std::lock_guard in{door_};
+    desk_->wake(who);
+  }
+  void suspect(const core::id& who) override {
+    const std::lock_guard in{door_};
+    desk_->suspect(who);
+  }
+  void gone(const core::id& who) override {
+    const std::lock_guard in{door_};
+    desk_->gone(who);
+  }
   void session_kept(engine::session s, lease::time_point sent, std::chrono::milliseconds ttl) override {
+    const std::lock_guard in{door_};
     desk_->session_kept(s, sent, ttl);
   }
-  void session_gone(engine::session s) override { desk_->session_gone(s); }
-  void asked(const core::id& who, std::string_view reason) override { desk_->asked(who, reason); }
-  void changed(std::string_view name) override { desk_->changed(name); }
+  void session_gone(engine::session s) override {
+    const std::lock_guard in{door_};
+    desk_->session_gone(s);
+  }
+  void asked(const core::id& who, std::string_view reason) override {
+    const std::lock_guard in{door_};
+    desk_->asked(who, reason);
+  }
+  void changed(std::string_view name) override {
+    const std::lock_guard in{door_};
+    desk_->changed(name);
+  }
   void up(const engine::server_facts& facts) override;
   void down(const engine::failure& f) override;
 
   parts parts_;
   const std::uint64_t born_in_;  // fork generation
   std::unique_ptr<watch> watch_;
+  desk::door door_;  // of the desk: whoever drives is inside except while it waits for the engine
   std::unique_ptr<desk> desk_;
 
   std::mutex inbox_mutex_;
@@ -138,7 +157,8 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   std::atomic<bool> asleep_{false};
 
   baton baton_;
-  std::vector<std::shared_ptr<latch>> opening_;  // the driver's
+  std::vector<std::shared_ptr<latch>> opening_;  // behind the door
+  std::atomic<const latch*> driver_waits_for_{nullptr};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> closed_{false};
 

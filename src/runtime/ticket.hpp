@@ -24,6 +24,7 @@ using release_reply = core::function<void(tyer::failure, release_outcome)>;
 
 // Lost, with a lock delay: the engine keeps the place closed until the owner says that it has stopped.
 struct lapsed {
+  lease::time_point end;    // of what its owner was promised
   lease::time_point until;  // the delay is over then anyway
 };
 
@@ -31,7 +32,8 @@ struct lapsed {
 struct conversion {
   lease::convert machine;
   std::uint64_t serial = 0;         // of the last request: answers to older ones are not looked at
-  std::shared_ptr<change> current;  // null while a given-up upgrade is taken back
+  std::uint64_t before = 0;         // the token part that the change must be above
+  std::shared_ptr<change> current;  // null if nobody waits for it: a given-up upgrade is taken back
   std::shared_ptr<change> next;
 };
 
@@ -42,6 +44,9 @@ struct ticket : lease::kept {
   lane* home = nullptr;                          // null once it stands for nobody: it is being given back
   bool clean = true;                             // given back by its owner, not after a loss
   bool asked_back = false;                       // somebody at the engine has asked for it
+  bool unsure = false;                           // given back while its mode changed: the engine may have it in another
+  bool upgraded = false;                         // exclusive, but not by the engine's grant
+  bool in_doubt = false;                         // upgraded, and a server that has come back may not know it any more
   std::uint32_t handoffs = 0;                    // since the engine's grant
   std::optional<lease::time_point> rests_until;  // given back before its min_hold was over
   engine::session via = 0;

@@ -29,6 +29,7 @@ struct wish : lease::waiting {
   lease::time_point limit = lease::time_point::max();  // an empty answer then
   std::source_location where;                          // call site, for people
   core::function<void(tyer::failure, hold_ptr)> done;  // once, on the desk's thread: must not block
+  bool anywhere = false;                               // done may be called on any thread: it only opens a latch
 
   // The desk's own.
   lane* queued_at = nullptr;

@@ -57,16 +57,15 @@ if(result EQUAL 0)
 endif()
 expect("NOT")
 
-# ---- pkg-config, without and with static libraries' own needs
+# ---- pkg-config, elsewhere than where it was configured for
 if(PKG_CONFIG)
   set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
-  # Elsewhere than where it was configured for: that is what --define-variable is for.
   foreach(package IN ITEMS tyer ${COMPONENTS})
     set(name ${package})
     if(NOT package STREQUAL "tyer")
       set(name tyer-${package})
     endif()
-    run(${PKG_CONFIG} --define-variable=prefix=${prefix} --static --cflags --libs ${name})
+    run(${PKG_CONFIG} --cflags --libs ${name})
     separate_arguments(flags UNIX_COMMAND "${output}")
     run(${COMPILER} ${sanitize} ${USER}/user.cpp -o ${WORK}/${name} ${flags})
     run(${WORK}/${name} memory://)

@@ -14,21 +14,23 @@ namespace tyer::sim {
 
 using core::fate;
 using core::id;
+using engine::mode;
 
 struct call {
-  enum class kind : std::uint8_t { acquire, keep, release };
+  enum class kind : std::uint8_t { acquire, keep, release, convert, ask };
   kind what;
   std::uint64_t serial = 0;             // among the calls of one client
-  engine::request ask;                  // acquire
-  std::vector<engine::target> targets;  // keep, release
+  engine::request ask;                  // acquire; of convert the time it may take
+  std::vector<engine::target> targets;  // all but acquire: ask has only a name
   fate as = fate::holding;              // keep
   milliseconds ttl{};                   // keep
   bool clean = true;                    // release
+  mode to = mode::shared;               // convert
   moment made, sent;
   moment not_after;  // as the server is told it
 };
 using call_ptr = std::unique_ptr<call>;
 
-using answers = std::variant<engine::answer, std::vector<fate>, fate, engine::failure>;
+using answers = std::variant<engine::answer, std::vector<fate>, fate, std::uint32_t, engine::failure>;
 
 }  // namespace tyer::sim

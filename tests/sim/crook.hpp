@@ -26,6 +26,10 @@ class crook {
     if (bug_ == bug::none) return nullptr;
     if (c.what == call::kind::acquire) return instead_of_acquire(c.ask, local);
     const id who = c.targets.front().who;
+    if (c.what == call::kind::convert && bug_ == bug::upgrade_not_undone && c.to == mode::shared &&
+        c.targets.front().how == mode::shared) {
+      return give(engine::answer{engine::granted{0, milliseconds{500}, 0, {}}}, local);
+    }
     if (c.what == call::kind::release && bug_ == bug::no_compensation && !granted_.contains(who)) {
       return give(fate::gone, local);
     }
@@ -49,6 +53,7 @@ class crook {
   }
 
   void on_push(const id& who, moment local) { pushed_.insert_or_assign(who, local); }
+  bool hears_revocations() const noexcept { return bug_ != bug::revocation_not_heard; }
   // An answer to a call that has been given up.
   void on_stray(answers a) {
     if (const auto* answer = std::get_if<engine::answer>(&a)) stray_ = *answer;
@@ -64,7 +69,7 @@ class crook {
     if (bug_ == bug::validity_from_push && pushed != pushed_.end()) {
       for (const auto& e : server_.entries(index_of(r.what.name))) {
         if (e.who == r.what.who && e.what == fate::holding) {
-          return give(engine::answer{engine::granted{e.part, r.ttl, 0, {}}}, pushed->second);
+          return give(engine::answer{engine::granted{e.part, r.ttl, 0, e.slots}}, pushed->second);
         }
       }
     }

@@ -19,8 +19,15 @@ link::~link() {
 }
 
 seam::capabilities link::can() const noexcept {
-  return {
-      .queue = true, .shared = true, .push = true, .token = true, .ttl_min = milliseconds{1}, .keep_batch = keep_batch};
+  return {.queue = true,
+          .shared = true,
+          .permits = true,
+          .push = true,
+          .token = true,
+          .convert = true,
+          .lock_delay = true,
+          .ttl_min = milliseconds{1},
+          .keep_batch = keep_batch};
 }
 
 void link::open(seam::events& e) {
@@ -54,6 +61,23 @@ void link::release(const seam::target& t, bool clean, seam::reply<fate> then) {
   c->targets.push_back(interned(t));
   c->clean = clean;
   submit(std::move(c), {.who = t.who, .made = {}, .sent = {}, .left = false, .then = std::move(then)});
+}
+
+// No id goes with it: it asks for nothing that the client has let go.
+void link::convert(const seam::target& t, seam::mode to, milliseconds not_after, seam::reply<seam::answer> then) {
+  auto c = std::make_unique<call>();
+  c->what = call::kind::convert;
+  c->targets.push_back(interned(t));
+  c->to = to;
+  c->ask.not_after = not_after;
+  submit(std::move(c), {.who = {}, .made = {}, .sent = {}, .left = false, .then = std::move(then)});
+}
+
+void link::ask(std::string_view name, std::string_view, seam::reply<std::uint32_t> then) {
+  auto c = std::make_unique<call>();
+  c->what = call::kind::ask;
+  c->targets.push_back(interned({{}, name}));
+  submit(std::move(c), {.who = {}, .made = {}, .sent = {}, .left = false, .then = std::move(then)});
 }
 
 void link::submit(call_ptr c, pending p) {
@@ -189,8 +213,14 @@ void link::push(const memory::notice& n) {
     const auto p = alive.lock();
     if (!p || !p->open) return;
     at_.inside(0ms, [this, who, what] {
+      using kind = memory::notice::kind;
+      if (what == kind::asked) {
+        at_.asked(who);
+        if (crook_.hears_revocations()) events_->asked(who, "sim");
+        return;
+      }
       crook_.on_push(who, at_.clock.now());
-      what == memory::notice::kind::gone ? events_->gone(who) : events_->wake(who);
+      what == kind::gone ? events_->gone(who) : events_->wake(who);
     });
   });
 }

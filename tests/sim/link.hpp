@@ -29,6 +29,8 @@ class link final : public seam::engine {
     milliseconds request_timeout;
     bug planted;
     dice chance;
+    // A hold was asked back, and the client has heard it.
+    std::function<void(const id&)> asked;
     // Runs something inside the client's process, now or later: not while it is paused, never when it is dead.
     std::function<void(duration, task)> inside;
   };
@@ -57,6 +59,8 @@ class link final : public seam::engine {
   void acquire(const seam::request& r, seam::reply<seam::answer> then) override;
   void keep(std::span<const seam::target> all, fate as, milliseconds ttl, seam::reply<std::vector<fate>> then) override;
   void release(const seam::target& t, bool clean, seam::reply<fate> then) override;
+  void convert(const seam::target& t, seam::mode to, milliseconds not_after, seam::reply<seam::answer> then) override;
+  void ask(std::string_view name, std::string_view reason, seam::reply<std::uint32_t> then) override;
 
  private:
   struct pending {
@@ -64,7 +68,9 @@ class link final : public seam::engine {
     moment made;  // in true time
     moment sent;  // on the client's clock
     bool left;    // it went into a pipe
-    std::variant<seam::reply<seam::answer>, seam::reply<std::vector<fate>>, seam::reply<fate>> then;
+    std::variant<seam::reply<seam::answer>, seam::reply<std::vector<fate>>, seam::reply<fate>,
+                 seam::reply<std::uint32_t>>
+        then;
   };
 
   void submit(call_ptr c, pending p);
@@ -89,8 +95,6 @@ class link final : public seam::engine {
   std::unordered_map<id, moment, core::id_hash> let_go_;
 
   // Not used by the runtime that is simulated.
-  void convert(const seam::target&, seam::mode, seam::milliseconds, seam::reply<seam::answer>) override {}
-  void ask(std::string_view, std::string_view, seam::reply<std::uint32_t>) override {}
   void evict(const seam::target&, std::string_view, seam::reply<fate>) override {}
   void show(std::string_view, seam::reply<seam::page>) override {}
   void list(std::string_view, std::string_view, std::uint32_t, seam::reply<seam::page>) override {}

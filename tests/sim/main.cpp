@@ -73,14 +73,16 @@ order read(int argc, char** argv) {
 }
 
 struct sums {
-  std::uint64_t seeds = 0, failed = 0, events = 0, grants = 0, faults = 0, losses = 0, unknowns = 0, writes = 0,
-                refused = 0;
+  std::uint64_t seeds = 0, failed = 0, events = 0, grants = 0, handoffs = 0, conversions = 0, faults = 0, losses = 0,
+                unknowns = 0, writes = 0, refused = 0;
 
   void add(const verdict& v) {
     ++seeds;
     failed += v.clean() ? 0 : 1;
     events += v.events;
     grants += v.grants;
+    handoffs += v.handoffs;
+    conversions += v.conversions;
     faults += v.faults;
     losses += v.losses;
     unknowns += v.unknowns;
@@ -129,10 +131,12 @@ int main(int argc, char** argv) {
 
   const auto n = [](std::uint64_t v) { return static_cast<unsigned long long>(v); };
   std::printf(
-      "sim: seeds=%llu seeds_per_second_per_core=%.0f acquisitions=%llu faults=%llu events=%llu losses=%llu "
+      "sim: seeds=%llu seeds_per_second_per_core=%.0f acquisitions=%llu handoffs=%llu conversions=%llu faults=%llu "
+      "events=%llu losses=%llu "
       "unknowns=%llu "
       "writes=%llu refused_writes=%llu failed=%llu\n",
-      n(all.seeds), static_cast<double>(all.seeds) / seconds_worked(), n(all.grants), n(all.faults), n(all.events),
-      n(all.losses), n(all.unknowns), n(all.writes), n(all.refused), n(all.failed));
+      n(all.seeds), static_cast<double>(all.seeds) / seconds_worked(), n(all.grants), n(all.handoffs),
+      n(all.conversions), n(all.faults), n(all.events), n(all.losses), n(all.unknowns), n(all.writes), n(all.refused),
+      n(all.failed));
   return all.failed == 0 ? 0 : 1;
 }

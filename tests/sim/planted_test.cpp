@@ -49,5 +49,32 @@ TEST(planted, equal_tokens_on_hand_over) { expect_found(bug::equal_tokens_on_han
 TEST(planted, gone_that_is_ignored) { expect_found(bug::gone_ignored, 100, "leased"); }
 TEST(planted, reply_off_by_one) { expect_found(bug::reply_off_by_one, 300, "leased"); }
 
+// ---- modes
+
+TEST(planted, reader_that_joins_past_a_queued_writer) { expect_found(bug::reader_past_writer, 100, "live"); }
+TEST(planted, permits_counted_without_k) { expect_found(bug::permits_without_k, 100, "leased"); }
+TEST(planted, slot_given_twice) { expect_found(bug::slot_twice, 100, "leased"); }
+TEST(planted, upgrade_granted_beside_a_reader) { expect_found(bug::upgrade_beside_reader, 100, "leased"); }
+TEST(planted, second_upgrader_that_waits) { expect_found(bug::second_upgrader_waits, 100, "live"); }
+TEST(planted, downgrade_that_keeps_the_old_token) { expect_found(bug::downgrade_keeps_token, 100, "live"); }
+TEST(planted, late_downgrade_after_an_upgrade) { expect_found(bug::late_downgrade, 300, "leased"); }
+TEST(planted, upgrade_not_taken_back_after_a_cancel) { expect_found(bug::upgrade_not_undone, 300, "live"); }
+
+// ---- the queue, delays and limits
+
+TEST(planted, dead_waiter_at_the_head_not_reaped) { expect_found(bug::dead_head_not_reaped, 300, "live"); }
+TEST(planted, hand_over_of_a_full_ttl_without_a_claim) { expect_found(bug::hand_over_without_claim, 100, "live"); }
+TEST(planted, ghost_not_honoured) { expect_found(bug::ghost_not_honoured, 300, "leased"); }
+TEST(planted, ghost_laid_by_a_stranger) { expect_found(bug::ghost_laid_by_stranger, 300, "leased"); }
+TEST(planted, min_hold_that_is_ignored) { expect_found(bug::min_hold_ignored, 100, "leased"); }
+TEST(planted, max_hold_that_is_ignored) { expect_found(bug::max_hold_ignored, 100, "leased"); }
+
+// ---- the hand-off
+
+TEST(planted, hand_off_beyond_the_bound) { expect_found(bug::handoff_beyond_bound, 100, "live"); }
+TEST(planted, hand_off_past_validity) { expect_found(bug::handoff_past_validity, 100, "leased"); }
+TEST(planted, hand_off_without_a_new_token) { expect_found(bug::handoff_without_token, 100, "fenced"); }
+TEST(planted, revocation_that_is_not_heard) { expect_found(bug::revocation_not_heard, 300, "live"); }
+
 }  // namespace
 }  // namespace tyer::sim

@@ -33,35 +33,42 @@ process::process(surroundings& s, std::size_t index, dice d) : around_(s), index
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     auto sp = std::make_shared<runtime::spec>();
     const auto ttl = i / 2 % ttls.size();
-    sp->how = i % 2 == 0 ? mode::exclusive : mode::shared;
+    const auto name = i / 2 / ttls.size();
+    const auto& m = s.terms.of[name];
+    sp->name = names[name];
+    if (name == shared_name && i % 2 == 1) sp->how = mode::shared;
+    if (name == permit_name) {
+      sp->how = mode::permit;
+      sp->take = 1 + i % 2;
+      sp->capacity = permits;
+    }
     sp->ttl = ttls[ttl];
     sp->waiter_ttl = scenario::waiter_ttl(sp->ttl);
-    sp->handoffs = s.terms.handoffs[ttl];
-    sp->name = names[i / 2 / ttls.size()];
+    sp->lock_delay = m.lock_delay;
+    if (s.planted != bug::min_hold_ignored) sp->min_hold = m.min_hold;
+    if (s.planted != bug::max_hold_ignored) sp->max_hold = m.max_hold;
+    sp->handoffs = s.planted == bug::handoff_beyond_bound ? 255 : s.terms.handoffs[ttl];
     specs_[i] = std::move(sp);
   }
 }
 
 process::~process() { kill(); }
 
-std::shared_ptr<const runtime::spec> process::what(std::size_t name, mode how, std::size_t ttl) const {
-  return specs_[(name * ttls.size() + ttl) * 2 + (how == mode::exclusive ? 0 : 1)];
-}
-
 // ---- life, pause and death
 
 void process::start() {
   if (life_) return;
   ++lives_;
-  paused_ = false;
+  paused_ = closing_ = false;
   since_ = around_.time.now();
   armed_ = moment::max();
   const auto most = static_cast<std::int64_t>(around_.terms.drift_ppm_max);
   const auto ppm = static_cast<std::int64_t>(dice_.below(static_cast<std::uint64_t>(2 * most + 1))) - most;
   life_ = std::make_unique<living>(around_, dice_.between(0s, 1000s), ppm, lives_ << 8 | (index_ + 1));
-  life_->wire = std::make_unique<link>(link::setting{
-      around_.time, around_.wires, around_.peer, index_, life_->clock, around_.terms.request_timeout, around_.planted,
-      dice_.fork(), [this](duration d, task t) { inside(d, thread::io, std::move(t)); }});
+  life_->wire = std::make_unique<link>(
+      link::setting{around_.time, around_.wires, around_.peer, index_, life_->clock, around_.terms.request_timeout,
+                    around_.planted, dice_.fork(), [this](const id& who) { around_.checks.asked_back(who); },
+                    [this](duration d, task t) { inside(d, thread::io, std::move(t)); }});
   runtime::limits bounds;
   bounds.request_timeout = around_.terms.request_timeout;
   bounds.unavailable_after = around_.terms.unavailable_after;
@@ -75,6 +82,7 @@ void process::start() {
 void process::close() {
   if (!running()) return;
   around_.time.note("c closes", index_, lives_);
+  closing_ = true;
   life_->desk->close();
   arm();
 }
@@ -178,8 +186,19 @@ void process::tell(const runtime::hold_ptr& h) {
   ++losses;
   const bool by_proof = life_->clock.now() < alarm_of(*h);
   around_.time.note("c lost", index_, by_proof, h->token());
+  const server& s = around_.peer;
+  const bool there = s.holds(index_of(h->what().name), h->who()) && !s.excused(h->who()) && !s.was_broken(h->who());
+  if (by_proof && there && !closing_) {
+    around_.time.broken("live", "a hold was lost that the server still has, client " + std::to_string(index_));
+  }
   h->tell_lost();
   for (worker& w : life_->workers) w.on_lost(h, by_proof);
+}
+
+void process::ask(const runtime::hold_ptr& h) {
+  around_.time.note("c asked", index_, h->token());
+  h->tell_revoked();
+  for (worker& w : life_->workers) w.on_asked(h);
 }
 
 void process::ring_later(const runtime::hold_ptr& h) {
@@ -209,11 +228,36 @@ void process::ring(const runtime::hold_ptr& h) {
   for (worker& w : life_->workers) w.on_lost(h, false);
 }
 
+// ---- for the workers
+
+void process::give_back(const worker& by, const runtime::hold_ptr& h, runtime::release_reply told) {
+  // A planted hand-off: another worker gets the very same hold.
+  const bool handed = around_.planted == bug::handoff_without_token
+                          ? h->valid(life_->clock.now())
+                          : around_.planted == bug::handoff_past_validity && !h->valid(life_->clock.now());
+  if (handed && std::ranges::any_of(life_->workers, [&](worker& w) { return &w != &by && w.takes_over(h); })) {
+    if (told) told({}, release_outcome::released);
+    return;
+  }
+  life_->desk->give_back(h, std::move(told));
+}
+
 // ---- for the checks
 
 bool process::waits_for(std::size_t name) const {
   return running() &&
          std::any_of(life_->workers.begin(), life_->workers.end(), [&](const worker& w) { return w.waits_for(name); });
+}
+
+bool process::upgrades(std::size_t name) const {
+  return running() && std::ranges::any_of(life_->workers, [&](const worker& w) { return w.upgrades(name); });
+}
+
+bool process::only_reads(const id& who) const {
+  const auto settled = around_.time.now() - 3 * around_.terms.request_timeout - 1s;
+  if (!running() || who.nonce() >> 8 != lives_ || since_ > settled) return false;
+  if (!life_->wire->connected() || life_->wire->connected_since() > settled) return false;
+  return std::ranges::any_of(life_->workers, [&](const worker& w) { return w.only_reads(who, settled); });
 }
 
 bool process::idle() const {

@@ -83,7 +83,11 @@ class process final : private runtime::watcher {
   runtime::desk& desk() { return *life_->desk; }
   const own_clock& clock() const { return life_->clock; }
   void later(duration d, task t);  // by a caller's thread
-  std::shared_ptr<const runtime::spec> what(std::size_t name, mode how, std::size_t ttl) const;
+  // Of each name there are two: a writer's and a reader's, or one permit and two.
+  std::shared_ptr<const runtime::spec> what(std::size_t name, std::size_t ttl, bool other) const {
+    return specs_[(name * ttls.size() + ttl) * 2 + (other ? 1 : 0)];
+  }
+  void give_back(const worker& by, const runtime::hold_ptr& h, runtime::release_reply told);
   surroundings& around() { return around_; }
   std::size_t index() const noexcept { return index_; }
   void arm();  // the desk may have something to do at another time than before
@@ -93,6 +97,9 @@ class process final : private runtime::watcher {
   bool running() const noexcept { return life_ != nullptr && !paused_; }
   moment running_since() const noexcept { return since_; }
   bool waits_for(std::size_t name) const;
+  bool upgrades(std::size_t name) const;
+  // It reads, knows of no upgrade, and nothing of an earlier one can be under way.
+  bool only_reads(const id& who) const;
   bool idle() const;
   void look();
   std::optional<moment> let_go(const id& who) const;
@@ -118,7 +125,7 @@ class process final : private runtime::watcher {
   // runtime::watcher
   void guard(const runtime::hold_ptr& h) override;
   void tell(const runtime::hold_ptr& h) override;
-  void ask(const runtime::hold_ptr&) override {}
+  void ask(const runtime::hold_ptr& h) override;
   void ring(const runtime::hold_ptr& h);
   void ring_later(const runtime::hold_ptr& h);
 
@@ -132,6 +139,7 @@ class process final : private runtime::watcher {
   std::unique_ptr<living> life_;
   std::uint64_t lives_ = 0;
   bool paused_ = false;
+  bool closing_ = false;
   moment since_;
   moment armed_ = moment::max();
   std::vector<deferred> backlog_;

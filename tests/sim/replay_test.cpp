@@ -25,7 +25,7 @@ TEST(replay, other_seeds_are_other_histories) { EXPECT_NE(simulate(1).hash, simu
 
 // Faults that nobody notices prove nothing.
 TEST(replay, the_faults_bite) {
-  std::uint64_t losses = 0, unknowns = 0, refused = 0;
+  std::uint64_t losses = 0, unknowns = 0, refused = 0, handoffs = 0, conversions = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const verdict v = simulate(seed);
     EXPECT_TRUE(v.clean()) << "seed " << seed << ": " << v.violations.front();
@@ -34,10 +34,14 @@ TEST(replay, the_faults_bite) {
     losses += v.losses;
     unknowns += v.unknowns;
     refused += v.refused_writes;
+    handoffs += v.handoffs;
+    conversions += v.conversions;
   }
   EXPECT_GT(losses, 0u);
   EXPECT_GT(unknowns, 0u);
   EXPECT_GT(refused, 0u);
+  EXPECT_GT(handoffs, 20u);
+  EXPECT_GT(conversions, 200u);
 }
 
 }  // namespace

@@ -1,31 +1,43 @@
 // The server: the reference model of an engine, restarted, paused and robbed of its memory.
 //
-// What the operations mean is the memory engine's catalogue and nothing else; planted bugs bend its answers from outside.
+// What the operations mean is the memory engine's resource and nothing else; planted bugs bend its answers from outside.
 #pragma once
 
-#include "engines/memory/catalogue.hpp"
+#include "engines/memory/resource.hpp"
 #include "sim/bugs.hpp"
 #include "sim/call.hpp"
+#include "sim/line_judge.hpp"
 #include "sim/world.hpp"
 
 #include <array>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <vector>
 
 namespace tyer::sim {
 
+// One hold or waiter, as the server has it.
+struct occupant {
+  id who;
+  fate what;
+  mode how;
+  std::uint64_t part = 0;
+  bool upgrading = false;
+  std::vector<std::uint32_t> slots = {};
+};
+
 class server {
  public:
-  server(world& w, bug planted) : world_(w), bug_(planted), catalogue_(limits_for(planted)) {}
+  server(world& w, bug planted);
 
   answers execute(const call& c);
 
   // ---- faults
 
-  void remember() { backup_ = catalogue_; }  // what a rollback comes back to
+  void remember() { backup_ = resources_; }  // what a rollback comes back to
   void roll_back();
   void wipe();
   void break_one(std::uint64_t which);  // an operator breaks a hold
@@ -36,47 +48,66 @@ class server {
 
   // ---- for the checks
 
-  std::vector<engine::entry> entries(std::size_t name) const {
-    return catalogue_.list(names[name], "", 1'000'000, world_.now()).entries;
-  }
-  memory::census count() const { return catalogue_.count(world_.now()); }
+  std::vector<occupant> entries(std::size_t name) const;
+  std::size_t left() const;                                                 // holds and waiters
+  bool endless() const;                                                     // something will never be forgotten
+  bool holds(std::size_t name, const id& who) const;                        // a hold, not a waiter
+  bool was_broken(const id& who) const { return broken_.contains(who); }    // by an operator
   bool excused(const id& who) const { return resurrected_.contains(who); }  // came back from a backup
   moment last_asked_for(const id& who) const;                               // by an acquire that was executed
 
   std::function<void(const memory::notice&)> tell;
   // Something of this name was forgotten; whatever was promised before is promised until then.
   std::function<void(std::size_t name, moment until)> lost;
+  // A hold was broken: its owner will hear of it, and believes that it has it until then.
+  std::function<void(std::size_t name, const id& who, moment until)> broken;
 
  private:
   struct counter {  // tokens as a planted bug shows them
     std::uint64_t last = 0;
     std::map<id, std::uint64_t> shown;
   };
+  struct request {  // of an id, to ask again for it
+    engine::request what;
+    moment since;
+  };
 
   answers acquire(const call& c);
   fate keep(const engine::target& t, const call& c);
+  bool unclaimed(std::size_t name, const id& who) const;
   fate release(const engine::target& t, const call& c);
+  answers convert(const call& c);
+  answers refuse_late(const call& c, const id& who);
   void publish();
   void promise(std::size_t name, moment sent, milliseconds ttl);
-  void forget(std::size_t name);
-  void take_by_force(const engine::target& t, const call& c);
+  memory::resource& of(std::string_view name) { return resources_[index_of(name)]; }
+
+  // Planted bugs.
+  void spoil(engine::request& r, memory::resource& of);
+  void spoil(engine::granted& g, std::size_t name, const call& c);
+  void spoil_release(const engine::target& t, bool clean, fate was);
+  void spoil_conversion(engine::answer& a, const call& c);
+  void let_past_the_queue(memory::resource& r, const engine::request& reader);
+  void feed_the_dead();
+  void take_by_force(const engine::target& t);
   bool grant_again(const engine::target& t, const call& c);
   std::uint64_t bent(std::size_t name, const id& who, std::uint64_t part);
 
   world& world_;
   const bug bug_;
-  static memory::limits limits_for(bug planted) {
-    memory::limits l;
-    if (planted == bug::tombstone_without_ttl) l.tombstone_ttl = std::chrono::milliseconds::max();
-    return l;
-  }
-
-  memory::catalogue catalogue_, backup_;
+  using all = std::array<memory::resource, names.size()>;
+  all resources_, backup_;
+  line_judge judge_;
   memory::notices out_;
   std::array<moment, names.size()> promised_{};
-  std::set<id> resurrected_;
+  std::set<id> resurrected_, broken_;
   std::unordered_map<id, moment, core::id_hash> asked_for_;
-  std::set<id> expired_ok_, queued_once_;  // for planted bugs: held and never released; was in the queue
+
+  // For planted bugs: held and never released; was in the queue; what an id has asked for; token parts of writers.
+  std::set<id> expired_ok_, queued_once_;
+  std::map<id, request> requests_;
+  std::map<id, std::uint64_t> writers_;
+  std::set<id> downgraded_;
   std::array<counter, names.size()> counters_;
 };
 

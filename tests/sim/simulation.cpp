@@ -19,7 +19,7 @@ class run {
  public:
   run(std::uint64_t seed, bug planted, bool trace)
       : dice_(seed),
-        terms_(scenario::of(dice_)),
+        terms_(scenario::of_seed(dice_)),
         time_(trace),
         server_(time_, planted),
         network_(time_, server_, dice_.fork()),
@@ -28,6 +28,7 @@ class run {
         faults_(around_, all_, dice_.fork()) {
     server_.tell = [this](const memory::notice& n) { all_[(n.who.nonce() & 0xff) - 1]->push(n); };
     server_.lost = [this](std::size_t name, moment until) { checks_.lost_data(name, until); };
+    server_.broken = [this](std::size_t name, const id& who, moment until) { checks_.broken(name, who, until); };
     for (std::size_t i = 0; i < clients; ++i) all_.push_back(std::make_unique<process>(around_, i, dice_.fork()));
   }
 
@@ -60,27 +61,29 @@ class run {
   void look() {
     for (auto& p : all_) p->look();
     for (std::size_t n = 0; n < names.size(); ++n) {
-      const auto waits = [n](const auto& p) { return p->waits_for(n); };
-      checks_.look(n, std::any_of(all_.begin(), all_.end(), waits), terms_.idle_max());
+      const bool waits = std::ranges::any_of(all_, [n](const auto& p) { return p->waits_for(n); });
+      const bool upgrades = std::ranges::any_of(all_, [n](const auto& p) { return p->upgrades(n); });
+      checks_.look(n, waits, upgrades, terms_.idle_max(n));
       const auto all = server_.entries(n);
-      look_for_orphans(all);
+      look_for_orphans(n, all);
       look_for_revenants(n, all);
+      look_for_upgrades(all);
     }
   }
 
   // What a live client has given back, and been told so, must not be there once no late request can bring it back.
-  void look_for_orphans(const std::vector<engine::entry>& all) {
+  void look_for_orphans(std::size_t name, const std::vector<occupant>& all) {
     const auto late = time_.now() - 2 * terms_.request_timeout * 103 / 100 - 100ms;
     for (const auto& e : all) {
       const auto let_go = all_[(e.who.nonce() & 0xff) - 1]->let_go(e.who);
       if (!let_go || *let_go > late || server_.excused(e.who)) continue;
       time_.broken("live", "an orphan is left at the server: client " + std::to_string((e.who.nonce() & 0xff) - 1) +
-                               " gave back " + std::to_string(e.who.serial()) + " of " + e.name);
+                               " gave back " + std::to_string(e.who.serial()) + " of " + std::string{names[name]});
     }
   }
 
   // What is over comes back only if somebody asks for it again: keeping never makes anything.
-  void look_for_revenants(std::size_t name, const std::vector<engine::entry>& all) {
+  void look_for_revenants(std::size_t name, const std::vector<occupant>& all) {
     std::set<id> here;
     for (const auto& e : all) {
       here.insert(e.who);
@@ -98,14 +101,24 @@ class run {
     here_[name] = std::move(here);
   }
 
+  // An upgrade that its owner has given up, or never heard of, must not keep the other readers out.
+  void look_for_upgrades(const std::vector<occupant>& all) {
+    for (const auto& e : all) {
+      const bool stronger = e.what == fate::holding && (e.upgrading || e.how == mode::exclusive);
+      if (!stronger || server_.excused(e.who) || !owner_of(e.who).only_reads(e.who)) continue;
+      time_.broken("live", "an upgrade that was given up is still at the server: client " +
+                               std::to_string(owner_of(e.who).index()) + " id " + std::to_string(e.who.serial()));
+    }
+  }
+
+  process& owner_of(const id& who) { return *all_[(who.nonce() & 0xff) - 1]; }
+
   void check_end() {
     if (!drained()) time_.broken("live", "somebody is stuck: not everything is given back at the end");
-    const auto left = server_.count();
-    if (left.holds + left.waiters > 0) {
-      time_.broken("live", "left at the server: " + std::to_string(left.holds) + " holds, " +
-                               std::to_string(left.waiters) + " waiters");
+    if (const auto left = server_.left(); left > 0) {
+      time_.broken("live", "left at the server: " + std::to_string(left) + " holds or waiters");
     }
-    if (left.endless > 0) time_.broken("live", "something is left at the server for ever");
+    if (server_.endless()) time_.broken("live", "something is left at the server for ever");
   }
 
   verdict sum_up() {
@@ -113,7 +126,9 @@ class run {
     v.violations = time_.violations();
     v.hash = time_.hash();
     v.events = time_.events();
-    v.grants = checks_.grants();
+    v.grants = checks_.grants;
+    v.handoffs = checks_.handoffs;
+    v.conversions = checks_.conversions;
     v.faults = faults_.happened;
     v.writes = checks_.accepted;
     v.refused_writes = checks_.refused;

@@ -12,7 +12,8 @@ namespace tyer::sim {
 struct verdict {
   std::vector<std::string> violations;
   std::uint64_t hash = 0;  // of everything that happened
-  std::uint64_t events = 0, grants = 0, faults = 0, losses = 0, unknowns = 0, writes = 0, refused_writes = 0;
+  std::uint64_t events = 0, grants = 0, handoffs = 0, conversions = 0, faults = 0, losses = 0, unknowns = 0, writes = 0,
+                refused_writes = 0;
 
   bool clean() const noexcept { return violations.empty(); }
 };

@@ -2,9 +2,19 @@
 
 #include "sim/process.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace tyer::sim {
+
+using phase = tyer::detail::hold_state::phase;
+
+template <class F>
+void worker::later(duration d, F f) {
+  home_->later(d, [this, turn = turn_, f = std::move(f)] {
+    if (turn == turn_) f();
+  });
+}
 
 void worker::start(process& p, std::size_t number, dice d) {
   home_ = &p;
@@ -15,7 +25,11 @@ void worker::start(process& p, std::size_t number, dice d) {
 }
 
 void worker::die() {
-  if (hold_) close_window(home_->around().time.now());
+  if (!hold_) return;
+  close_window(home_->around().time.now());
+  if (const auto delay = home_->around().terms.of[name_].lock_delay; !over_ && delay > 0ms) {
+    home_->around().checks.lapsed(window_, delay);
+  }
 }
 
 void worker::rest() {
@@ -25,13 +39,22 @@ void worker::rest() {
   });
 }
 
+// ---- getting it
+
+std::shared_ptr<const runtime::spec> worker::choose() {
+  name_ = dice_.below(names.size());
+  ttl_ = dice_.chance(700) ? home_->index() % ttls.size() : dice_.below(ttls.size());
+  const bool other = name_ == shared_name   ? dice_.chance(home_->around().terms.readers_permille)
+                     : name_ == permit_name ? dice_.chance(300)
+                                            : false;
+  return home_->what(name_, ttl_, other);
+}
+
 void worker::want() {
   ++turn_;
-  name_ = dice_.below(names.size());
-  const auto how = name_ == shared_name && dice_.chance(600) ? mode::shared : mode::exclusive;
-  floor_ = home_->around().checks.floor(name_, how);
   auto w = std::make_shared<runtime::wish>();
-  w->what = home_->what(name_, how, dice_.chance(700) ? home_->index() % ttls.size() : dice_.below(ttls.size()));
+  w->what = choose();
+  floor_ = home_->around().checks.floor(name_, w->what->how);
   w->waits = !dice_.chance(150);
   if (w->waits && dice_.chance(300)) w->limit = home_->clock().now() + dice_.skewed(1ms, 6s);
   const bool patient = w->waits && w->limit == moment::max();
@@ -41,8 +64,13 @@ void worker::want() {
     on_answer(std::move(f), std::move(h));
   };
   if (dice_.chance(100)) {
-    home_->later(dice_.chance(500) ? dice_.between(10us, 2ms) : dice_.skewed(1ms, 3s), [this, turn = turn_] {
-      if (turn == turn_ && wish_) home_->desk().cancel(std::shared_ptr{wish_}, errc::cancelled);
+    later(dice_.chance(500) ? dice_.between(10us, 2ms) : dice_.skewed(1ms, 3s), [this] {
+      if (wish_) home_->desk().cancel(std::shared_ptr{wish_}, errc::cancelled);
+    });
+  }
+  if (dice_.chance(30)) {
+    later(dice_.skewed(1ms, 1s), [this] {
+      if (wish_) home_->desk().ask(names[name_], "sim", [](engine::outcome<std::uint32_t>&&) {});
     });
   }
   home_->around().time.note("w wants", home_->index(), number_, name_, w->what->ttl.count());
@@ -58,23 +86,46 @@ void worker::on_answer(tyer::failure f, runtime::hold_ptr h) {
     return rest();
   }
   hold_ = std::move(h);
-  window_ = all.checks.opened(name_, hold_->what().how, hold_->token(), floor_, home_->index());
+  over_ = due_back_ = false;
+  since_ = home_->clock().now();
+  changed_at_ = all.time.now();
+  const auto& what = hold_->what();
+  window_ =
+      all.checks.opened({name_, home_->index(), hold_->who(), hold_->how(), what.take, hold_->slots(), hold_->token()},
+                        floor_, all.terms.handoffs[ttl_]);
   all.time.note("w has", home_->index(), number_, name_, hold_->token());
-
+  if (hold_->valid_until() - since_ < lease::least_useful(what.ttl)) {
+    all.time.broken("leased", "a hold was given with too little left of it, client " + std::to_string(home_->index()));
+  }
   duration held = all.draining ? 1ms : dice_.skewed(100us, 300ms);
   if (!all.draining && dice_.chance(40)) held = dice_.between(500ms, 7s);
-  for (auto writes = dice_.below(3); writes > 0; --writes) {
-    home_->later(dice_.between(0ms, held), [this, turn = turn_] {
-      if (turn == turn_) write();
-    });
-  }
-  home_->later(held, [this, turn = turn_] {
-    if (turn == turn_) give_back();
-  });
+  plan(held);
 }
 
+void worker::plan(duration held) {
+  for (auto writes = dice_.below(3); writes > 0; --writes) {
+    later(dice_.between(0ms, held), [this] { write(); });
+  }
+  if (name_ == shared_name) {
+    hasty_ = dice_.chance(300);
+    for (auto changes = dice_.chance(300) ? 1 + dice_.below(3) : 0; changes > 0; --changes) {
+      later(dice_.between(0ms, held), [this] { convert(); });
+    }
+  }
+  give_back_soon(held);
+}
+
+bool worker::takes_over(const runtime::hold_ptr& h) {
+  if (!wish_ || wish_->what->name != h->what().name || wish_->what->how != h->how()) return false;
+  wish_->done = [this, h](tyer::failure, runtime::hold_ptr) { on_answer({}, h); };
+  home_->desk().cancel(std::shared_ptr{wish_}, errc::cancelled);
+  return true;
+}
+
+// ---- having it
+
 void worker::write() {
-  if (!hold_) return;
+  if (!hold_ || change_) return;
   const bool valid = hold_->valid(home_->clock().now());
   if (careful_ && !valid) return;
   auto& all = home_->around();
@@ -82,41 +133,127 @@ void worker::write() {
   all.time.note(in ? "w writes" : "w may not write", home_->index(), number_, name_, hold_->token());
 }
 
+void worker::convert() {
+  if (!hold_ || change_ || over_) return;
+  auto& all = home_->around();
+  const bool up = hold_->how() == mode::shared;
+  auto c = std::make_shared<runtime::change>();
+  c->of = hold_;
+  c->to = home_->what(name_, ttl_, !up);
+  if (up) {
+    c->waits = !dice_.chance(200);
+    if (c->waits && dice_.chance(300)) c->limit = home_->clock().now() + dice_.skewed(1ms, 3s);
+    if (dice_.chance(200)) {
+      later(dice_.skewed(10us, 1s), [this, c] { home_->desk().cancel(c, errc::cancelled); });
+    }
+  } else if (hold_->valid(home_->clock().now())) {
+    window_ = all.checks.weakened(window_);
+  }
+  c->done = [this, to = c->to->how, turn = turn_](tyer::failure f, bool changed) {
+    change_.reset();
+    if (turn == turn_) on_converted(to, std::move(f), changed);
+  };
+  floor_ = all.checks.floor(name_, c->to->how);
+  all.time.note(up ? "w upgrades" : "w downgrades", home_->index(), number_, hold_->token());
+  change_ = c;
+  home_->desk().convert(std::move(c));
+}
+
+void worker::on_converted(mode to, tyer::failure f, bool changed) {
+  if (!hold_) return;
+  auto& all = home_->around();
+  changed_at_ = all.time.now();
+  all.time.note(changed ? "w converted" : "w not converted", home_->index(), number_, hold_->token(),
+                static_cast<std::uint64_t>(f.code.value()));
+  if (changed && hold_->valid(home_->clock().now()))
+    window_ = all.checks.converted(window_, to, hold_->token(), floor_);
+  if (f.code == errc::lost && dice_.chance(300)) return give_back();  // from inside the desk's call
+  if (!changed && !over_ && !due_back_ && dice_.chance(100)) {        // goes on reading, for long
+    ++turn_;
+    return give_back_soon(dice_.between(2s, 8s));
+  }
+  if (due_back_) give_back_soon(dice_.between(10us, 50ms));
+}
+
+void worker::on_asked(const runtime::hold_ptr& h) {
+  if (hold_ == h && dice_.chance(700)) give_back_soon(dice_.between(10us, 50ms));
+}
+
 void worker::on_lost(const runtime::hold_ptr& h, bool by_proof) {
   if (hold_ != h) return;
   close_window(by_proof ? home_->around().time.now() : moment::max());
+  over_ = true;
+  if (const auto delay = home_->around().terms.of[name_].lock_delay; delay > 0ms) {
+    home_->around().checks.lapsed(window_, delay);
+  }
   if (careful_) {
-    home_->later(dice_.between(0ms, 20ms), [this, turn = turn_] {
-      if (turn == turn_) give_back();
-    });
+    give_back_soon(dice_.between(0ms, 20ms));
   } else if (dice_.chance(300)) {  // does not listen at all, and keeps for long what it has not
-    home_->later(dice_.between(5s, 20s), [this, turn = ++turn_] {
-      if (turn == turn_) give_back();
-    });
+    ++turn_;
+    give_back_soon(dice_.between(5s, 20s));
   }
 }
 
+// ---- giving it back
+
 void worker::close_window(moment at_most) {
+  check_length();
   auto& all = home_->around();
   all.checks.closed(window_, std::min(at_most, home_->clock().truth_of(hold_->valid_until())));
+}
+
+void worker::check_length() const {
+  const auto limit = home_->around().terms.of[name_].max_hold;
+  if (limit > 0ms && hold_->valid_until() > since_ + limit) {
+    home_->around().time.broken("leased", "a hold is valid for longer than its max_hold");
+  }
+}
+
+void worker::give_back_soon(duration d) {
+  later(d, [this] {
+    if (change_ && !hasty_ && !over_) {
+      due_back_ = true;
+    } else {
+      give_back();
+    }
+  });
 }
 
 void worker::give_back() {
   if (!hold_) return;
   auto& all = home_->around();
   close_window(all.time.now());
+  if (over_) {
+    all.checks.acknowledged(window_);
+  } else if (const auto least = all.terms.of[name_].min_hold; home_->clock().now() < since_ + least) {
+    // Kept from others until then, or as long as the engine was last told.
+    const auto until = std::min(since_ + least, hold_->valid_until());
+    if (hold_->where() == phase::held) all.checks.rests(window_, home_->clock().truth_of(until));
+  }
   all.time.note("w gives back", home_->index(), number_, name_, hold_->token());
+  ++turn_;
   const auto h = std::exchange(hold_, nullptr);
   if (dice_.chance(500)) {
-    home_->desk().give_back(h, nullptr);
+    home_->give_back(*this, h, nullptr);
     return rest();
   }
   releasing_ = true;
-  home_->desk().give_back(h, [this](tyer::failure, release_outcome o) {
+  home_->give_back(*this, h, [this](tyer::failure, release_outcome o) {
     home_->around().time.note("w gave back", home_->index(), number_, name_, static_cast<std::uint64_t>(o));
     releasing_ = false;
     rest();
   });
+}
+
+// ---- for the checks
+
+bool worker::upgrades(std::size_t name) const noexcept {
+  return name == name_ && change_ && change_->waits && change_->to->how == mode::exclusive;
+}
+
+bool worker::only_reads(const id& who, moment since) const noexcept {
+  return hold_ && hold_->who() == who && hold_->how() == mode::shared && hold_->where() == phase::held && !change_ &&
+         changed_at_ < since;
 }
 
 void worker::look() const {
@@ -125,7 +262,10 @@ void worker::look() const {
   if (wish_ && wish_->limit != moment::max() && now > wish_->limit + 250ms) {
     time.broken("live", "a caller waits for longer than it said, client " + std::to_string(home_->index()));
   }
-  if (hold_ && hold_->where() == tyer::detail::hold_state::phase::held && now >= hold_->valid_until()) {
+  if (change_ && change_->limit != moment::max() && now > change_->limit + 250ms) {
+    time.broken("live", "an upgrade waits for longer than it said, client " + std::to_string(home_->index()));
+  }
+  if (hold_ && hold_->where() == phase::held && now >= hold_->valid_until()) {
     time.broken("live", "a hold is over, and its owner was not told, client " + std::to_string(home_->index()));
   }
 }

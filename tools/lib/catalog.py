@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from instances import EngineError
 from kinds import Kind
+from mariadb_kind import MariaDB
+from postgres_kind import Postgres
 from redis_kind import Redis, Valkey
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (Redis(), Valkey())}
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (Redis(), Valkey(), Postgres(), MariaDB())}
 
-PLANNED = ("sentinel", "cluster", "redlock", "etcd", "etcd3", "zk", "zk3", "mariadb", "mysql", "postgres")
+PLANNED = ("sentinel", "cluster", "redlock", "etcd", "etcd3", "zk", "zk3", "mysql")
 
 
 def find(name: str) -> Kind:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 
 from instances import EngineError, Instance, Node
 
@@ -17,6 +18,8 @@ class Kind:
     # Which of persist, tls, password, user and set this kind understands.
     accepts: frozenset[str] = frozenset()
     ready_s_max = 15.0
+    # What ends the server in good order, whoever is connected.
+    stop_signal = signal.SIGTERM
 
     def prepare(self, instance: Instance) -> None:
         """Once per instance, before ports are known (certificates, for one)."""
@@ -54,3 +57,18 @@ class Kind:
         if path is None:
             raise EngineError(f"{name} is not installed (run tools/setup)")
         return path
+
+
+def database_login(instance: Instance, user: str) -> None:
+    """A database has a user and a password, asked for or not: on a shared machine the port is everybody's."""
+    instance.options["user"] = instance.options["user"] or user
+    instance.options["password"] = instance.options["password"] or os.urandom(8).hex()
+    if any(sign in instance.options[name] for name in ("user", "password") for sign in "\n\r\0"):
+        raise EngineError("a user or password must be one line", 2)
+
+
+def database_uri(scheme: str, instance: Instance, database: str) -> str:
+    from urllib.parse import quote
+
+    login = f"{quote(instance.options['user'], '')}:{quote(instance.options['password'], '')}"
+    return f"{scheme}://{login}@127.0.0.1:{instance.nodes[0].port}/{database}"

@@ -62,7 +62,7 @@ def restart(store: Store, which: str, node_name: str | None, lose_data: bool) ->
         nodes = instance.chosen(node_name)
         for node in nodes:
             if node.process:
-                node.process.stop()
+                node.process.stop(kind.stop_signal)
             if lose_data:
                 kind.wipe(instance, node)
         _start(kind, instance, nodes, end_with_parent=False)

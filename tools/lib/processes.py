@@ -37,14 +37,29 @@ def boot_id() -> str:
         return file.read().strip()
 
 
-def _stat(pid: int) -> tuple[str, int] | None:
-    """State letter and start time in clock ticks since boot; None if there is no such process."""
+def _fields(pid: int) -> list[bytes] | None:
+    """What /proc says behind the name; None if there is no such process."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
+            return file.read().rpartition(b")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    return fields[0].decode(), int(fields[19])
+
+
+def _stat(pid: int) -> tuple[str, int] | None:
+    """State letter and start time in clock ticks since boot; None if there is no such process."""
+    fields = _fields(pid)
+    return (fields[0].decode(), int(fields[19])) if fields else None
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", "rb") as file:
+            return [int(word) for word in file.read().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        pass  # gone, or a kernel without this file
+    found = ((int(name), _fields(int(name))) for name in os.listdir("/proc") if name.isdigit())
+    return [child for child, fields in found if fields and int(fields[1]) == pid]
 
 
 class Process:
@@ -102,21 +117,36 @@ class Process:
             os.close(handle)
         return not self.alive()
 
-    def kill(self) -> None:
-        self.signal(signal.SIGKILL)
-        if not self.wait_end(KILL_S_MAX):
-            raise ProcessError(f"process {self.pid} did not end within {KILL_S_MAX:g} s of SIGKILL")
+    def children(self) -> list[Process]:
+        """Processes that a server has forked for its connections. A forked one may end while we look."""
+        found = []
+        for pid in _children(self.pid) if self.alive() else []:
+            with contextlib.suppress(ProcessError):
+                found.append(Process.of(pid))
+        return found
 
-    def stop(self) -> None:
+    def kill(self) -> None:
+        """Ends it and what it has forked: a server of many processes would go on serving for a while."""
+        forked = self.children()
+        if forked and self.signal(signal.SIGSTOP):  # no more of them from here on
+            forked = self.children()
+        self.signal(signal.SIGKILL)
+        for process in forked:
+            process.signal(signal.SIGKILL)
+        for process in [self, *forked]:
+            if not process.wait_end(KILL_S_MAX):
+                raise ProcessError(f"process {process.pid} did not end within {KILL_S_MAX:g} s of SIGKILL")
+
+    def stop(self, gently: int) -> None:
         """Ends it in good order, or by force if it is paused or takes too long."""
         if self.state() == "running":
-            self.signal(signal.SIGTERM)
+            self.signal(gently)
             if self.wait_end(TERM_S_MAX):
                 return
         self.kill()
 
     def pause(self) -> None:
-        """Returns only when the process really stands still."""
+        """Returns only when the process, and what it has forked, really stands still."""
         deadline = time.monotonic() + PAUSE_S_MAX
         if not self.signal(signal.SIGSTOP):
             raise ProcessError(f"process {self.pid} has ended")
@@ -124,8 +154,13 @@ class Process:
             if time.monotonic() > deadline:
                 raise ProcessError(f"process {self.pid} did not stop within {PAUSE_S_MAX:g} s")
             time.sleep(0.001)
+        for process in self.children():
+            with contextlib.suppress(ProcessError):  # it had ended
+                process.pause()
 
     def resume(self) -> None:
+        for process in self.children():
+            process.signal(signal.SIGCONT)
         if not self.signal(signal.SIGCONT):
             raise ProcessError(f"process {self.pid} has ended")
 

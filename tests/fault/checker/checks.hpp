@@ -27,16 +27,20 @@ struct breach {
   std::string words;
 };
 
-// The resource applied a write with a token after it had been shown a larger one, or the same one by another hold.
+// The resource applied a write with a token after it had been shown a larger one, or the same one by another hold. A
+// reader conflicts only with writers, a permit only with those that have one of its slots.
 std::vector<breach> stale_accepted(const story&);
 
-// A grant whose acquire was invoked after another one of the name had returned, with a token that is not larger; or one
-// token for two holds.
+// A grant whose acquire was invoked after a conflicting one of the name had returned, with a token that is not larger;
+// one token for two holds that conflict; a hold whose token changes while its mode does not.
 std::vector<breach> token_order(const story&);
 
-// Validity windows of one name that overlap. Excused: a hold from before a loss of data with one from after it, until
-// the last deadline that the lost state could have granted.
+// Validity windows of one name that overlap: of two writers; of a reader and a writer; of more permits than there are,
+// or of two holds with the same slot. Excused: a hold from before a loss of data with one from after it, until the last
+// deadline that the lost state could have granted.
 std::vector<breach> overlaps(const story&, const limits&);
+std::vector<breach> readers_beside_writer(const story&, const limits&);
+std::vector<breach> permits_over(const story&, const limits&);
 
 // lost() after valid_until while the process was runnable (or not at all), or more than `resume_ns` after it resumed;
 // valid() true after valid_until.
@@ -45,6 +49,10 @@ std::vector<breach> late_loss(const story&, const limits&);
 // Waiters that nobody serves: acquires that have not returned at `finish`, and free locks with a live waiter and no
 // grant for too long.
 std::vector<breach> stuck(const story&, const limits&);
+
+// A ticket that the engine granted before one that conflicts with it, had stood in the queue before it came, and stood
+// there still.
+std::vector<breach> order(const story&);
 
 // "name 3 token 17 pid 812/4": for messages.
 std::string describe(const grant&);

@@ -1,5 +1,5 @@
 // Each check is shown a bad history that it must catch, and the good one beside it that it must let pass.
-#include "checker/checks.hpp"
+#include "checker/pen.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,71 +7,6 @@
 
 namespace fault {
 namespace {
-
-constexpr std::int64_t ms = 1'000'000;
-
-// Writes histories by hand, in milliseconds: one file for each process, one for the resource, one for the faults.
-class pen {
- public:
-  pen& attempt(std::uint32_t pid, std::int64_t t, std::uint16_t name = 0, std::uint16_t worker = 0) {
-    return line(pid, {.t_ns = t * ms, .pid = pid, .worker = worker, .name = name, .what = op::attempt});
-  }
-  pen& granted(std::uint32_t pid, std::int64_t t, std::uint64_t token, std::int64_t until, std::uint16_t name = 0,
-               std::uint16_t worker = 0) {
-    return line(pid, {.t_ns = t * ms,
-                      .deadline_ns = until * ms,
-                      .token = token,
-                      .hold = token,
-                      .pid = pid,
-                      .worker = worker,
-                      .name = name,
-                      .what = op::granted});
-  }
-  pen& missed(std::uint32_t pid, std::int64_t t, miss how, std::uint16_t worker = 0) {
-    return line(pid, {.t_ns = t * ms,
-                      .pid = pid,
-                      .worker = worker,
-                      .what = op::not_granted,
-                      .outcome = static_cast<std::uint8_t>(how)});
-  }
-  pen& look(op what, std::uint32_t pid, std::int64_t t, std::uint64_t hold, std::int64_t until, std::uint8_t seen) {
-    return line(pid,
-                {.t_ns = t * ms, .deadline_ns = until * ms, .hold = hold, .pid = pid, .what = what, .outcome = seen});
-  }
-  pen& release(std::uint32_t pid, std::int64_t t, std::uint64_t hold, std::int64_t until) {
-    return look(op::release, pid, t, hold, until, seen_valid);
-  }
-  // A whole hold whose number is its token.
-  pen& hold(std::uint32_t pid, std::int64_t invoked, std::int64_t returned, std::int64_t end, std::uint64_t token,
-            std::uint16_t name = 0) {
-    return attempt(pid, invoked, name)
-        .granted(pid, returned, token, returned + 950, name)
-        .release(pid, end, token, end + 900);
-  }
-  pen& write(std::uint64_t token, std::uint64_t hold, verdict answer, std::uint16_t name = 0) {
-    return line(
-        1,
-        {.token = token, .hold = hold, .name = name, .what = op::write, .outcome = static_cast<std::uint8_t>(answer)});
-  }
-  pen& done(op what, std::int64_t t, std::uint32_t pid = 0, std::int64_t until = 0) {
-    return line(2, {.t_ns = t * ms, .deadline_ns = until * ms, .pid = pid, .what = what});
-  }
-
-  story told() const {
-    std::vector<std::vector<event>> all;
-    for (const auto& [pid, lines] : files_) all.push_back(lines);
-    return tell(all);
-  }
-
- private:
-  pen& line(std::uint32_t file, const event& e) {
-    files_[file].push_back(e);
-    return *this;
-  }
-  std::map<std::uint32_t, std::vector<event>> files_;
-};
-
-const limits usual;
 
 TEST(Story, RefusesHistoriesThatContradictThemselves) {
   EXPECT_THROW(pen{}.granted(10, 1, 7, 900).told(), std::runtime_error);

@@ -55,9 +55,14 @@ void explain(const std::vector<finding>& findings, std::size_t most) {
 void judge(const command& c) {
   const fault::story s = fault::tell(fault::read_histories(c.folder));
   const std::vector<finding> findings{
-      {"stale_accepted", fault::stale_accepted(s)}, {"token_order", fault::token_order(s)},
-      {"overlaps", fault::overlaps(s, c.limits)},   {"late_loss", fault::late_loss(s, c.limits)},
+      {"stale_accepted", fault::stale_accepted(s)},
+      {"token_order", fault::token_order(s)},
+      {"overlaps", fault::overlaps(s, c.limits)},
+      {"late_loss", fault::late_loss(s, c.limits)},
       {"stuck", fault::stuck(s, c.limits)},
+      {"readers_beside_writer", fault::readers_beside_writer(s, c.limits)},
+      {"permits_over", fault::permits_over(s, c.limits)},
+      {"order", fault::order(s)},
   };
   const auto refused =
       std::count_if(s.writes.begin(), s.writes.end(), [](const auto& w) { return w.answer == fault::verdict::stale; });

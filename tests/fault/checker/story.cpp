@@ -23,11 +23,13 @@ class teller {
     switch (e.what) {
       case op::attempt: return begin(e);
       case op::granted: return granted(e);
-      case op::not_granted: answer(e).how = static_cast<miss>(e.outcome); return;
+      case op::not_granted: answer(e).why = static_cast<miss>(e.outcome); return;
       case op::observed:
       case op::lost:
       case op::release: return looked(e);
-      case op::write: s_.writes.push_back({e.t_ns, e.name, e.token, e.hold, static_cast<verdict>(e.outcome)}); return;
+      case op::write:
+        s_.writes.push_back({e.t_ns, e.name, e.token, e.hold, static_cast<verdict>(e.outcome), e.how, e.slots});
+        return;
       case op::stop: s_.stopped[e.pid].push_back({e.t_ns, never}); return;
       case op::cont: return end_of(s_.stopped[e.pid], e);
       case op::kill: s_.killed[e.pid] = e.t_ns; return;
@@ -36,6 +38,9 @@ class teller {
       case op::data_loss: s_.losses.push_back({e.t_ns, e.deadline_ns}); return;
       case op::fault: ++s_.faults; return;
       case op::finish: s_.finish = e.t_ns; return;
+      case op::asked:
+      case op::answered:
+      case op::given_up: s_.engine.push_back(e); return;
       case op::released:
       case op::none: return;
     }
@@ -49,7 +54,28 @@ class teller {
  private:
   void begin(const event& e) {
     if (!pending_.emplace(e.worker, s_.attempts.size()).second) broken(e, "an attempt inside an attempt");
-    s_.attempts.push_back({.pid = e.pid, .worker = e.worker, .name = e.name, .invoked = e.t_ns});
+    s_.attempts.push_back({.pid = e.pid,
+                           .worker = e.worker,
+                           .name = e.name,
+                           .invoked = e.t_ns,
+                           .how = e.how,
+                           .permits = e.permits,
+                           .flags = e.flags,
+                           .converts = e.hold});
+    if ((e.flags & is_conversion) == 0) return;
+    // Whoever asks to be a reader has ended its work as a writer; whoever asks to be a writer goes on reading.
+    if (e.how == mode::shared) end_of_mode(e, e.hold);
+  }
+
+  void end_of_mode(const event& e, std::uint64_t hold) {
+    grant& g = grant_of(e, hold);
+    g.release_invoked = std::min(g.release_invoked, e.t_ns);
+  }
+
+  grant& grant_of(const event& e, std::uint64_t hold) {
+    const auto found = holds_.find(hold);
+    if (found == holds_.end()) broken(e, "a look at a hold that was never granted");
+    return s_.grants[found->second];
   }
 
   attempt& answer(const event& e) {
@@ -64,6 +90,7 @@ class teller {
   void granted(const event& e) {
     attempt& a = answer(e);
     a.granted = true;
+    if ((a.flags & is_conversion) != 0) end_of_mode(e, a.converts);
     if (!holds_.emplace(e.hold, s_.grants.size()).second) broken(e, "a hold that was granted twice");
     s_.grants.push_back({.pid = e.pid,
                          .worker = e.worker,
@@ -73,21 +100,25 @@ class teller {
                          .invoked = a.invoked,
                          .returned = e.t_ns,
                          .first_deadline = e.deadline_ns,
-                         .deadline = e.deadline_ns});
+                         .deadline = e.deadline_ns,
+                         .how = e.how,
+                         .permits = e.permits,
+                         .capacity = e.capacity,
+                         .flags = a.flags,
+                         .slots = e.slots});
   }
 
   void looked(const event& e) {
-    const auto found = holds_.find(e.hold);
-    if (found == holds_.end()) broken(e, "a look at a hold that was never granted");
-    grant& g = s_.grants[found->second];
+    grant& g = grant_of(e, e.hold);
     g.deadline = std::max(g.deadline, e.deadline_ns);
-    if (e.what == op::release) g.release_invoked = e.t_ns;
+    if (e.what == op::release) g.release_invoked = std::min(g.release_invoked, e.t_ns);
     const bool call = e.what == op::lost;
     g.looks.push_back({.at = e.t_ns,
                        .deadline = e.deadline_ns,
                        .valid = !call && (e.outcome & seen_valid) != 0,
                        .lost = call || (e.outcome & seen_lost) != 0,
-                       .called = call && e.outcome == 0});
+                       .called = call && e.outcome == 0,
+                       .token = e.token});
   }
 
   void end_of(std::vector<interval>& pieces, const event& e) {

@@ -26,7 +26,11 @@ struct attempt {
   std::int64_t invoked = 0;
   std::int64_t returned = never;
   bool granted = false;
-  miss how = miss::failed;  // if it returned without a grant
+  miss why = miss::failed;  // if it returned without a grant
+  mode how = mode::exclusive;
+  std::uint8_t permits = 0;
+  std::uint8_t flags = 0;      // `is_conversion`, `is_one_of_many`
+  std::uint64_t converts = 0;  // the hold that is to change its mode
 };
 
 // One look at a hold, or the callback of its lost().
@@ -34,9 +38,10 @@ struct look {
   std::int64_t at = 0, deadline = 0;
   bool valid = false, lost = false;
   bool called = false;  // the callback of lost(), on the library's own thread
+  std::uint64_t token = 0;
 };
 
-// One hold, from the return of acquire to its release.
+// One hold in one mode, from the return of acquire (or of the conversion) to its release (or to the next conversion).
 struct grant {
   std::uint32_t pid = 0;
   std::uint16_t worker = 0, name = 0;
@@ -44,18 +49,32 @@ struct grant {
   std::int64_t invoked = 0, returned = 0;
   std::int64_t first_deadline = 0;       // valid_until at the return
   std::int64_t deadline = 0;             // the latest valid_until that was seen: renewals move it
-  std::int64_t release_invoked = never;  // never: the process was killed with it
+  std::int64_t release_invoked = never;  // or converted; never: the process was killed with it
   std::vector<look> looks;               // all of them, also the one at release
+  mode how = mode::exclusive;
+  std::uint8_t permits = 0, capacity = 0;
+  std::uint8_t flags = 0;  // of its attempt
+  std::uint16_t slots = 0;
 
-  // The validity window: the holder could believe itself alone from `returned` to here.
+  // The validity window: what the holder could believe from here to there. Whoever downgrades has been a reader, and no
+  // more than that, since it asked; everybody else only since it was answered.
+  std::int64_t window_begin() const { return (flags & is_conversion) != 0 && how == mode::shared ? invoked : returned; }
   std::int64_t window_end() const { return std::min(release_invoked, deadline); }
 };
+
+// Two that must not have it at the same time.
+inline bool conflict(const grant& a, const grant& b) {
+  if (a.how == mode::permit && b.how == mode::permit) return (a.slots & b.slots) != 0;
+  return a.how != mode::shared || b.how != mode::shared;
+}
 
 struct resource_write {
   std::int64_t at = 0;
   std::uint16_t name = 0;
   std::uint64_t token = 0, hold = 0;
   verdict answer = verdict::accepted;
+  mode how = mode::exclusive;
+  std::uint16_t slots = 0;
 };
 
 // What was granted before `old_until` may be forgotten; what was granted before `new_from` is not of the new state.
@@ -71,6 +90,7 @@ struct story {
   std::map<std::uint32_t, std::int64_t> killed;            // by pid
   std::vector<data_loss> losses;
   std::vector<interval> away;
+  std::vector<event> engine;  // what the proxy saw of the engine's queues: asked, answered, given_up
   std::int64_t finish = never;
   std::uint64_t faults = 0;
 };

@@ -34,14 +34,29 @@ enum class op : std::uint8_t {
       14,       // t_ns: nothing of the new state existed before; deadline_ns: nothing of the old state was made after
   fault = 15,   // any fault that was done, for the count
   finish = 16,  // faults were healed a grace time ago: whoever still waits now, waits for ever
+
+  // The proxy, about the engine's own queue; hold: the ticket (the id of the attempt), how: its mode. An answer is
+  // written down even if it is dropped: the engine has acted.
+  asked = 17,     // an acquire arrived from its client, and goes on to the engine
+  answered = 18,  // t_ns: the answer was read; deadline_ns: its request arrived; outcome: `standing`
+  given_up = 19,  // a release arrived, and goes on to the engine
 };
 
 enum class miss : std::uint8_t { empty = 0, cancelled = 1, failed = 2 };
 enum class verdict : std::uint8_t { accepted = 0, stale = 1, conflict = 2 };
+enum class mode : std::uint8_t { exclusive = 0, shared = 1, permit = 2 };
+
+// What the engine says about a ticket. waiting: `token` is how long the place is good without another word (ns).
+// granted: `token` is the engine's part of the token.
+enum class standing : std::uint8_t { waiting = 0, granted = 1, gone = 2 };
 
 // Bits of `outcome` in observed and release.
 inline constexpr std::uint8_t seen_valid = 1;  // valid() was true
 inline constexpr std::uint8_t seen_lost = 2;   // lost() was requested
+
+// Bits of `flags` in attempt.
+inline constexpr std::uint8_t is_conversion = 1;   // an upgrade or downgrade of `hold`; granted: under a new number
+inline constexpr std::uint8_t is_one_of_many = 2;  // of a multi_mutex: all of them or none, one after the other
 
 struct event {
   std::int64_t t_ns = 0;
@@ -50,16 +65,19 @@ struct event {
   std::uint64_t hold = 0;  // unique in the run: pid << 32 | serial
   std::uint32_t pid = 0;
   std::uint16_t worker = 0;
-  std::uint16_t name = 0;  // 0 is the hot one
+  std::uint16_t name = 0;
   op what = op::none;
   std::uint8_t outcome = 0;
-  std::uint8_t reserved[6] = {};
+  mode how = mode::exclusive;
+  std::uint8_t permits = 0, capacity = 0;  // of a permit; so the wish, so (granted, write) what it got
+  std::uint8_t flags = 0;
+  std::uint16_t slots = 0;  // of a permit: one bit for each
 };
 static_assert(sizeof(event) == 48);
 
 struct history_header {
   char magic[8] = {'T', 'Y', 'E', 'R', 'H', 'I', 'S', 'T'};
-  std::uint32_t version = 1;
+  std::uint32_t version = 2;
   std::uint32_t event_bytes = sizeof(event);
   std::uint64_t capacity = 0;
   std::uint64_t next = 0;  // lines taken; the last few may be unfinished

@@ -2,12 +2,12 @@
 
 namespace fault {
 
-void link::from_client(std::string_view bytes, std::int64_t due_ns) {
+void link::from_client(std::string_view bytes, std::int64_t due_ns, std::int64_t now) {
   if (ended_) return;
   client_bytes_ += bytes;
   std::size_t done = 0;
   while (const auto length = requests_.scan(std::string_view{client_bytes_}.substr(done))) {
-    expect(std::string_view{client_bytes_}.substr(done, *length));
+    expect(std::string_view{client_bytes_}.substr(done, *length), now);
     done += *length;
   }
   if (done == 0) return;
@@ -15,27 +15,36 @@ void link::from_client(std::string_view bytes, std::int64_t due_ns) {
   client_bytes_.erase(0, done);
 }
 
-void link::expect(std::string_view message) {
-  const request r = reader_.read(words_of(message));
+void link::note(const std::vector<event>& events) {
+  if (!note_) return;
+  for (const event& e : events) note_(e);
+}
+
+void link::expect(std::string_view message, std::int64_t now) {
+  const auto words = words_of(message);
+  const request r = reader_.read(words);
   if (!r.answered) return;
-  expected e{r.what, std::nullopt};
+  expected e{r.what, std::nullopt, tickets_of(r.what, words), now};
+  note(request_events(e.what, e.tickets, now));
   auto& drop = orders_.drops[static_cast<std::size_t>(r.what)];
   if (drop.left > 0) {
     --drop.left;
     e.drop = drop.how;
   }
-  expected_.push_back(e);
+  expected_.push_back(std::move(e));
 }
 
-std::optional<kind> link::from_server(std::string_view bytes, std::int64_t due_ns) {
+std::optional<kind> link::from_server(std::string_view bytes, std::int64_t due_ns, std::int64_t now) {
   if (ended_) return std::nullopt;
   server_bytes_ += bytes;
   std::size_t done = 0;
   std::optional<kind> dropped;
   while (const auto length = replies_.scan(std::string_view{server_bytes_}.substr(done))) {
     if (server_bytes_[done] != '>' && !expected_.empty()) {
-      const expected e = expected_.front();
+      const expected e = std::move(expected_.front());
       expected_.pop_front();
+      // Also if nobody will hear of it: the server has acted.
+      note(answer_events(e.what, e.tickets, std::string_view{server_bytes_}.substr(done, *length), e.arrived, now));
       if (e.drop) {
         ended_ = e.drop;
         dropped = e.what;

@@ -3,9 +3,11 @@
 
 #include "proxy/request.hpp"
 #include "proxy/resp.hpp"
+#include "proxy/tickets.hpp"
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -30,13 +32,15 @@ struct orders {
 // Sans I/O: bytes in, bytes out when they are due. The proxy owns the descriptors.
 class link {
  public:
-  link(orders& o, request_reader& reader) : orders_(o), reader_(reader) {}
+  // What can be seen of the engine's queues is noted.
+  using scribe = std::function<void(const event&)>;
+  link(orders& o, request_reader& reader, scribe note = {}) : orders_(o), reader_(reader), note_(std::move(note)) {}
 
-  // Bytes from the client, on their way to the server. Throws std::runtime_error if they are not RESP.
-  void from_client(std::string_view bytes, std::int64_t due_ns);
+  // Bytes from the client, read now, on their way to the server. Throws std::runtime_error if they are not RESP.
+  void from_client(std::string_view bytes, std::int64_t due_ns, std::int64_t now = 0);
 
   // Bytes from the server. Gives the kind of the reply that was dropped, if one was: what follows it never arrives.
-  std::optional<kind> from_server(std::string_view bytes, std::int64_t due_ns);
+  std::optional<kind> from_server(std::string_view bytes, std::int64_t due_ns, std::int64_t now = 0);
 
   // After a drop by close: end the connection as soon as what came before it is written.
   bool closing() const { return ended_ && *ended_ == drop_by::close; }
@@ -51,11 +55,15 @@ class link {
   struct expected {
     kind what = kind::other;
     std::optional<drop_by> drop;
+    std::vector<ticket> tickets;
+    std::int64_t arrived = 0;
   };
-  void expect(std::string_view message);
+  void expect(std::string_view message, std::int64_t now);
+  void note(const std::vector<event>& events);
 
   orders& orders_;
   request_reader& reader_;
+  scribe note_;
   std::string client_bytes_, server_bytes_;
   resp_scanner requests_, replies_;
   std::deque<expected> expected_;

@@ -68,7 +68,7 @@ void proxy::ready(std::uint64_t key, std::uint32_t events) {
 void proxy::accept_client() {
   descriptor client = accept_on(clients_);
   if (!client) return;
-  auto p = std::make_unique<pair>(orders_, reader_);
+  auto p = std::make_unique<pair>(orders_, reader_, [this](const event& e) { history_.append(e); });
   p->client.socket = std::move(client);
   try {
     p->server.socket = connect_tcp(upstream_);
@@ -90,8 +90,8 @@ void proxy::read(pair& p, bool from_client) {
   const std::string_view bytes{buffer, static_cast<std::size_t>(count)};
   try {
     if (from_client) {
-      p.between.from_client(bytes, due());
-    } else if (const auto dropped = p.between.from_server(bytes, due())) {
+      p.between.from_client(bytes, due(), now_ns());
+    } else if (const auto dropped = p.between.from_server(bytes, due(), now_ns())) {
       note_drop(*dropped);
     }
   } catch (const std::runtime_error&) {

@@ -45,7 +45,7 @@ class proxy {
     std::uint32_t watched = 0;  // what epoll was told; 0: it does not know the descriptor
   };
   struct pair {
-    pair(orders& o, request_reader& r) : between(o, r) {}
+    pair(orders& o, request_reader& r, link::scribe note) : between(o, r, std::move(note)) {}
     side client, server;
     bool connected = false, ended = false;
     link between;

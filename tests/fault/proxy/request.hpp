@@ -12,8 +12,9 @@
 
 namespace fault {
 
-enum class kind : std::uint8_t { other, acquire, claim, keep, release };
-inline constexpr std::array kind_names{"other", "acquire", "claim", "keep", "release"};
+// keep is for holds, wait for places in the queue.
+enum class kind : std::uint8_t { other, acquire, claim, keep, wait, release, convert };
+inline constexpr std::array kind_names{"other", "acquire", "claim", "keep", "wait", "release", "convert"};
 kind kind_named(std::string_view name);  // other, if there is none of that name
 
 struct request {

@@ -53,18 +53,20 @@ class server {
   }
 
   void answer(int fd, const offer& o) {
-    const auto v = gate_.show(o);
+    const auto v = gates_.show(o);
     history_.append({.t_ns = now_ns(),
                      .token = o.token,
                      .hold = o.hold,
-                     .name = static_cast<std::uint16_t>(o.name),
+                     .name = o.name,
                      .what = op::write,
-                     .outcome = static_cast<std::uint8_t>(v)});
+                     .outcome = static_cast<std::uint8_t>(v),
+                     .how = o.how,
+                     .slots = o.slots});
     ::send(fd, &v, sizeof v, MSG_NOSIGNAL);
   }
 
   history_writer history_;
-  gate gate_;
+  gates gates_;
   descriptor listener_, epoll_;
 };
 

@@ -1,5 +1,5 @@
 // fault_worker --uri URI --history FILE --resource SOCKET [--ttl-ms N] [--request-timeout-ms N] [--workers N]
-//              [--names N] [--seed N]
+//              [--mix mutex|modes] [--names N] [--seed N]
 //
 // One process with one client and some workers. Runs until SIGTERM; then it finishes what was begun (waits without a
 // limit are waited out: whoever started us decides how long) and exits with 0.
@@ -33,6 +33,8 @@ fault::settings parse(int argc, char** argv) {
       s.request_timeout = std::chrono::milliseconds{number()};
     } else if (word == "--workers") {
       s.workers = static_cast<std::uint32_t>(number());
+    } else if (word == "--mix") {
+      s.mix = value;
     } else if (word == "--names") {
       s.names = static_cast<std::uint32_t>(number());
     } else if (word == "--seed") {
@@ -47,17 +49,12 @@ fault::settings parse(int argc, char** argv) {
   return s;
 }
 
-std::string name_of(std::uint32_t number) { return number == 0 ? "fault/hot" : "fault/" + std::to_string(number); }
-
 void run(const fault::settings& s, const sigset_t& end) {
   fault::history_writer history{s.history};
   tyer::client client{s.uri, {.request_timeout = s.request_timeout, .label = "fault_worker"}};
-  std::vector<std::unique_ptr<tyer::mutex>> locks;
-  for (std::uint32_t n = 0; n < s.names; ++n) {
-    locks.push_back(std::make_unique<tyer::mutex>(client, name_of(n), tyer::lock_options{.ttl = s.ttl}));
-  }
+  const fault::plan names{s.mix, static_cast<std::uint16_t>(s.names)};
   fault::canceller cancels;
-  fault::process shared{s, history, cancels, locks};
+  fault::process shared{s, names, history, cancels, client, {client, names, {.ttl = s.ttl}}};
 
   std::vector<std::jthread> threads;
   for (std::uint32_t n = 0; n < s.workers; ++n) {

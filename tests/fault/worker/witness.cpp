@@ -1,14 +1,42 @@
 #include "worker/witness.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace fault {
 
+namespace {
+
+// The hold's own word; what was asked for only tells permits without slots from a hold that has none.
+mode mode_of(const tyer::hold& h, mode asked) {
+  if (asked == mode::permit || !h.slots().empty()) return mode::permit;
+  return h.shared() ? mode::shared : mode::exclusive;
+}
+
+std::uint16_t bits_of(std::span<const std::uint32_t> slots) {
+  std::uint16_t bits = 0;
+  for (const auto slot : slots) bits |= static_cast<std::uint16_t>(1u << std::min(slot, 15u));
+  return bits;
+}
+
+}  // namespace
+
 witness::witness(journal& j, const tyer::hold& h, std::uint64_t number)
-    : journal_(j), hold_(h), number_(number), token_(h.token()) {
-  const auto returned = now_ns();
-  journal_.write(
-      {.t_ns = returned, .deadline_ns = ns_of(h.valid_until()), .token = token_, .hold = number_, .what = op::granted});
+    : journal_(j),
+      hold_(h),
+      number_(number),
+      token_(h.token()),
+      name_(j.name()),
+      how_(mode_of(h, j.how())),
+      slots_(bits_of(h.slots())) {
+  event e = j.with_mode({.t_ns = now_ns(),
+                         .deadline_ns = ns_of(h.valid_until()),
+                         .token = token_,
+                         .hold = number_,
+                         .what = op::granted,
+                         .slots = slots_});
+  e.how = how_;
+  journal_.write(e);
   callback_.emplace(h.lost(), [this] { lost(); });
   registering_ = false;
 }
@@ -27,8 +55,19 @@ bool witness::look(op what) {
                   .token = token_,
                   .hold = number_,
                   .what = what,
-                  .outcome = static_cast<std::uint8_t>(seen)});
+                  .outcome = static_cast<std::uint8_t>(seen)},
+                 name_);
   return valid;
+}
+
+void witness::came_in_again(std::int64_t began) {
+  journal_.write({.t_ns = began,
+                  .deadline_ns = ns_of(hold_.valid_until()),
+                  .token = hold_.token(),
+                  .hold = number_,
+                  .what = op::observed,
+                  .outcome = seen_valid},
+                 name_);
 }
 
 void witness::releasing() {
@@ -45,7 +84,8 @@ void witness::lost() {
                   .token = token_,
                   .hold = number_,
                   .what = op::lost,
-                  .outcome = too_late});
+                  .outcome = too_late},
+                 name_);
 }
 
 }  // namespace fault

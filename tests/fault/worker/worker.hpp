@@ -4,15 +4,23 @@
 #include "common/socket.hpp"
 #include "worker/canceller.hpp"
 #include "worker/journal.hpp"
+#include "worker/plan.hpp"
 #include "worker/witness.hpp"
 
 #include <tyer/client.hpp>
+#include <tyer/multi_mutex.hpp>
 #include <tyer/mutex.hpp>
+#include <tyer/recursive_mutex.hpp>
+#include <tyer/semaphore.hpp>
+#include <tyer/shared_mutex.hpp>
 
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <memory>
+#include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,23 +28,38 @@ namespace fault {
 
 struct settings {
   std::string uri, history, resource;
+  std::string mix = "mutex";
   std::chrono::milliseconds ttl{1000};
   std::chrono::milliseconds request_timeout{500};
   std::uint32_t workers = 8, names = 16;
   std::uint64_t seed = 1;
 };
 
+// By the number of the name.
+struct locks {
+  std::map<std::uint16_t, tyer::mutex> mutexes;
+  std::map<std::uint16_t, tyer::shared_mutex> shared;
+  std::map<std::uint16_t, tyer::semaphore> semaphores;
+  std::map<std::uint16_t, tyer::recursive_mutex> recursive;
+
+  locks(const tyer::client& c, const plan& p, const tyer::lock_options& o);
+};
+
 // What the workers of a process share.
 struct process {
   const settings& chosen;
+  const plan& names;
   history_writer& history;
   canceller& cancels;
-  std::vector<std::unique_ptr<tyer::mutex>>& locks;  // by number of the name; 0 is the hot one
+  const tyer::client& client;
+  locks all;
   std::atomic<std::uint32_t> serial{0};
   std::atomic<bool> draining{false};  // finish what was begun, begin nothing new
+
+  tyer::lock_options options() const { return {.ttl = chosen.ttl}; }
 };
 
-// How a worker asks for a lock, in percent of its turns:
+// How a worker asks for a mutex, in percent of its turns:
 //
 //   40  acquire()                          waits for ever
 //   30  try_acquire_for(20 to 1500 ms)
@@ -44,7 +67,9 @@ struct process {
 //   10  std::unique_lock, try_lock_for
 //   10  try_acquire()
 //
-// One in twenty of the first two is cancelled. Three turns in ten are for the hot name.
+// One in twenty of the first two is cancelled. Three turns in ten are for the hot name of the primitive. The others are
+// asked for in the ways of acquire(); nine of ten that share read; one reader in ten wants to write after all, and one
+// writer in four goes on as a reader; one in four takes two permits.
 //
 // Odd workers skip valid() before they write, on purpose: only the resource stands between them and a stale write.
 class worker {
@@ -54,26 +79,43 @@ class worker {
 
  private:
   using milliseconds = std::chrono::milliseconds;
+  using witnesses = std::span<witness* const>;
 
   void turn();
-  void by_acquire(tyer::mutex& lock);
-  void by_try_acquire_for(tyer::mutex& lock);
-  void by_try_acquire(tyer::mutex& lock);
+
+  void by_mutex(std::uint16_t name);
   void by_scoped_lock(tyer::mutex& lock);
   void by_unique_lock(tyer::mutex& lock);
+  void by_shared(std::uint16_t name);
+  void by_semaphore(std::uint16_t name);
+  void by_several(const part& names);
+  void by_recursive(std::uint16_t name);
 
-  void own(tyer::hold h);                     // uses it, then gives it back in one of two ways
-  void use(witness& w, std::uint64_t token);  // holds it for a while, and writes
-  milliseconds hold_length();
-  void offer_write(const witness& w, std::uint64_t token);
+  tyer::hold ask(const tyer::acquirable& lock);  // in one of the ways; empty: that was written down
+  tyer::multi_hold ask(const tyer::multi_mutex& lock, tyer::failure& why);
+  void upgrade(const tyer::shared_mutex& lock, tyer::hold& h, std::optional<witness>& w);
+  void downgrade(const tyer::shared_mutex& lock, tyer::hold& h, std::optional<witness>& w);
+  void enter_again(tyer::recursive_mutex& lock, witness& w);
+
+  void own(tyer::hold h);        // uses it, then gives it back
+  void give_back(tyer::hold h);  // in one of two ways
+  void use(witnesses all);       // holds them for a while, and writes
+  void use(witness& w) {
+    witness* const one = &w;
+    use({&one, 1});
+  }
+  milliseconds hold_length(std::uint16_t name);
+  void offer_write(const witness& w);
 
   std::stop_token perhaps_cancelled();
   std::uint64_t next_hold();
+  std::uint16_t name_in(const part& p);
   std::int64_t between(std::int64_t low, std::int64_t high);
   bool one_in(int n) { return between(1, n) == 1; }
 
   process& process_;
   journal journal_;
+  std::vector<journal> more_journals_;  // for the other names of a multi_mutex
   std::mt19937_64 random_;
   const bool skips_valid_;
   descriptor resource_;

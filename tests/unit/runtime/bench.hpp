@@ -55,6 +55,13 @@ struct told {
   hold_ptr hold;
 };
 
+// What one who changes the mode of a hold was told.
+struct changed {
+  int times = 0;
+  tyer::failure why;
+  bool yes = false;
+};
+
 struct bench {
   explicit bench(runtime::limits l = {}) : bounds(l) {}
 
@@ -102,6 +109,55 @@ struct bench {
     caller c = want();
     engine.acquires.back().grant(part);
     return c;
+  }
+
+  // The same lock in shared mode.
+  static std::shared_ptr<runtime::spec> readers_of(const runtime::spec& s) {
+    auto r = std::make_shared<runtime::spec>(s);
+    r->how = seam::mode::shared;
+    return r;
+  }
+
+  struct changer {
+    std::shared_ptr<runtime::change> change;
+    std::shared_ptr<changed> answer;
+    changed* operator->() const { return answer.get(); }
+  };
+  changer convert(const hold_ptr& h, std::shared_ptr<const runtime::spec> to, bool waits = true,
+                  std::optional<lease::duration> limit = {}) {
+    changer c{std::make_shared<runtime::change>(), std::make_shared<changed>()};
+    c.change->of = h;
+    c.change->to = std::move(to);
+    c.change->waits = waits;
+    if (limit) c.change->limit = clock.now() + *limit;
+    c.change->done = [a = c.answer](tyer::failure f, bool yes) {
+      ++a->times;
+      a->why = std::move(f);
+      a->yes = yes;
+    };
+    desk.convert(c.change);
+    return c;
+  }
+
+  // Every renewal so far was executed.
+  void answer_keeps() {
+    for (std::size_t i = 0; i < engine.keeps.size(); ++i) {
+      auto& k = engine.keeps[i];
+      if (!k.answered()) k.answer(std::vector<fate>(k.who.size(), k.as));
+    }
+  }
+  // The engine confirms what is held, so that whoever waits by now may be handed it.
+  void confirm() {
+    clock.move(1ms);
+    desk.up({});
+    answer_keeps();
+  }
+
+  // Gives back, and the engine confirms it at once if it was asked.
+  void give_back(const caller& c) {
+    const auto before = engine.releases.size();
+    desk.give_back(c->hold, {});
+    if (engine.releases.size() > before) engine.releases.back().answer(fate::holding);
   }
 
   // Time goes on, and the desk does what is due on the way.

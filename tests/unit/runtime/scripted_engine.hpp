@@ -7,6 +7,8 @@
 #include "core/clock.hpp"
 #include "engine/engine.hpp"
 
+#include <tyer/error.hpp>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,16 +52,25 @@ class scripted_engine final : public seam::engine {
     id who;
     bool clean;
   };
+  struct convert_call : call<seam::answer> {
+    id who;
+    seam::mode to;
+    void grant(std::uint64_t part) { answer(seam::granted{part, {}, 0, {}}); }
+    void queue(milliseconds look_again) { answer(seam::queued{0, look_again}); }
+    void busy() { answer(seam::busy{milliseconds{100}}); }
+    void lost() { std::exchange(then, nullptr)({sent, seam::failure{why::refused, errc::lost, "no such hold"}}); }
+  };
 
   std::vector<acquire_call> acquires;
   std::vector<keep_call> keeps;
   std::vector<release_call> releases;
+  std::vector<convert_call> converts;
   seam::events* events = nullptr;
   std::size_t keep_batch = 100;
 
   // The seam. Calls are only noted down: answers never come inline.
   seam::capabilities can() const noexcept override {
-    return {.queue = true, .shared = true, .push = true, .token = true, .keep_batch = keep_batch};
+    return {.queue = true, .shared = true, .push = true, .token = true, .convert = true, .keep_batch = keep_batch};
   }
   void open(seam::events& e) override { events = &e; }
   void acquire(const seam::request& r, seam::reply<seam::answer> then) override {
@@ -76,7 +87,9 @@ class scripted_engine final : public seam::engine {
   void release(const seam::target& t, bool clean, seam::reply<fate> then) override {
     releases.push_back({{clock_.now(), std::move(then)}, t.who, clean});
   }
-  void convert(const seam::target&, seam::mode, seam::milliseconds, seam::reply<seam::answer>) override {}
+  void convert(const seam::target& t, seam::mode to, seam::milliseconds, seam::reply<seam::answer> then) override {
+    converts.push_back({{clock_.now(), std::move(then)}, t.who, to});
+  }
   void ask(std::string_view, std::string_view, seam::reply<std::uint32_t>) override {}
   void evict(const seam::target&, std::string_view, seam::reply<fate>) override {}
   void show(std::string_view, seam::reply<seam::page>) override {}

@@ -18,7 +18,8 @@ class Load:
 
     processes: int = 8
     workers: int = 8
-    names: int = 16
+    mix: str = "mutex"  # or modes: every primitive, with names of its own
+    names: int = 16  # of the mix mutex
     ttl_ms: int = 1000
     request_timeout_ms: int = 500
 
@@ -47,6 +48,7 @@ class Clients:
         command = [self._program, "--uri", self._uri, "--history", base + ".hist", "--resource", self._resource]
         command += ["--ttl-ms", str(self._load.ttl_ms), "--request-timeout-ms", str(self._load.request_timeout_ms)]
         command += ["--workers", str(self._load.workers), "--names", str(self._load.names)]
+        command += ["--mix", self._load.mix]
         command += ["--seed", str(self._seed * 1000 + self._started)]
         self._running.append(Child(command, base + ".err"))
 

@@ -10,7 +10,7 @@ import time
 
 _HEADER = struct.Struct("<8sIIQQ32x")
 _EVENT = struct.Struct("<qqQQIHHBB6x")
-_MAGIC, _VERSION = b"TYERHIST", 1
+_MAGIC, _VERSION = b"TYERHIST", 2
 _CAPACITY = 1 << 16
 
 

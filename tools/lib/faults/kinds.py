@@ -10,8 +10,6 @@ import random
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from faults.proxy import KINDS
-
 if TYPE_CHECKING:
     from faults.lab import Lab
 
@@ -81,8 +79,11 @@ class DropReply(Regular):
     name = "drop_reply"
     every_s = 0.5
 
+    def __init__(self, *kinds: str):
+        self.kinds = kinds
+
     def strike(self, lab: Lab, dice: random.Random) -> str:
-        command = f"drop {dice.choice(KINDS)} 1 {dice.choice(('close', 'close', 'close', 'hole'))}"
+        command = f"drop {dice.choice(self.kinds)} 1 {dice.choice(('close', 'close', 'close', 'hole'))}"
         lab.proxy.order(command)
         return command
 

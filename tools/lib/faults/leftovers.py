@@ -43,4 +43,4 @@ class Leftovers:
         if ask("GETRANGE", key, "0", "1") != "T1":
             return f"{key}: not in our format"
         shown = ask("EVAL", self._show, "1", key, "10")
-        return f"{key}: not free, {shown[0]} for another {shown[2]} ms" if shown else None
+        return f"{key}: not free, {shown[0]} for another {shown[3]} ms" if shown else None

@@ -9,8 +9,14 @@ from faults import redis_scripts
 from faults.children import Child, LabError
 
 # Which script of the Redis engine belongs to which kind of request.
-SCRIPT_KINDS = {"acquire": "acquire", "release": "release", "keep_holds": "keep", "keep_waiters": "keep"}
-KINDS = ("acquire", "claim", "keep", "release")
+SCRIPT_KINDS = {
+    "acquire": "acquire",
+    "release": "release",
+    "keep_holds": "keep",
+    "keep_waiters": "wait",
+    "convert": "convert",
+}
+KINDS = ("acquire", "claim", "keep", "wait", "release", "convert")
 
 
 def redis_rules(build: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from faults.children import LabError
 
 _ROW = re.compile(r'const script (\w+)\{"\w+", R"lua\((.*?)\)lua", "([0-9a-f]{40})"\}', re.DOTALL)
-NEEDED = {"acquire", "release", "keep_holds", "keep_waiters", "show"}
+NEEDED = {"acquire", "release", "keep_holds", "keep_waiters", "convert", "show"}
 
 
 @dataclass

@@ -11,12 +11,19 @@ from faults.children import LabError
 from faults.clients import Load
 from faults.lab import Lab
 from faults.leftovers import Leftovers
-from faults.proxy import KINDS
 
 # From this length on, a fault of the scenario that never happened is a finding: then the run proved nothing about it.
 FULL_RUN_S = 30.0
 CHECKER_S_MAX = 60.0
 BREACHES_SHOWN = 5
+
+# What a run is measured by: two sizes, one that must not be 0, and those that must.
+COUNTS = (
+    "faults", "acquisitions", "stale_offered",
+    "stale_accepted", "token_order", "overlaps", "late_loss", "stuck", "keys_left",
+)  # fmt: skip
+COUNTS_OF_MODES = ("readers_beside_writer", "permits_over", "order")
+MUST_BE_ZERO = COUNTS[3:] + COUNTS_OF_MODES
 
 
 @dataclass
@@ -27,11 +34,12 @@ class Scenario:
     faults: list[kinds.Fault]
     load: Load = field(default_factory=Load)
     prefix: str = "tyer:"
+    shown: tuple[str, ...] = COUNTS  # in the last line, in this order
 
     def expected(self) -> set[str]:
-        names = {fault.name for fault in self.faults}
-        if "drop_reply" in names:
-            names = names - {"drop_reply"} | {f"drop_{kind}" for kind in KINDS}
+        names = set()
+        for fault in self.faults:
+            names |= {f"drop_{kind}" for kind in fault.kinds} if fault.name == "drop_reply" else {fault.name}
         return names
 
     # As fault_checker counts: the waiter_ttl that a ttl of the load gives by default.
@@ -43,25 +51,39 @@ class Scenario:
         return (2 * self.load.ttl_ms + self.waiter_ttl_ms()) / 1000 + 2.0
 
 
+
+def _everything(*dropped: str) -> list[kinds.Fault]:
+    """All that may happen to one server, to its clients and between them."""
+    return [
+        kinds.KillClient(),
+        kinds.PauseClient(),
+        kinds.DropReply(*dropped),
+        kinds.ResetConnections(),
+        kinds.FreezeNetwork(),
+        kinds.SlowNetwork(),
+        kinds.RestartServer(),
+        kinds.RestartServerWithoutData(),
+        kinds.FlushAll(),
+        kinds.ScriptFlush(),
+    ]
+
+
 SCENARIOS = {
     scenario.name: scenario
     for scenario in (
         Scenario(
             name="redis-smoke",
-            about="one Redis server, and everything that may happen to it, to its clients and between them",
+            about="mutexes on one Redis server, and everything that may happen to it, to its clients and between them",
             engine=("redis", ["--persist", "aof"]),
-            faults=[
-                kinds.KillClient(),
-                kinds.PauseClient(),
-                kinds.DropReply(),
-                kinds.ResetConnections(),
-                kinds.FreezeNetwork(),
-                kinds.SlowNetwork(),
-                kinds.RestartServer(),
-                kinds.RestartServerWithoutData(),
-                kinds.FlushAll(),
-                kinds.ScriptFlush(),
-            ],
+            faults=_everything("acquire", "claim", "keep", "wait", "release"),
+        ),
+        Scenario(
+            name="redis-modes",
+            about="the same with every primitive: mutex, shared, semaphore, several at once, recursive; conversions",
+            engine=("redis", ["--persist", "aof"]),
+            faults=_everything("acquire", "claim", "keep", "wait", "release", "convert"),
+            load=Load(mix="modes"),
+            shown=COUNTS + COUNTS_OF_MODES,
         ),
     )
 }
@@ -72,13 +94,11 @@ class Verdict:
     counts: dict[str, int]
     problems: list[str]  # what the counts do not show
 
-    MUST_BE_ZERO = ("stale_accepted", "token_order", "overlaps", "late_loss", "stuck", "keys_left")
-
     def good(self) -> bool:
         return (
             not self.problems
             and self.counts["stale_offered"] > 0
-            and all(self.counts[name] == 0 for name in self.MUST_BE_ZERO)
+            and all(self.counts[name] == 0 for name in MUST_BE_ZERO)
         )
 
 

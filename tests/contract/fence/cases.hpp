@@ -1,0 +1,95 @@
+// What every fence must do, wherever it is kept. A store has fresh(), enter(token) and, if it knows shared holders,
+// enter_shared(token).
+#pragma once
+
+#include <tyer/fence.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+
+namespace fence_contract {
+
+constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t doubles_end = std::uint64_t{1} << 53;  // from here on a double has no odd numbers
+
+template <class Store>
+concept knows_shared = requires(Store s) { s.enter_shared(std::uint64_t{}); };
+
+template <class Store>
+class fence_contract : public ::testing::Test {
+ protected:
+  bool show(std::uint64_t token, bool shared) {
+    if constexpr (knows_shared<Store>) {
+      if (shared) return store.enter_shared(token);
+    }
+    return store.enter(token);
+  }
+
+  Store store;
+};
+TYPED_TEST_SUITE_P(fence_contract);
+
+TYPED_TEST_P(fence_contract, a_larger_token_passes_and_a_smaller_one_is_refused) {
+  this->store.fresh();
+  EXPECT_TRUE(this->store.enter(256));
+  EXPECT_TRUE(this->store.enter(512));
+  EXPECT_FALSE(this->store.enter(511));
+  EXPECT_FALSE(this->store.enter(1));
+  EXPECT_TRUE(this->store.enter(513));
+}
+
+TYPED_TEST_P(fence_contract, an_equal_token_passes_again) {
+  this->store.fresh();
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(this->store.enter(512));
+}
+
+TYPED_TEST_P(fence_contract, one_more_digit_is_larger) {
+  this->store.fresh();
+  EXPECT_TRUE(this->store.enter(999));
+  EXPECT_TRUE(this->store.enter(1000));
+  EXPECT_FALSE(this->store.enter(999));
+}
+
+TYPED_TEST_P(fence_contract, the_largest_tokens_are_told_apart) {
+  this->store.fresh();
+  EXPECT_TRUE(this->store.enter(largest - 1));
+  EXPECT_TRUE(this->store.enter(largest));
+  EXPECT_TRUE(this->store.enter(largest));
+  EXPECT_FALSE(this->store.enter(largest - 1));
+  EXPECT_FALSE(this->store.enter(1));
+}
+
+TYPED_TEST_P(fence_contract, tokens_that_doubles_cannot_tell_apart) {
+  for (const auto base : {doubles_end, std::uint64_t{1} << 60, largest - 4}) {
+    this->store.fresh();
+    EXPECT_TRUE(this->store.enter(base + 1));
+    EXPECT_FALSE(this->store.enter(base)) << base;
+    EXPECT_TRUE(this->store.enter(base + 1));
+    EXPECT_TRUE(this->store.enter(base + 2));
+    EXPECT_FALSE(this->store.enter(base + 1)) << base;
+  }
+}
+
+// All sequences of three offers, beside the gate in memory, whose own sequences are tested against the promise itself.
+TYPED_TEST_P(fence_contract, every_sequence_is_as_in_memory) {
+  constexpr bool shared_too = knows_shared<TypeParam>;
+  constexpr int offers = shared_too ? 6 : 3;
+  for (int code = 0; code < offers * offers * offers; ++code) {
+    this->store.fresh();
+    tyer::fence_marks memory;
+    for (int i = 0, rest = code; i < 3; ++i, rest /= offers) {
+      const auto token = doubles_end + static_cast<std::uint64_t>(rest % 3);
+      const bool shared = rest % offers >= 3;
+      ASSERT_EQ(this->show(token, shared), shared ? memory.enter_shared(token) : memory.enter(token))
+          << "sequence " << code << " step " << i;
+    }
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(fence_contract, a_larger_token_passes_and_a_smaller_one_is_refused,
+                            an_equal_token_passes_again, one_more_digit_is_larger, the_largest_tokens_are_told_apart,
+                            tokens_that_doubles_cannot_tell_apart, every_sequence_is_as_in_memory);
+
+}  // namespace fence_contract

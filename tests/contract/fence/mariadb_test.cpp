@@ -1,0 +1,86 @@
+#include "contract/fence/sql_cases.hpp"
+#include "core/uri.hpp"
+
+#include <mysql.h>
+
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+namespace fence_contract {
+namespace {
+
+// How a driver may bind a token.
+enum class binding { number, text };
+
+template <binding How, unsigned long Flags = CLIENT_FOUND_ROWS>
+class session {
+ public:
+  // Not innodb_trx: whoever asks it more often than every 100 ms sees the same old copy each time.
+  static constexpr auto waiting =
+      "SELECT variable_value FROM information_schema.global_status WHERE variable_name = "
+      "'innodb_row_lock_current_waits'";
+  static tyer::sql_parameter token() { return tyer::sql_parameter::mysql(); }
+
+  session() : connection_(mysql_init(nullptr), mysql_close) {
+    const auto to = tyer::core::parse_uri(std::getenv("TYER_URI")).value;
+    const auto& host = to.hosts.at(0);
+    require(mysql_real_connect(connection_.get(), host.host.c_str(), to.user.c_str(), to.password.c_str(),
+                               to.path.c_str(), host.port, nullptr, Flags) != nullptr);
+  }
+
+  void run(const std::string& text) { require(mysql_query(connection_.get(), text.c_str()) == 0); }
+
+  std::int64_t number(const std::string& text) {
+    run(text);
+    const std::unique_ptr<MYSQL_RES, decltype(&mysql_free_result)> rows{mysql_store_result(connection_.get()),
+                                                                        mysql_free_result};
+    const auto row = mysql_fetch_row(rows.get());
+    return std::stoll(row[0]);
+  }
+
+  std::uint64_t affected(const std::string& text, std::uint64_t of) {
+    const std::unique_ptr<MYSQL_STMT, decltype(&mysql_stmt_close)> statement{mysql_stmt_init(connection_.get()),
+                                                                             mysql_stmt_close};
+    require(mysql_stmt_prepare(statement.get(), text.data(), text.size()) == 0);
+    auto number = static_cast<std::int64_t>(of);
+    auto decimal = std::to_string(of);
+    MYSQL_BIND bind{};
+    bind.buffer_type = How == binding::number ? MYSQL_TYPE_LONGLONG : MYSQL_TYPE_STRING;
+    bind.buffer = How == binding::number ? static_cast<void*>(&number) : decimal.data();
+    bind.buffer_length = decimal.size();
+    std::vector<MYSQL_BIND> all(mysql_stmt_param_count(statement.get()), bind);
+    require(mysql_stmt_bind_param(statement.get(), all.data()) == 0);
+    if (mysql_stmt_execute(statement.get()) != 0) throw std::runtime_error(mysql_stmt_error(statement.get()));
+    return mysql_stmt_affected_rows(statement.get());
+  }
+
+ private:
+  void require(bool fine) {
+    if (!fine) throw std::runtime_error(mysql_error(connection_.get()));
+  }
+
+  std::unique_ptr<MYSQL, decltype(&mysql_close)> connection_;
+};
+
+using by_number = session<binding::number>;
+using by_text = session<binding::text>;
+
+using stores =
+    ::testing::Types<one_column<by_number>, one_column<by_text>, two_columns<by_number>, two_columns<by_text>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(mariadb, fence_contract, stores);
+using sessions = ::testing::Types<by_number>;
+INSTANTIATE_TYPED_TEST_SUITE_P(mariadb, two_transactions, sessions);
+
+// Why the flag is asked for. If this fails one day, so much the better: take the sentence out of the documents.
+TEST(mariadb_fence, without_found_rows_the_same_token_counts_no_row) {
+  session<binding::number, 0> s;
+  make_table(s);
+  EXPECT_EQ(s.affected(one_column<by_number>::statement(), 5), 1u);
+  EXPECT_EQ(s.affected(one_column<by_number>::statement(), 5), 0u);
+}
+
+}  // namespace
+}  // namespace fence_contract

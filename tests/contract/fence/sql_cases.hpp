@@ -1,0 +1,144 @@
+// The fences of a SQL row, and what two transactions at the same time do with them. A session is one connection:
+//   run(text)               without parameters
+//   affected(text, token)   the token for every parameter; how many rows it counted
+//   number(text)            the first column of the first row
+//   waiting                 a query: how many sessions wait for a row
+//   token()                 the parameter, for the pieces of a statement
+#pragma once
+
+#include "contract/fence/cases.hpp"
+
+#include <tyer/fence.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <string>
+#include <thread>
+
+namespace fence_contract {
+
+inline void make_table(auto& session) {
+  session.run("DROP TABLE IF EXISTS guarded");
+  session.run(
+      "CREATE TABLE guarded (id INT PRIMARY KEY, balance INT NOT NULL, fence BIGINT NULL, max_exclusive BIGINT NULL, "
+      "max_any BIGINT NULL)");
+  session.run("INSERT INTO guarded (id, balance) VALUES (1, 0), (2, 0)");
+}
+
+template <class Session>
+class one_column {
+ public:
+  one_column() { make_table(session); }
+  void fresh() { session.run("UPDATE guarded SET fence = NULL"); }
+  bool enter(std::uint64_t token) { return session.affected(statement(), token) == 1; }
+
+  static std::string statement() {
+    const tyer::sql_fence fence{"fence"};
+    return "UPDATE guarded SET " + fence.set(Session::token()) + " WHERE id = 1 AND " + fence.where(Session::token());
+  }
+
+ private:
+  Session session;
+};
+
+template <class Session>
+class two_columns {
+ public:
+  two_columns() { make_table(session); }
+  void fresh() { session.run("UPDATE guarded SET max_exclusive = NULL, max_any = NULL"); }
+  bool enter(std::uint64_t token) {
+    return session.affected("UPDATE guarded SET " + fence.set(mine) + " WHERE id = 1 AND " + fence.where(mine),
+                            token) == 1;
+  }
+  bool enter_shared(std::uint64_t token) {
+    return session.affected(
+               "UPDATE guarded SET " + fence.set_shared(mine) + " WHERE id = 1 AND " + fence.where_shared(mine),
+               token) == 1;
+  }
+
+ private:
+  Session session;
+  const tyer::sql_shared_fence fence{"max_exclusive", "max_any"};
+  const tyer::sql_parameter mine = Session::token();
+};
+
+template <class Session>
+class two_transactions : public ::testing::Test {
+ protected:
+  void SetUp() override { make_table(first); }
+
+  bool enter(Session& s, std::uint64_t token) { return s.affected(one_column<Session>::statement(), token) == 1; }
+
+  // The second shows its token while the first has not ended yet; then the first ends as told.
+  bool second_passes(std::uint64_t its_token, const char* first_ends) {
+    second.run("BEGIN");
+    auto passed = std::async(std::launch::async, [&] { return enter(second, its_token); });
+    until_one_waits();
+    first.run(first_ends);
+    return passed.get();
+  }
+  void until_one_waits() {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds{10};
+    while (observer.number(Session::waiting) != 1) {
+      ASSERT_LT(std::chrono::steady_clock::now(), limit) << "nobody waits";
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    }
+  }
+
+  Session first, second, observer;
+};
+TYPED_TEST_SUITE_P(two_transactions);
+
+TYPED_TEST_P(two_transactions, the_later_holder_waits_for_the_earlier_and_passes) {
+  this->first.run("BEGIN");
+  EXPECT_TRUE(this->enter(this->first, 5));
+  EXPECT_TRUE(this->second_passes(7, "COMMIT"));
+  this->second.run("COMMIT");
+  EXPECT_EQ(this->first.number("SELECT fence FROM guarded WHERE id = 1"), 7);
+}
+
+TYPED_TEST_P(two_transactions, the_earlier_holder_waits_for_the_later_and_is_refused) {
+  this->first.run("BEGIN");
+  EXPECT_TRUE(this->enter(this->first, 7));
+  EXPECT_FALSE(this->second_passes(5, "COMMIT"));
+  this->second.run("ROLLBACK");
+  EXPECT_EQ(this->first.number("SELECT fence FROM guarded WHERE id = 1"), 7);
+}
+
+TYPED_TEST_P(two_transactions, what_was_rolled_back_was_never_shown) {
+  this->first.run("BEGIN");
+  EXPECT_TRUE(this->enter(this->first, 7));
+  EXPECT_TRUE(this->second_passes(5, "ROLLBACK"));
+  this->second.run("COMMIT");
+  EXPECT_EQ(this->first.number("SELECT fence FROM guarded WHERE id = 1"), 5);
+}
+
+TYPED_TEST_P(two_transactions, another_row_is_another_fence) {
+  this->first.run("BEGIN");
+  EXPECT_TRUE(this->enter(this->first, 7));
+  EXPECT_EQ(this->second.number("SELECT COUNT(*) FROM guarded WHERE id = 2 AND fence IS NULL"), 1);
+  this->first.run("COMMIT");
+}
+
+// Both add one to what they have read. Whoever shows the token first reads what is really there.
+TYPED_TEST_P(two_transactions, a_token_shown_before_the_read_loses_no_update) {
+  const auto add_one = [](auto& s) {
+    const auto read = s.number("SELECT balance FROM guarded WHERE id = 1");
+    s.run("UPDATE guarded SET balance = " + std::to_string(read + 1) + " WHERE id = 1");
+  };
+  this->first.run("BEGIN");
+  EXPECT_TRUE(this->enter(this->first, 5));
+  add_one(this->first);
+  EXPECT_TRUE(this->second_passes(7, "COMMIT"));
+  add_one(this->second);
+  this->second.run("COMMIT");
+  EXPECT_EQ(this->first.number("SELECT balance FROM guarded WHERE id = 1"), 2);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(two_transactions, the_later_holder_waits_for_the_earlier_and_passes,
+                            the_earlier_holder_waits_for_the_later_and_is_refused, what_was_rolled_back_was_never_shown,
+                            another_row_is_another_fence, a_token_shown_before_the_read_loses_no_update);
+
+}  // namespace fence_contract

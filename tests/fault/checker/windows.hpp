@@ -1,0 +1,23 @@
+// Validity windows side by side.
+#pragma once
+
+#include "checker/checks.hpp"
+
+#include <functional>
+#include <span>
+
+namespace fault {
+
+// Called for each window of a name in the order they begin, with those that had begun before and not ended yet. Left out
+// are those that a loss of data excuses: one of the two is from before it and one from after it, until the last deadline
+// that the lost state could have granted.
+using meeting = std::function<void(const grant&, std::span<const grant* const> beside)>;
+void each_window(const story&, const limits&, const meeting&);
+
+// For how long both could believe.
+inline std::int64_t both_until(const grant& a, const grant& b) { return std::min(a.window_end(), b.window_end()); }
+
+// "... overlaps for 0.01 s with ..."
+breach overlap_of(const grant& before, const grant& g);
+
+}  // namespace fault

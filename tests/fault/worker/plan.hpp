@@ -1,0 +1,64 @@
+// Which name is locked by which primitive, and how often each of them has its turn.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fault {
+
+enum class primitive : std::uint8_t { mutex, shared, semaphore, several, recursive };
+
+// The names of one primitive: the first is the hot one.
+struct part {
+  primitive what;
+  int percent;  // of the turns
+  std::uint16_t first, count;
+};
+
+inline constexpr std::uint32_t semaphore_permits = 3;
+inline constexpr std::uint16_t several_at_once = 3;
+
+class plan {
+ public:
+  // mutex: all names are mutexes; modes: all primitives beside each other.
+  plan(std::string_view mix, std::uint16_t names) {
+    if (mix == "modes") {
+      parts_ = {{primitive::mutex, 25, 0, 5},
+                {primitive::shared, 33, 5, 4},
+                {primitive::semaphore, 20, 9, 3},
+                {primitive::several, 12, 12, 6},
+                {primitive::recursive, 10, 18, 3}};
+    } else if (mix == "mutex") {
+      parts_ = {{primitive::mutex, 100, 0, names}};
+    } else {
+      throw std::runtime_error{"an unknown mix"};
+    }
+  }
+
+  const std::vector<part>& parts() const { return parts_; }
+
+  const part& part_of(std::int64_t percent) const {
+    for (const part& p : parts_) {
+      if ((percent -= p.percent) < 0) return p;
+    }
+    return parts_.back();
+  }
+
+  bool is_hot(std::uint16_t name) const {
+    for (const part& p : parts_) {
+      if (p.first == name) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::vector<part> parts_;
+};
+
+// The proxy knows a name by its number, too.
+inline std::string name_of(std::uint16_t number) { return "fault/" + std::to_string(number); }
+
+}  // namespace fault

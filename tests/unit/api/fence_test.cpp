@@ -1,0 +1,245 @@
+#include <tyer/fence.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace tyer {
+namespace {
+
+constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
+
+struct offer {
+  std::uint64_t token;
+  bool shared;
+};
+
+bool show(fence_marks& m, const offer& o) { return o.shared ? m.enter_shared(o.token) : m.enter(o.token); }
+
+bool conflict(const offer& a, const offer& b) { return !(a.shared && b.shared); }
+
+// The promise, word for word: nothing passes once something larger that conflicts with it was let in. Equal tokens of
+// different modes cannot both be honest, for a conversion gives a new one; the shared one is refused.
+bool oracle_admits(const std::vector<offer>& let_in, const offer& o) {
+  return std::none_of(let_in.begin(), let_in.end(), [&](const offer& seen) {
+    return conflict(seen, o) && (seen.token > o.token || (o.shared && seen.token == o.token));
+  });
+}
+
+// Every sequence of offers of four tokens in two modes, up to six in a row: 8^6 of them, walked as a tree.
+void walk(const fence_marks& before, std::vector<offer>& let_in, int left, int& offers) {
+  if (left == 0) return;
+  for (std::uint64_t token = 1; token <= 4; ++token) {
+    for (const bool shared : {false, true}) {
+      const offer o{token, shared};
+      fence_marks m = before;
+      const bool passed = show(m, o);
+      ++offers;
+      ASSERT_EQ(passed, oracle_admits(let_in, o)) << "token " << token << (shared ? " shared" : " exclusive")
+                                                  << " after " << before.max_exclusive << "/" << before.max_any;
+      ASSERT_LE(m.max_exclusive, m.max_any);
+      if (!passed) {
+        ASSERT_EQ(m, before) << "a refused token leaves no trace";
+      }
+      if (passed) let_in.push_back(o);
+      walk(m, let_in, left - 1, offers);
+      if (passed) let_in.pop_back();
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(fence_marks, every_sequence_is_as_promised) {
+  std::vector<offer> let_in;
+  int offers = 0;
+  walk({}, let_in, 6, offers);
+  EXPECT_EQ(offers, 8 + 64 + 512 + 4096 + 32768 + 262144);
+}
+
+// A lock as an engine grants it, with conversions, and everything that was ever granted showing itself at any moment.
+class lock_model {
+ public:
+  struct grant {
+    offer shown;
+    bool live;
+  };
+
+  void walk(int left) {
+    if (left == 0 || ::testing::Test::HasFatalFailure()) return;
+    if (live_ == 0) step(left, [](lock_model& m) { m.take(false); });
+    if (!exclusive_) step(left, [](lock_model& m) { m.take(true); });
+    for (std::size_t i = 0; i < grants_.size(); ++i) {
+      step(left, [i](lock_model& m) { m.write(i); });
+      if (!grants_[i].live) continue;
+      step(left, [i](lock_model& m) { m.end(i); });
+      if (live_ == 1) step(left, [i](lock_model& m) { m.convert(i); });
+    }
+  }
+  static inline int writes = 0;
+  static inline int refused = 0;
+
+ private:
+  template <class Do>
+  void step(int left, Do what) const {
+    lock_model next = *this;
+    what(next);
+    next.walk(left - 1);
+  }
+  void take(bool shared) {
+    grants_.push_back({{++last_, shared}, true});
+    ++live_;
+    exclusive_ = !shared;
+  }
+  void end(std::size_t i) {
+    grants_[i].live = false;
+    exclusive_ = --live_ != 0 && exclusive_;
+  }
+  // The hold lives on with a new token in the other mode; the old token may still be under way.
+  void convert(std::size_t i) {
+    const bool shared = grants_[i].shown.shared;
+    end(i);
+    take(!shared);
+  }
+  void write(std::size_t i) {
+    const auto& g = grants_[i];
+    const bool passed = show(marks_, g.shown);
+    ++writes;
+    refused += !passed;
+    ASSERT_TRUE(passed || !g.live) << "a live hold was refused: token " << g.shown.token;
+    if (!passed) return;
+    for (const auto& seen : let_in_) {
+      ASSERT_FALSE(conflict(seen, g.shown) && seen.token > g.shown.token) << "token " << g.shown.token << " is stale";
+    }
+    let_in_.push_back(g.shown);
+  }
+
+  std::vector<grant> grants_;
+  std::vector<offer> let_in_;
+  fence_marks marks_;
+  std::uint64_t last_ = 0;
+  int live_ = 0;
+  bool exclusive_ = false;
+};
+
+TEST(fence_marks, a_live_hold_always_passes_and_a_stale_one_never_after_its_successor) {
+  lock_model{}.walk(9);
+  EXPECT_GT(lock_model::refused, 10000);
+  EXPECT_GT(lock_model::writes, 100000);
+}
+
+TEST(fence_marks, a_converted_hold_passes_with_its_new_token_and_not_with_its_old_one) {
+  fence_marks m;
+  EXPECT_TRUE(m.enter_shared(5));
+  EXPECT_TRUE(m.enter_shared(6));  // another reader
+  EXPECT_TRUE(m.enter(7));         // the first one, upgraded when the other was gone
+  EXPECT_TRUE(m.enter(7));
+  EXPECT_FALSE(m.enter_shared(5));
+  EXPECT_FALSE(m.enter_shared(6));
+  EXPECT_TRUE(m.enter_shared(8));  // downgraded
+  EXPECT_TRUE(m.enter_shared(9));
+  EXPECT_TRUE(m.enter_shared(8));
+  EXPECT_FALSE(m.enter(7));  // a write from before the downgrade: a reader may have read already
+}
+
+TEST(fence_marks, nothing_is_no_token) {
+  fence_marks m;
+  EXPECT_FALSE(m.enter(0));
+  EXPECT_FALSE(m.enter_shared(0));
+}
+
+TEST(fence_marks, the_largest_tokens_are_told_apart) {
+  fence_marks m;
+  EXPECT_TRUE(m.enter(largest - 1));
+  EXPECT_TRUE(m.enter(largest));
+  EXPECT_FALSE(m.enter(largest - 1));
+  EXPECT_TRUE(m.enter(largest));
+}
+
+TEST(fence_gate, comes_back_from_storage_as_it_went) {
+  fence_gate gate;
+  EXPECT_TRUE(gate.enter(3));
+  EXPECT_TRUE(gate.enter_shared(5));
+  EXPECT_EQ(gate.seen(), 5u);
+  fence_gate again{gate.marks()};
+  EXPECT_TRUE(again.enter_shared(4));
+  EXPECT_FALSE(again.enter(4));
+  EXPECT_TRUE(again.enter_shared(5));
+  EXPECT_FALSE(again.enter_shared(3));
+  EXPECT_FALSE(fence_gate{7}.enter(6));
+  EXPECT_TRUE(fence_gate{7}.enter(7));
+}
+
+TEST(slot_gates, every_slot_has_its_own_order) {
+  slot_gates gates{2};
+  EXPECT_TRUE(gates.enter(0, 5));
+  EXPECT_TRUE(gates.enter(1, 3));
+  EXPECT_FALSE(gates.enter(0, 4));
+  EXPECT_TRUE(gates.enter(0, 5));
+  EXPECT_FALSE(gates.enter(2, 9)) << "there is no such slot";
+}
+
+TEST(slot_gates, all_slots_of_a_hold_pass_or_none) {
+  slot_gates gates{3};
+  constexpr std::array<std::uint32_t, 2> low{0, 1}, high{1, 2};
+  constexpr std::array<std::uint32_t, 2> beyond{0, 3};
+  EXPECT_TRUE(gates.enter(low, 5));
+  EXPECT_TRUE(gates.enter(high, 7));
+  EXPECT_FALSE(gates.enter(low, 5)) << "slot 1 is another's by now";
+  EXPECT_TRUE(gates.enter(0, 5)) << "a hold that kept slot 0 alone";
+  EXPECT_FALSE(gates.enter(low, 6));
+  EXPECT_TRUE(gates.enter(0, 5)) << "the refused hold left no trace in slot 0";
+  EXPECT_FALSE(gates.enter(beyond, 9));
+  EXPECT_TRUE(gates.enter(0, 5));
+  EXPECT_FALSE(gates.enter(std::span<const std::uint32_t>{}, 9)) << "no slots, no proof";
+}
+
+// All sequences of three holds over every set of two slots, against one gate for each slot.
+TEST(slot_gates, every_sequence_is_as_promised) {
+  constexpr std::array<std::array<std::uint32_t, 2>, 3> sets{{{0, 0}, {0, 1}, {1, 1}}};
+  constexpr int offers = 9;  // three sets, three tokens
+  for (int code = 0; code < offers * offers * offers * offers; ++code) {
+    slot_gates gates{2};
+    std::array<std::uint64_t, 2> largest_in{};
+    for (int i = 0, rest = code; i < 4; ++i, rest /= offers) {
+      const auto& slots = sets[static_cast<std::size_t>(rest % offers / 3)];
+      const auto token = static_cast<std::uint64_t>(rest % 3 + 1);
+      const bool fine = largest_in[slots[0]] <= token && largest_in[slots[1]] <= token;
+      ASSERT_EQ(gates.enter(slots, token), fine) << "sequence " << code << " step " << i;
+      if (fine) largest_in[slots[0]] = largest_in[slots[1]] = token;
+    }
+  }
+}
+
+TEST(sql_fence, gives_pieces_for_a_statement) {
+  const sql_fence fence{"fence"};
+  EXPECT_EQ(fence.set(sql_parameter::mysql()), "fence = CAST(? AS SIGNED)");
+  EXPECT_EQ(fence.where(sql_parameter::postgresql(2)), "(fence IS NULL OR fence <= CAST($2 AS BIGINT))");
+  const sql_shared_fence both{"`x`", "t.a"};
+  EXPECT_EQ(both.set(sql_parameter{"?"}), "`x` = ?, t.a = ?");
+  EXPECT_EQ(both.where(sql_parameter{"?"}), "(t.a IS NULL OR t.a <= ?)");
+  EXPECT_EQ(both.set_shared(sql_parameter{"?"}), "t.a = GREATEST(COALESCE(t.a, 0), ?)");
+  EXPECT_EQ(both.where_shared(sql_parameter{"?"}), "(`x` IS NULL OR `x` < ?)");
+}
+
+TEST(sql_fence, takes_names_only) {
+  for (const auto* good : {"a", "A_9", "t.a", "\"a b\"", "`a b`", "s.\"t\".a", "größe"}) {
+    EXPECT_NO_THROW(sql_fence{good}) << good;
+  }
+  for (const auto* bad : {"", ".", "a.", ".a", "a b", "a;b", "a--", "a'b", "\"a", "\"a\"\"b\"", "\"\"", "a = 1 OR b",
+                          "?", "`a\\`", "a)"}) {
+    EXPECT_THROW(sql_fence{bad}, std::invalid_argument) << bad;
+    EXPECT_THROW((sql_shared_fence{"a", bad}), std::invalid_argument) << bad;
+  }
+}
+
+TEST(redis_fence, the_script_is_the_function_and_a_call) {
+  EXPECT_TRUE(redis_fence_script.starts_with(redis_fence_function));
+  EXPECT_EQ(redis_fence_script.find('\0'), std::string_view::npos);
+}
+
+}  // namespace
+}  // namespace tyer

@@ -1,0 +1,90 @@
+"""A single MariaDB server. It has its own defaults of durability; --set innodb-flush-log-at-trx-commit=0 makes it quick."""
+
+from __future__ import annotations
+
+import os
+import socket
+
+from instances import Instance, Node
+from kinds import Kind, database_login, database_uri
+from unprivileged import Account
+
+ANSWER_S_MAX = 1.0
+DATABASE = "tyer"
+GREETING = 10  # the version of the protocol, first byte behind the packet's head
+
+
+class MariaDB(Kind):
+    name = "mariadb"
+    about = "one MariaDB server"
+    accepts = frozenset({"password", "user", "set"})
+    ready_s_max = 30.0
+
+    def prepare(self, instance: Instance) -> None:
+        database_login(instance, "tyer")
+        self._account().let_in(instance)
+
+    def configure(self, instance: Instance, node: Node) -> None:
+        """Makes the database unless there is one (at the first start, and when its data was wiped)."""
+        folder, data, account = instance.node_folder(node), self.data(instance, node), self._account()
+        account.own(folder)
+        first = self._first_statements(folder)
+        with open(first, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            file.write(_statements(instance.options["user"], instance.options["password"]))
+        account.own(first)
+        if os.path.isdir(os.path.join(data, "mysql")):
+            return
+        os.makedirs(data, mode=0o700, exist_ok=True)
+        account.own(data)
+        account.run(
+            [self.program("mariadb-install-db"), "--no-defaults", f"--datadir={data}", f"--tmpdir={folder}",
+             "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"],
+            folder,
+        )
+
+    def command(self, instance: Instance, node: Node) -> list[str]:
+        folder = instance.node_folder(node)
+        settings = {
+            "bind-address": "127.0.0.1",
+            "port": str(node.port),
+            "socket": "sock",  # in the data folder: whole paths may be longer than a socket's name can be
+            "pid-file": os.path.join(folder, "pid"),
+            "init-file": self._first_statements(folder),
+            "tmpdir": folder,
+            "innodb-buffer-pool-size": "64M",
+            "max-connections": "300",
+            "skip-name-resolve": "1",
+        } | dict(instance.options["set"])
+        words = [self.program("mariadbd"), "--no-defaults", f"--datadir={self.data(instance, node)}"]
+        return self._account().command(words + [f"--{key}={value}" for key, value in settings.items()])
+
+    def answers(self, instance: Instance, node: Node) -> bool:
+        with open(os.path.join(instance.node_folder(node), "pid"), encoding="ascii") as file:
+            if file.read().strip() != str(node.process.pid):
+                return False
+        with socket.create_connection(("127.0.0.1", node.port), timeout=ANSWER_S_MAX) as connection:
+            head = connection.recv(5, socket.MSG_WAITALL)
+        return len(head) == 5 and head[4] == GREETING
+
+    def uri(self, instance: Instance) -> str:
+        return database_uri("mysql", instance, DATABASE)
+
+    def _account(self) -> Account:
+        return Account("mysql", "nobody")
+
+    def _first_statements(self, folder: str) -> str:
+        return os.path.join(folder, "first.sql")
+
+
+def _statements(user: str, password: str) -> str:
+    """Run at every start, before the first connection is served."""
+    who, secret = f"{_text(user)}@'127.0.0.1'", _text(password)
+    return (
+        f"CREATE DATABASE IF NOT EXISTS {DATABASE};\n"
+        f"CREATE USER IF NOT EXISTS {who} IDENTIFIED BY {secret};\n"
+        f"GRANT ALL ON *.* TO {who};\n"
+    )
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
