@@ -31,7 +31,7 @@ struct multi_maker;
 // valid() while every one of them is; valid_until() is the earliest; lost() is requested when the first of them is lost.
 class TYER_EXPORT multi_hold {
  public:
-  multi_hold() noexcept = default;
+  multi_hold() noexcept;
   multi_hold(multi_hold&&) noexcept;
   multi_hold& operator=(multi_hold&&) noexcept;
   ~multi_hold();
@@ -51,6 +51,7 @@ class TYER_EXPORT multi_hold {
 
   // Gives all of them back and waits for the answers. The worst outcome of all: unknown, already_gone, released.
   release_outcome release();
+  release_outcome release(failure& why) noexcept;
 
  private:
   friend struct detail::multi_maker;

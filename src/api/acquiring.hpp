@@ -25,6 +25,11 @@ T or_tell(failure& why, Call call) noexcept {
   return T{};
 }
 
+// Of a release: an unknown outcome is an answer; a call that could not be made is not.
+inline bool could_not_be_made(const failure& why) {
+  return why.code == errc::not_held || why.code == errc::forked || why.code == errc::would_deadlock;
+}
+
 inline hold acquire_or_tell(const lock_state& s, const primitives::patience& p, std::stop_token stop,
                             const std::source_location& where, failure& why) noexcept {
   return or_tell<hold>(why, [&] {

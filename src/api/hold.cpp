@@ -1,4 +1,4 @@
-#include "api/access.hpp"
+#include "api/acquiring.hpp"
 
 #include <tyer/hold.hpp>
 
@@ -93,10 +93,7 @@ release_outcome hold::release(failure& why) noexcept {
 release_outcome hold::release() {
   failure why;
   const auto outcome = release(why);
-  // An unknown outcome is an answer; a call that could not be made is not.
-  if (why && (why.code == errc::not_held || why.code == errc::forked || why.code == errc::would_deadlock)) {
-    throw error(why);
-  }
+  if (detail::could_not_be_made(why)) throw error(why);
   return outcome;
 }
 

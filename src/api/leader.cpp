@@ -4,6 +4,7 @@
 #include <tyer/leader.hpp>
 
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -53,6 +54,7 @@ class observation_state : public std::enable_shared_from_this<observation_state>
   }
 
   void stop() {
+    if (home_->forked()) return;
     home_->forget(observer_);
     std::unique_lock lock{mutex_};
     stopped_ = true;
@@ -66,19 +68,27 @@ class observation_state : public std::enable_shared_from_this<observation_state>
     if (looked_ && term == term_) return;
     looked_ = true;
     term_ = term;
-    home_->complete([self = shared_from_this(), now = std::move(now)] { self->tell(now); });
+    {
+      const std::lock_guard lock{mutex_};
+      untold_.push_back(std::move(now));
+    }
+    home_->complete([self = shared_from_this()] { self->tell(); });
   }
 
-  void tell(const std::optional<leadership>& now) {
-    {
-      std::unique_lock lock{mutex_};
-      idle_.wait(lock, [this] { return !telling_; });  // an executor may have many threads
-      if (stopped_) return;
-      telling_ = true;
-      teller_ = std::this_thread::get_id();
+  // An executor may have many threads: whoever comes first tells what is first, and those who come meanwhile leave theirs to
+  // it.
+  void tell() {
+    std::unique_lock lock{mutex_};
+    if (telling_) return;
+    telling_ = true;
+    teller_ = std::this_thread::get_id();
+    while (!untold_.empty() && !stopped_) {
+      const auto now = std::move(untold_.front());
+      untold_.pop_front();
+      lock.unlock();
+      changed_(now);
+      lock.lock();
     }
-    changed_(now);
-    const std::lock_guard lock{mutex_};
     telling_ = false;
     idle_.notify_all();
   }
@@ -91,6 +101,7 @@ class observation_state : public std::enable_shared_from_this<observation_state>
 
   std::mutex mutex_;
   std::condition_variable idle_;
+  std::deque<std::optional<leadership>> untold_;
   bool stopped_ = false, telling_ = false;
   std::thread::id teller_;
 };

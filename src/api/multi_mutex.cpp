@@ -31,7 +31,10 @@ class multi_hold_state {
  private:
   struct tell {
     std::stop_source* lost;
-    void operator()() const { lost->request_stop(); }
+    void operator()() const {
+      const std::stop_source kept = *lost;  // whoever is told may destroy us meanwhile
+      kept.request_stop();
+    }
   };
   std::list<std::stop_callback<tell>> on_loss_;  // the last member, so the first to go
 };
@@ -53,6 +56,7 @@ class multi_face {
 // ---- multi_hold
 
 multi_hold::multi_hold(std::unique_ptr<detail::multi_hold_state> s) noexcept : state_(std::move(s)) {}
+multi_hold::multi_hold() noexcept = default;
 multi_hold::multi_hold(multi_hold&&) noexcept = default;
 multi_hold& multi_hold::operator=(multi_hold&&) noexcept = default;
 multi_hold::~multi_hold() = default;
@@ -86,12 +90,27 @@ lease_clock::duration multi_hold::remaining() const noexcept {
 
 std::stop_token multi_hold::lost() const noexcept { return state_ ? state_->lost.get_token() : std::stop_token{}; }
 
-release_outcome multi_hold::release() {
-  if (!state_) throw error(errc::not_held);
+release_outcome multi_hold::release(failure& why) noexcept {
+  why = {};
   const auto mine = std::move(state_);
+  if (!mine) {
+    why = errc::not_held;
+    return release_outcome::already_gone;
+  }
   auto worst = release_outcome::released;
-  for (hold& h : mine->parts) worst = std::max(worst, h.release());
+  for (hold& h : mine->parts) {
+    failure one;
+    worst = std::max(worst, h.release(one));
+    if (one && !why) why = std::move(one);
+  }
   return worst;
+}
+
+release_outcome multi_hold::release() {
+  failure why;
+  const auto outcome = release(why);
+  if (detail::could_not_be_made(why)) throw error(why);
+  return outcome;
 }
 
 // ---- multi_mutex

@@ -2,6 +2,7 @@
 
 #include <tyer/shared_mutex.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
@@ -36,13 +37,11 @@ class shared_face {
     return true;
   }
 
-  // Any of the readers' holds will do: they are alike, and as many go as came.
   void leave(side s) noexcept {
     hold mine;  // given back at the end, when the gate is open for whom it goes to
     {
       const std::lock_guard lock{mutex_};
-      mine = std::move(s == side::shared ? readers_.back() : writing_);
-      if (s == side::shared) readers_.pop_back();
+      mine = s == side::shared ? take_worst_reader() : std::move(writing_);
       changed_.notify_all();
     }
   }
@@ -54,6 +53,15 @@ class shared_face {
   }
 
  private:
+  // As many go as came. Whose hold it is does not matter, but those who stay must have the ones that are good for longest.
+  hold take_worst_reader() noexcept {
+    const auto worst = std::ranges::min_element(readers_, {}, &hold::remaining);
+    hold mine = std::move(*worst);
+    if (worst != readers_.end() - 1) *worst = std::move(readers_.back());
+    readers_.pop_back();
+    return mine;
+  }
+
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   hold writing_;

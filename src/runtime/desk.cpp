@@ -83,7 +83,10 @@ void desk::want(std::shared_ptr<wish> w) {
   }
   lane& l = lane_for(w->what);
   const bool taken = l.standing != nullptr || !l.line.empty();
-  if (!w->waits && taken) return finish(*w, {}, nullptr);  // one attempt, and others of this client are before it
+  if (!w->waits && taken) {  // one attempt, and others of this client are before it
+    if (!undecided(l)) return finish(*w, {}, nullptr);
+    w->limit = std::min(w->limit, clock_.now() + limits_.request_timeout);
+  }
   place(l, w);
   if (w->limit != lease::time_point::max()) {
     wish_timers_.sweep([](const std::weak_ptr<wish>& p) {
@@ -100,6 +103,7 @@ void desk::place(lane& l, const std::shared_ptr<wish>& w) {
   w->queued_at = &l;
   if (w->since == lease::time_point{}) w->since = clock_.now();
   ++wishes_;
+  if (!w->waits) ++l.tries;
   l.line.join(*w);
 }
 
@@ -109,6 +113,14 @@ bool desk::join(const std::shared_ptr<wish>& w) {
   if (!w->waits || at == lanes_.end() || at->second->standing == nullptr) return false;
   place(*at->second, w);
   return true;
+}
+
+// Readers and permits do not exclude each other: that one of them asks for the lock does not mean that the next will not
+// have it too. That one of them queues does.
+bool desk::undecided(const lane& l) noexcept {
+  if (l.what->how == engine::mode::exclusive || l.standing == nullptr) return false;
+  const auto* a = l.standing->acquiring();
+  return a != nullptr && a->where() != acquire::state::queued;
 }
 
 void desk::begin(lane& l) {
@@ -150,6 +162,7 @@ void desk::go_on(lane& l) {
 
 void desk::leave(lane& l, wish& w) {
   l.line.leave(w);
+  if (!w.waits) --l.tries;
   --wishes_;
 }
 
@@ -162,8 +175,8 @@ void desk::cancel(const std::shared_ptr<wish>& w, tyer::failure why) {
     if (l->line.empty()) {
       detach(*t);
       retire(*t);
-    } else {
-      t->acquiring()->enqueue_from_now(limits_.unavailable_after);  // whoever is behind a try waits
+    } else if (static_cast<const wish&>(*l->line.front()).waits) {
+      t->acquiring()->enqueue_from_now(limits_.unavailable_after);  // behind a try that was cancelled
     }
   }
   go_on(*l);
@@ -174,7 +187,8 @@ void desk::cancel(const std::shared_ptr<wish>& w, tyer::failure why) {
 
 void desk::on_time(lease::time_point now) {
   while (auto late = wish_timers_.pop_due(now)) {
-    if (const auto w = late->lock()) cancel(w, {});  // running out of time is an answer, not an error
+    // Running out of time is an answer, not an error; but one attempt has no time of its own.
+    if (const auto w = late->lock()) cancel(w, w->waits ? tyer::failure{} : tyer::failure{errc::unavailable});
   }
   while (auto who = ticket_timers_.pop_due(now)) {
     ticket* t = find(*who);

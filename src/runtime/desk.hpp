@@ -125,6 +125,7 @@ class desk final : public engine::events {
   void place(lane& l, const std::shared_ptr<wish>& w);
   void begin(lane& l);
   void go_on(lane& l);
+  static bool undecided(const lane& l) noexcept;
   void leave(lane& l, wish& w);
   static void finish(wish& w, tyer::failure f, hold_ptr h);
 
@@ -139,6 +140,7 @@ class desk final : public engine::events {
   bool is_answer(ticket& t, lease::acquire::verb v) noexcept;
   void begin_anew(ticket& t);
   void refuse_front(ticket& t, tyer::failure f);
+  void refuse_tries(ticket& t);
   void grant(ticket& t);
   void give(ticket& t);
   void spare_contender(lane& l, const ticket& besides);

@@ -74,9 +74,14 @@ void desk::on_answer(const core::id& who, engine::outcome<engine::answer>&& o) {
   }
   if (const auto* q = std::get_if<engine::queued>(&answer)) {
     if (!t->place.linked) keeper_.add(*t, fate::waiting, t->what->waiter_ttl, o.sent, jitter());
-    return act(*t, a.on_queued(now, q->ahead == 0, q->look_again));
+    const auto v = a.on_queued(now, q->ahead == 0, q->look_again);
+    act(*t, v);
+    if (v == acquire::verb::none) refuse_tries(*t);
+    return;
   }
-  act(*t, a.on_busy(now, std::get<engine::busy>(answer).hint));
+  const auto v = a.on_busy(now, std::get<engine::busy>(answer).hint);
+  act(*t, v);
+  if (v == acquire::verb::none) refuse_tries(*t);
 }
 
 // The attempt was given up while its request was under way; a release that undoes it has been sent behind it.
@@ -113,7 +118,7 @@ bool desk::is_answer(ticket& t, acquire::verb v) noexcept {
   const acquire& a = *t.acquiring();
   if (first.waits && !a.enqueues()) return false;
   const bool outage = v == acquire::verb::failed && core::passing(a.trouble());
-  return !(outage && first.limit != lease::time_point::max());
+  return !(outage && first.waits && first.limit != lease::time_point::max());
 }
 
 // Only the first wish has its answer; the next one asks for itself.
@@ -125,6 +130,24 @@ void desk::refuse_front(ticket& t, tyer::failure f) {
   leave(l, first);
   go_on(l);
   finish(first, std::move(f), nullptr);
+}
+
+// It has to wait, so one attempt behind it is refused; and if there was nothing else, nobody need wait.
+void desk::refuse_tries(ticket& t) {
+  lane& l = *t.home;
+  if (l.tries == 0) return;
+  std::vector<std::shared_ptr<wish>> refused;
+  for (lease::waiting* at = l.line.front(); at != nullptr; at = at->place.next) {
+    wish& w = static_cast<wish&>(*at);
+    if (!w.waits) refused.push_back(w.self);
+  }
+  for (const auto& w : refused) leave(l, *w);
+  if (l.line.empty()) {
+    detach(t);
+    retire(t);
+    go_on(l);
+  }
+  for (const auto& w : refused) finish(*w, {}, nullptr);
 }
 
 void desk::grant(ticket& t) {

@@ -38,9 +38,10 @@ void desk::observe(std::shared_ptr<observer> o) {
 
 void desk::forget(const std::shared_ptr<observer>& o) {
   o->watched = false;
+  if (closed_) return;  // perhaps nobody drives any more: nothing but the observer may be touched
   std::erase(observers_, o);
   const bool others = std::ranges::any_of(observers_, [&](const auto& x) { return x->name == o->name; });
-  if (!others && !closed_) engine_.watch(o->name, false);
+  if (!others) engine_.watch(o->name, false);
 }
 
 // A push says only that something has changed; what it is now, a look says.

@@ -76,6 +76,7 @@ struct lane {
   std::shared_ptr<const spec> what;
   lease::local_queue line;
   ticket* standing = nullptr;
+  std::size_t tries = 0;    // of those in line
   std::size_t tickets = 0;  // that have it as their home, the standing one included
   std::uint64_t seen = 0;   // the largest token part known for the name
   lease::link<lane> idle;   // among those kept for what they have seen

@@ -43,7 +43,8 @@ class asio_adapter : public contract_of<Kind> {
     if (thrown) std::rethrow_exception(thrown);
   }
 };
-TYPED_TEST_SUITE(asio_adapter, exclusive_kinds);
+// One kind is enough for what is the adapter's own; that it takes every kind is asked in asio_kinds_test.cpp.
+TYPED_TEST_SUITE(asio_adapter, ::testing::Types<mutex_kind>);
 
 // ---- completion tokens
 

@@ -11,7 +11,7 @@ class cancel : public contract_of<Kind> {
   // Long, so that anything left behind would be seen to be in the way.
   static constexpr tyer::lock_options long_lived{.ttl = 60s, .waiter_ttl = 30s};
 };
-TYPED_TEST_SUITE(cancel, exclusive_kinds);
+TYPED_TEST_SUITE(cancel, blocking_kinds);
 
 TYPED_TEST(cancel, asked_for_before_the_call_nothing_is_taken) {
   auto c = this->connect();
@@ -47,7 +47,11 @@ TYPED_TEST(cancel, a_cancelled_waiter_leaves_nothing_behind) {
   EXPECT_LT(next.elapsed(), slack);
 }
 
-TYPED_TEST(cancel, a_cancelled_local_waiter_is_skipped) {
+template <class Kind>
+class local_cancel : public cancel<Kind> {};
+TYPED_TEST_SUITE(local_cancel, exclusive_kinds);
+
+TYPED_TEST(local_cancel, a_cancelled_local_waiter_is_skipped) {
   auto c = this->connect();
   auto lock = this->make(c, this->long_lived);
   auto h = lock.acquire();
@@ -64,7 +68,7 @@ TYPED_TEST(cancel, a_cancelled_local_waiter_is_skipped) {
   EXPECT_TRUE(soon(third.done).hold);
 }
 
-TYPED_TEST(cancel, the_first_of_the_waiters_leaves_its_place_to_the_next_one_of_its_client) {
+TYPED_TEST(local_cancel, the_first_of_the_waiters_leaves_its_place_to_the_next_one_of_its_client) {
   auto a = this->connect(), b = this->connect(), c = this->connect();
   auto lock_a = this->make(a, this->long_lived), lock_b = this->make(b, this->long_lived);
   auto lock_c = this->make(c, this->long_lived);
@@ -83,7 +87,7 @@ TYPED_TEST(cancel, the_first_of_the_waiters_leaves_its_place_to_the_next_one_of_
   EXPECT_TRUE(soon(behind.done).hold);
 }
 
-TYPED_TEST(cancel, whenever_it_comes_the_lock_is_either_had_or_free) {
+TYPED_TEST(local_cancel, whenever_it_comes_the_lock_is_either_had_or_free) {
   auto a = this->connect(), b = this->connect();
   auto lock_a = this->make(a, this->long_lived), lock_b = this->make(b, this->long_lived);
   for (int i = 0; i < 60; ++i) {
@@ -105,7 +109,7 @@ TYPED_TEST(cancel, whenever_it_comes_the_lock_is_either_had_or_free) {
   }
 }
 
-TYPED_TEST(cancel, of_something_that_is_over_does_nothing) {
+TYPED_TEST(local_cancel, of_something_that_is_over_does_nothing) {
   auto c = this->connect();
   auto lock = this->make(c);
   auto call = acquire_later(lock);

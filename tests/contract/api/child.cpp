@@ -16,15 +16,16 @@ extern char** environ;
 
 namespace contract {
 
-child::child(const std::string& name, std::chrono::milliseconds ttl, std::chrono::milliseconds waiter_ttl) {
+child::child(const child_order& o) {
   std::array<int, 2> in{}, out{};
   if (::pipe2(in.data(), O_CLOEXEC) != 0 || ::pipe2(out.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-  std::vector<std::string> words{TYER_CHILD, engine_uri(), name, std::to_string(ttl.count()),
-                                 std::to_string(waiter_ttl.count())};
+  std::vector<std::string> words{TYER_CHILD, engine_uri(), o.name, o.kind};
+  for (const auto time : {o.ttl, o.waiter_ttl, o.lock_delay}) words.push_back(std::to_string(time.count()));
+  if (o.turns > 0) words.insert(words.end(), {std::to_string(o.turns), o.file});
   std::vector<char*> arguments;
   for (std::string& w : words) arguments.push_back(w.data());
   arguments.push_back(nullptr);

@@ -10,10 +10,20 @@
 
 namespace contract {
 
+// Which lock it wants.
+struct child_order {
+  std::string name;
+  std::string kind = "mutex";  // as contract_child.cpp has them
+  std::chrono::milliseconds ttl{1000}, waiter_ttl{500}, lock_delay{0};
+  int turns = 0;  // takes it so often, and counts in `file` how many were inside at once
+  std::string file = {};
+};
+
 class child {
  public:
-  // Connects to the engine and acquires the name at once; says "held TOKEN" then, and "lost" when that is over.
-  child(const std::string& name, std::chrono::milliseconds ttl, std::chrono::milliseconds waiter_ttl);
+  // Connects to the engine and acquires the lock at once; says "held TOKEN" then, and "lost" when that is over. With turns
+  // it says "worked MOST" at the end.
+  explicit child(const child_order& o);
   ~child();  // kills it
   child(const child&) = delete;
   child& operator=(const child&) = delete;

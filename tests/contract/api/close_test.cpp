@@ -14,7 +14,7 @@ class closing : public contract_of<Kind> {
  protected:
   static constexpr tyer::lock_options long_lived{.ttl = 60s, .waiter_ttl = 30s};
 };
-TYPED_TEST_SUITE(closing, exclusive_kinds);
+TYPED_TEST_SUITE(closing, blocking_kinds);
 
 TYPED_TEST(closing, ends_waits_tells_holds_and_gives_everything_back) {
   auto a = this->connect(), b = this->connect();
@@ -67,7 +67,7 @@ TYPED_TEST(closing, at_the_moment_of_a_call_leaves_no_caller_waiting) {
       while (!go) std::this_thread::yield();
       for (;;) {
         tyer::failure why;
-        tyer::hold h = lock.acquire(why);
+        auto h = lock.acquire(why);
         if (why) return why.code;
         h.release(why);
       }
@@ -125,7 +125,7 @@ TYPED_TEST(closing, from_a_callback_of_its_own_does_not_wait_for_itself) {
 TYPED_TEST(closing, the_last_owner_of_everything_may_be_a_callback) {
   for (int i = 0; i < 10; ++i) {
     auto client = std::make_shared<tyer::client>(this->connect());
-    auto h = std::make_shared<tyer::hold>(this->make(*client, this->long_lived).acquire());
+    auto h = std::make_shared<hold_of<typename TypeParam::type>>(this->make(*client, this->long_lived).acquire());
     const auto lost = h->lost();
     std::promise<void> done;
     using callback = std::stop_callback<std::function<void()>>;

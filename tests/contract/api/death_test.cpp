@@ -1,4 +1,4 @@
-// Processes that die or stop while they hold or wait.
+// Processes that die or stop while they hold or wait: the same for every kind of lock that one has at a time.
 #include "contract/api/child.hpp"
 #include "contract/api/fixture.hpp"
 
@@ -10,33 +10,37 @@
 namespace contract {
 namespace {
 
-constexpr auto ttl = 2000ms;
-constexpr auto waiter_ttl = 1000ms;
+constexpr auto ttl = 1000ms;
+constexpr auto waiter_ttl = 500ms;
 
-class death : public fixture {
+class death_of : public fixture {
  protected:
   void SetUp() override {
     if (!engine.there()) GTEST_SKIP() << no_server;
   }
 
-  std::unique_ptr<child> start() { return std::make_unique<child>(name(), ttl, waiter_ttl); }
+  std::unique_ptr<child> start(const std::string& kind) {
+    return std::make_unique<child>(child_order{.name = name(), .kind = kind, .ttl = ttl, .waiter_ttl = waiter_ttl});
+  }
 
-  // Three processes in the queue behind `h`, in order.
-  std::vector<std::unique_ptr<child>> queue_three() {
+  // One that holds, then three in the queue behind it, in order.
+  std::vector<std::unique_ptr<child>> line_up(const std::string& kind) {
     std::vector<std::unique_ptr<child>> all;
+    all.push_back(start(kind));
+    if (!all.front()->line_with("held", patience)) throw std::runtime_error("it did not get a free lock");
     for (std::size_t i = 0; i < 3; ++i) {
-      all.push_back(start());
+      all.push_back(start(kind));
       if (!queue_has(i + 1)) throw std::runtime_error("it did not queue");
     }
     return all;
   }
 
-  // Those who are left are served in their order, at the latest when the dead one's place has run out.
-  void expect_served(const std::vector<std::unique_ptr<child>>& all, std::size_t dead) {
-    for (std::size_t i = 0; i < all.size(); ++i) {
+  // Those who are left have it in their order, each within this time.
+  static void expect_served(const std::vector<std::unique_ptr<child>>& all, std::size_t first, std::size_t dead,
+                            std::chrono::milliseconds each) {
+    for (std::size_t i = first; i < all.size(); ++i) {
       if (i == dead) continue;
-      ASSERT_TRUE(all[i]->line_with("held", std::chrono::ceil<std::chrono::milliseconds>(2 * waiter_ttl + slack)))
-          << "the one at place " << i;
+      ASSERT_TRUE(all[i]->line_with("held", each + std::chrono::milliseconds{slack})) << "the one at place " << i;
       for (std::size_t later = i + 1; later < all.size(); ++later) {
         if (later == dead) continue;
         EXPECT_FALSE(all[later]->line(0ms)) << "place " << later << " before place " << i;
@@ -47,76 +51,77 @@ class death : public fixture {
   }
 };
 
-TEST_F(death, of_a_holder_frees_the_lock_within_its_ttl) {
-  auto c = connect();
-  auto holder = start();
+class death : public death_of, public ::testing::WithParamInterface<std::string> {};
+
+TEST_P(death, of_a_holder_gives_its_queue_their_turns_within_its_ttl) {
+  auto all = line_up(GetParam());
+  all[0]->kill();
+  expect_served(all, 1, 0, ttl);
+}
+
+TEST_P(death, of_a_holder_gives_the_next_one_a_larger_token) {
+  auto holder = start(GetParam());
   const auto held = holder->line_with("held", patience);
   ASSERT_TRUE(held);
   holder->kill();
+  auto next = start(GetParam());
   const stopwatch watch;
-  auto h = tyer::mutex{c, name()}.acquire();
+  const auto got = next->line_with("held", ttl + std::chrono::milliseconds{slack});
+  ASSERT_TRUE(got);
   EXPECT_LT(watch.elapsed(), ttl + slack);
-  EXPECT_GT(h.token(), std::stoull(held->substr(5)));
+  EXPECT_GT(std::stoull(got->substr(5)), std::stoull(held->substr(5)));
 }
 
-TEST_F(death, of_a_holder_gives_its_queue_their_turns) {
-  auto holder = start();
+TEST_P(death, a_holder_that_was_only_stopped_is_told_when_it_goes_on) {
+  auto holder = start(GetParam());
   ASSERT_TRUE(holder->line_with("held", patience));
-  auto all = queue_three();
-  holder->kill();
-  const stopwatch watch;
-  ASSERT_TRUE(all[0]->line_with("held", ttl + std::chrono::milliseconds{slack}));
-  EXPECT_LT(watch.elapsed(), ttl + slack);
-  all[0]->release();
-  for (std::size_t i : {1U, 2U}) {
-    ASSERT_TRUE(all[i]->line_with("held", std::chrono::milliseconds{slack}));
-    all[i]->release();
-  }
-}
-
-class death_in_the_queue : public death, public ::testing::WithParamInterface<std::size_t> {};
-
-TEST_P(death_in_the_queue, costs_the_others_at_most_its_waiter_ttl) {
-  auto c = connect();
-  auto h = tyer::mutex{c, name()}.acquire();
-  auto all = queue_three();
-  all[GetParam()]->kill();
-  h.release();
-  expect_served(all, GetParam());
-}
-
-TEST_P(death_in_the_queue, long_before_costs_nothing) {
-  auto c = connect();
-  auto h = tyer::mutex{c, name()}.acquire();
-  auto all = queue_three();
-  all[GetParam()]->kill();
-  ASSERT_TRUE(queue_has(2));  // its place has run out
-  h.release();
-  expect_served(all, GetParam());
-}
-
-std::string place_name(const ::testing::TestParamInfo<std::size_t>& info) {
-  static constexpr const char* names[] = {"head", "middle", "tail"};
-  return names[info.param];
-}
-INSTANTIATE_TEST_SUITE_P(places, death_in_the_queue, ::testing::Values(0U, 1U, 2U), place_name);
-
-TEST_F(death, a_holder_that_was_only_stopped_is_told_when_it_goes_on) {
-  auto c = connect();
-  auto holder = start();
-  const auto held = holder->line_with("held", patience);
-  ASSERT_TRUE(held);
   holder->signal(SIGSTOP);
-  const stopwatch watch;
-  auto h = tyer::mutex{c, name()}.acquire();
-  EXPECT_LT(watch.elapsed(), ttl + slack);
-  EXPECT_GT(h.token(), std::stoull(held->substr(5)));
+  auto next = start(GetParam());
+  ASSERT_TRUE(next->line_with("held", ttl + std::chrono::milliseconds{slack}));
   holder->signal(SIGCONT);
   EXPECT_TRUE(holder->line_with("lost", std::chrono::milliseconds{slack}));
   holder->release();
   EXPECT_TRUE(holder->line_with("already gone", patience));
-  EXPECT_TRUE(h.valid());
+  next->release();
+  EXPECT_TRUE(next->line_with("released", patience));  // nobody has touched it
 }
+
+std::string kind_name(const ::testing::TestParamInfo<std::string>& info) {
+  return info.param.starts_with("permits") ? "semaphore" : info.param;
+}
+INSTANTIATE_TEST_SUITE_P(kinds, death,
+                         ::testing::Values("mutex", "recursive_mutex", "shared_mutex", "permits:1/1", "leader",
+                                           "multi_mutex"),
+                         kind_name);
+
+using place = std::tuple<std::string, std::size_t>;
+class death_in_the_queue : public death_of, public ::testing::WithParamInterface<place> {};
+
+TEST_P(death_in_the_queue, costs_the_others_at_most_its_waiter_ttl) {
+  const auto& [kind, dead] = GetParam();
+  auto all = line_up(kind);
+  all[dead]->kill();
+  all[0]->release();
+  expect_served(all, 1, dead, 2 * waiter_ttl);
+}
+
+TEST_P(death_in_the_queue, long_before_costs_nothing) {
+  const auto& [kind, dead] = GetParam();
+  auto all = line_up(kind);
+  all[dead]->kill();
+  ASSERT_TRUE(queue_has(2));  // its place has run out
+  all[0]->release();
+  expect_served(all, 1, dead, 0ms);
+}
+
+std::string place_name(const ::testing::TestParamInfo<place>& info) {
+  static constexpr const char* places[] = {"", "head", "middle", "tail"};
+  return kind_name({std::get<0>(info.param), 0}) + "_" + places[std::get<1>(info.param)];
+}
+INSTANTIATE_TEST_SUITE_P(places, death_in_the_queue,
+                         ::testing::Combine(::testing::Values("mutex", "shared_mutex", "permits:1/1", "multi_mutex"),
+                                            ::testing::Values(1U, 2U, 3U)),
+                         place_name);
 
 }  // namespace
 }  // namespace contract

@@ -60,7 +60,7 @@ TEST_F(errors, client_options_out_of_range_are_named) {
 
 template <class Kind>
 class lock_errors : public contract_of<Kind> {};
-TYPED_TEST_SUITE(lock_errors, exclusive_kinds);
+TYPED_TEST_SUITE(lock_errors, blocking_kinds);
 
 TYPED_TEST(lock_errors, a_name_has_1_to_1024_bytes) {
   auto c = this->connect();
@@ -84,7 +84,21 @@ TYPED_TEST(lock_errors, options_out_of_range_are_named) {
   named({.waiter_ttl = 49ms}, "waiter_ttl");
   named({.waiter_ttl = -1ms}, "waiter_ttl");
   named({.waiter_ttl = 2h}, "waiter_ttl");
+  named({.min_hold = -1ms}, "min_hold");
+  named({.min_hold = 24h + 1ms}, "min_hold");
+  named({.max_hold = -1ms}, "max_hold");
+  named({.ttl = 10s, .max_hold = 4999ms}, "max_hold");
+  named({.ttl = 10s, .min_hold = 7s, .max_hold = 6s}, "min_hold");
+  named({.lock_delay = -1ms}, "lock_delay");
+  named({.lock_delay = 1h + 1ms}, "lock_delay");
+  const std::string too_long(257, 'n');
+  named({.note = too_long}, "note");
   EXPECT_FALSE(code_of([&] { auto lock = this->make(c, {.ttl = 100ms, .local_handoffs = 255, .waiter_ttl = 50ms}); }));
+  EXPECT_FALSE(code_of([&] {
+    auto lock =
+        this->make(c, {.ttl = 10s, .min_hold = 24h, .lock_delay = 1h, .note = std::string_view{too_long}.substr(1)});
+  }));
+  EXPECT_FALSE(code_of([&] { auto lock = this->make(c, {.ttl = 10s, .min_hold = 5s, .max_hold = 5s}); }));
 }
 
 TYPED_TEST(lock_errors, a_client_that_was_moved_from_makes_no_locks) {

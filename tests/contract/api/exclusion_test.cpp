@@ -10,7 +10,7 @@ namespace {
 
 template <class Kind>
 class exclusion : public contract_of<Kind> {};
-TYPED_TEST_SUITE(exclusion, exclusive_kinds);
+TYPED_TEST_SUITE(exclusion, blocking_kinds);
 
 TYPED_TEST(exclusion, two_clients_of_eight_threads_never_meet) {
   constexpr int threads_each = 8, turns = 25;
@@ -24,7 +24,7 @@ TYPED_TEST(exclusion, two_clients_of_eight_threads_never_meet) {
   std::set<std::uint64_t> tokens;
   const auto work = [&](auto& lock) {
     for (int i = 0; i < turns; ++i) {
-      tyer::hold h = lock.acquire();
+      auto h = lock.acquire();
       EXPECT_TRUE(h.valid());
       EXPECT_TRUE(gate.enter(h.token()));
       EXPECT_EQ(inside.fetch_add(1), 0);
@@ -53,7 +53,7 @@ TYPED_TEST(exclusion, two_clients_of_eight_threads_never_meet) {
 
 TYPED_TEST(exclusion, names_that_begin_alike_are_different_locks) {
   auto c = this->connect();
-  std::vector<tyer::hold> all;
+  std::vector<hold_of<typename TypeParam::type>> all;
   for (const char* tail : {"", "/", "/b", ":b", "{b}", "%2f", "\n", "*"}) {
     auto lock = this->make_as(c, this->name() + tail);
     all.push_back(lock.try_acquire());

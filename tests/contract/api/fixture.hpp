@@ -129,6 +129,15 @@ class contract_of : public fixture {
   auto make_as(const tyer::client& c, std::string_view other, tyer::lock_options o = {}) const {
     return Kind::make(c, other, o);
   }
+
+  // Breaks the hold of the test's lock, past the public API.
+  void break_it() {
+    for (const auto& n : Kind::names(name())) {
+      const auto held = raw().holding(n);
+      ASSERT_EQ(held.size(), 1U);
+      ASSERT_EQ(raw().evict(held.front()), tyer::engine::fate::holding);
+    }
+  }
 };
 
 }  // namespace contract

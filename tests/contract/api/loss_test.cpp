@@ -4,16 +4,8 @@ namespace contract {
 namespace {
 
 template <class Kind>
-class loss : public contract_of<Kind> {
- protected:
-  // Breaks the one hold of the name, past the public API.
-  void break_it() {
-    const auto held = this->raw().holding(this->name());
-    ASSERT_EQ(held.size(), 1U);
-    ASSERT_EQ(this->raw().evict(held.front()), tyer::engine::fate::holding);
-  }
-};
-TYPED_TEST_SUITE(loss, exclusive_kinds);
+class loss : public contract_of<Kind> {};
+TYPED_TEST_SUITE(loss, blocking_kinds);
 
 TYPED_TEST(loss, a_broken_hold_is_told_and_is_over) {
   auto c = this->connect();
@@ -127,7 +119,7 @@ TYPED_TEST(loss, its_callback_may_start_asynchronous_calls_and_let_holds_go) {
   auto other = this->make_as(c, this->name() + "/other");
   auto another = other.acquire();
   auto h = lock.acquire();
-  std::promise<started> begun;
+  std::promise<decltype(acquire_later(other))> begun;
   const std::stop_callback callback{h.lost(), [&] {
                                       another = {};
                                       begun.set_value(acquire_later(other));

@@ -9,7 +9,7 @@ namespace {
 
 template <class Kind>
 class order : public contract_of<Kind> {};
-TYPED_TEST_SUITE(order, exclusive_kinds);
+TYPED_TEST_SUITE(order, blocking_kinds);
 
 TYPED_TEST(order, clients_are_served_first_come_first_served) {
   constexpr int clients = 5;
@@ -41,29 +41,6 @@ TYPED_TEST(order, clients_are_served_first_come_first_served) {
   EXPECT_TRUE(std::is_sorted(tokens.begin(), tokens.end()));
 }
 
-TYPED_TEST(order, waiters_of_one_client_are_served_first_come_first_served) {
-  constexpr int waiters = 50;
-  auto c = this->connect();
-  for (const std::uint32_t handoffs : {0U, 16U}) {
-    auto lock = this->make(c, {.ttl = 10s, .local_handoffs = handoffs});
-    auto held = lock.acquire();
-    std::vector<int> served;  // written by one holder at a time
-    std::promise<void> all;
-    for (int i = 0; i < waiters; ++i) {
-      acquire_then(lock, [&, i](answer a) {
-        EXPECT_FALSE(a.why) << a.why.words;
-        served.push_back(i);
-        if (served.size() == waiters) all.set_value();
-      });
-    }
-    held.release();
-    soon(all.get_future());
-    std::vector<int> expected(waiters);
-    std::iota(expected.begin(), expected.end(), 0);
-    EXPECT_EQ(served, expected);
-  }
-}
-
 TYPED_TEST(order, a_try_never_overtakes_the_queue) {
   auto a = this->connect(), b = this->connect(), c = this->connect();
   auto lock_a = this->make(a, {.local_handoffs = 0}), lock_b = this->make(b), lock_c = this->make(c);
@@ -86,6 +63,33 @@ TYPED_TEST(order, tokens_grow_from_grant_to_grant) {
     EXPECT_LE(h.token(), static_cast<std::uint64_t>(INT64_MAX));  // fits a BIGINT column
     last = h.token();
     h.release();
+  }
+}
+
+template <class Kind>
+class local_order : public contract_of<Kind> {};
+TYPED_TEST_SUITE(local_order, exclusive_kinds);
+
+TYPED_TEST(local_order, waiters_of_one_client_are_served_first_come_first_served) {
+  constexpr int waiters = 50;
+  auto c = this->connect();
+  for (const std::uint32_t handoffs : {0U, 16U}) {
+    auto lock = this->make(c, {.ttl = 10s, .local_handoffs = handoffs});
+    auto held = lock.acquire();
+    std::vector<int> served;  // written by one holder at a time
+    std::promise<void> all;
+    for (int i = 0; i < waiters; ++i) {
+      acquire_then(lock, [&, i](answer a) {
+        EXPECT_FALSE(a.why) << a.why.words;
+        served.push_back(i);
+        if (served.size() == waiters) all.set_value();
+      });
+    }
+    held.release();
+    soon(all.get_future());
+    std::vector<int> expected(waiters);
+    std::iota(expected.begin(), expected.end(), 0);
+    EXPECT_EQ(served, expected);
   }
 }
 

@@ -9,13 +9,16 @@ namespace {
 static_assert(!std::is_copy_constructible_v<tyer::hold> && !std::is_copy_assignable_v<tyer::hold>);
 static_assert(std::is_nothrow_move_constructible_v<tyer::hold> && std::is_nothrow_move_assignable_v<tyer::hold>);
 static_assert(std::is_nothrow_destructible_v<tyer::hold>);
+static_assert(!std::is_copy_constructible_v<tyer::multi_hold> && !std::is_copy_assignable_v<tyer::multi_hold>);
+static_assert(std::is_nothrow_move_constructible_v<tyer::multi_hold> &&
+              std::is_nothrow_move_assignable_v<tyer::multi_hold>);
 
 template <class Kind>
 class release : public contract_of<Kind> {
  protected:
   static constexpr tyer::lock_options long_lived{.ttl = 60s, .waiter_ttl = 30s};
 };
-TYPED_TEST_SUITE(release, exclusive_kinds);
+TYPED_TEST_SUITE(release, blocking_kinds);
 
 TYPED_TEST(release, tells_the_outcome_and_empties_the_hold) {
   auto c = this->connect();
@@ -42,8 +45,8 @@ TYPED_TEST(release, an_empty_hold_answers_everything) {
   auto lock = this->make(c);
   auto h = lock.acquire();
   auto moved = std::move(h);
-  tyer::hold never;
-  for (tyer::hold* empty : {&h, &never}) {
+  decltype(h) never;
+  for (auto* empty : {&h, &never}) {
     EXPECT_FALSE(*empty);
     EXPECT_FALSE(empty->valid());
     EXPECT_EQ(empty->remaining(), 0s);
@@ -103,7 +106,7 @@ TYPED_TEST(release, a_hold_belongs_to_whoever_has_it) {
 
 TYPED_TEST(release, a_hold_outlives_the_lock_object) {
   auto a = this->connect(), b = this->connect();
-  tyer::hold h;
+  hold_of<typename TypeParam::type> h;
   { h = this->make(a, this->long_lived).acquire(); }
   EXPECT_TRUE(h.valid());
   EXPECT_FALSE(this->make(b).try_acquire());

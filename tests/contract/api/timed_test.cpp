@@ -5,7 +5,7 @@ namespace {
 
 template <class Kind>
 class timed : public contract_of<Kind> {};
-TYPED_TEST_SUITE(timed, exclusive_kinds);
+TYPED_TEST_SUITE(timed, blocking_kinds);
 
 TYPED_TEST(timed, one_attempt_gets_a_free_lock_and_is_refused_a_held_one_at_once) {
   auto a = this->connect(), b = this->connect();

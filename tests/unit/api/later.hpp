@@ -30,7 +30,7 @@ struct later {
   }
 };
 
-inline later acquire_later(const mutex& m, detail::acquire_terms terms = {}) {
+inline later acquire_later(const acquirable& m, detail::acquire_terms terms = {}) {
   struct handler final : detail::acquire_handler {
     void done(failure f, hold h) override { promise.set_value({std::move(f), std::move(h)}); }
     std::promise<answer> promise;
