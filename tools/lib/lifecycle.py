@@ -62,7 +62,8 @@ def restart(store: Store, which: str, words: list[str], lose_data: bool) -> list
     with store.held(which) as instance:
         kind = catalog.find(instance.kind)
         nodes = _chosen(kind, instance, words)
-        for node in nodes:
+        # The last first: those who watch over others would take it for a failure.
+        for node in reversed(nodes):
             if node.process:
                 node.process.stop(kind.stop_signal)
             if lose_data:

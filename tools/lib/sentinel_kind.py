@@ -31,6 +31,15 @@ class Sentinel(Replicated):
     scheme_tls = "rediss+sentinel"
     node_names = [f"node-{i}" for i in range(SERVERS)] + [f"sentinel-{i}" for i in range(SENTINELS)]
 
+    # A master that comes back is made a replica ten seconds later, when the sentinels ask it for the second time.
+    ready_s_max = 40.0
+
+    def prepare(self, instance: Instance) -> None:
+        for name in ("user", "password"):
+            if any(sign in " \t\"'" for sign in instance.options[name] or ""):
+                raise EngineError(f"a {name} with spaces or quotes: sentinels save it so that they cannot read it", 2)
+        super().prepare(instance)
+
     def lines(self, instance: Instance, node: Node) -> list[str]:
         if _is_sentinel(node):
             return self._sentinel_lines(instance, node)
