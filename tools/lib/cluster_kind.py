@@ -129,7 +129,8 @@ class Cluster(Replicated):
         truth = cluster_map.merged(self._reports(instance))
         claim = truth.get(node.port)
         if claim and not claim.master_id:
-            followers = [other for other in instance.running() if truth[other.port].master_id == claim.id]
+            of_it = {port for port, other in truth.items() if other.master_id == claim.id}
+            followers = [other for other in instance.running() if other.port in of_it]
             if not followers:
                 raise EngineError(f"{node.name} has no replica that runs")
             node, claim = followers[0], truth[followers[0].port]

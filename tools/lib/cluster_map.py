@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import namedtuple
 
 SLOTS = 16384
 
 
-class Claim(NamedTuple):
-    """What one node says of one node, itself or another."""
-
-    id: str
-    is_self: bool
-    master_id: str  # empty for a master
-    epoch: int  # of two claims to a slot the higher counts; a replica has its master's
-    slots: tuple[range, ...]
+class Claim(namedtuple("Claim", "id is_self master_id epoch slots")):
+    """What one node says of one node, itself or another. A master has an empty master_id. Of two claims to a slot the
+    higher epoch counts; a replica has its master's. Slots are a tuple of ranges."""
 
 
 def parse(text: str) -> dict[int, Claim]:

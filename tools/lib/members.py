@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import namedtuple
 
 from instances import EngineError, Instance, Node
 
 
-class Member(NamedTuple):
-    node: Node
-    role: str  # with a number where a role can be had twice: master, replica-0, replica-1; "-" if nobody knows
-    note: str = ""
+class Member(namedtuple("Member", "node role note", defaults=("",))):
+    """The role has a number where it can be had twice: master, replica-0, replica-1. It is "-" if nobody knows."""
 
 
 def numbered(nodes: list[Node], role: str, notes: dict[str, str] | None = None) -> list[Member]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterator
 
@@ -201,6 +200,8 @@ def _sentinels(instance: Instance) -> list[Node]:
 
 
 def _sentinel_id(instance: Instance, node: Node) -> str:
+    import hashlib
+
     return hashlib.sha1(f"{instance.id}/{node.name}".encode()).hexdigest()
 
 
