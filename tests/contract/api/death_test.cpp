@@ -10,8 +10,8 @@
 namespace contract {
 namespace {
 
-constexpr auto ttl = 1000ms;
-constexpr auto waiter_ttl = 500ms;
+constexpr auto ttl = 1500ms;
+constexpr auto waiter_ttl = 700ms;
 
 class death_of : public fixture {
  protected:

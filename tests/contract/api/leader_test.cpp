@@ -163,7 +163,7 @@ TEST_F(election, a_leader_that_dies_is_seen_to_be_gone_within_its_ttl) {
   auto watch = office.observe([&](const seen& s) { told.note(s); });
   ASSERT_TRUE(told.next());
   first.kill();
-  EXPECT_FALSE(told.next(1000ms + std::chrono::milliseconds{slack}));
+  EXPECT_FALSE(told.next(child_order{}.ttl + std::chrono::milliseconds{slack}));
 }
 
 TEST_F(election, an_observer_lasts_through_a_restart) {

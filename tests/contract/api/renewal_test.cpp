@@ -10,7 +10,7 @@ class renewal : public contract_of<Kind> {};
 TYPED_TEST_SUITE(renewal, blocking_kinds);
 
 TYPED_TEST(renewal, a_hold_lives_as_long_as_its_object) {
-  constexpr auto ttl = 900ms;
+  constexpr auto ttl = 1200ms;
   auto a = this->connect(), b = this->connect();
   auto h = this->make(a, {.ttl = ttl}).acquire();
   auto other = this->make(b);
@@ -23,9 +23,9 @@ TYPED_TEST(renewal, a_hold_lives_as_long_as_its_object) {
            }) &&
            h.valid();
   };
-  EXPECT_TRUE(seen_for(3 * ttl));
+  EXPECT_TRUE(seen_for(2 * ttl));
   EXPECT_FALSE(h.lost().stop_requested());
-  EXPECT_GE(ends.size(), 6U);  // renewed at a third of the ttl
+  EXPECT_GE(ends.size(), 4U);  // renewed at a third of the ttl
   EXPECT_EQ(h.release(), tyer::release_outcome::released);
 }
 
@@ -42,7 +42,7 @@ TYPED_TEST(renewal, validity_is_less_than_the_ttl_from_when_it_was_asked_for) {
 }
 
 TYPED_TEST(renewal, a_waiter_keeps_its_place) {
-  constexpr auto waiter_ttl = 300ms;
+  constexpr auto waiter_ttl = 500ms;
   auto a = this->connect(), b = this->connect();
   auto h = this->make(a).acquire();
   auto lock = this->make(b, {.waiter_ttl = waiter_ttl});
@@ -52,15 +52,15 @@ TYPED_TEST(renewal, a_waiter_keeps_its_place) {
   const stopwatch watch;
   EXPECT_TRUE(eventually([&] {
     const auto now = this->raw().waiting(this->name());
-    return now.size() != 1 || now.front().who != who || watch.elapsed() > 3 * waiter_ttl;
+    return now.size() != 1 || now.front().who != who || watch.elapsed() > 2 * waiter_ttl;
   }));
-  EXPECT_GT(watch.elapsed(), 3 * waiter_ttl) << "it has left the queue";
+  EXPECT_GT(watch.elapsed(), 2 * waiter_ttl) << "it has left the queue";
   h.release();
   EXPECT_TRUE(soon(waiter));
 }
 
 TYPED_TEST(renewal, goes_on_for_a_hold_that_was_handed_off) {
-  constexpr auto ttl = 900ms;
+  constexpr auto ttl = 1200ms;
   auto c = this->connect();
   auto lock = this->make(c, {.ttl = ttl});
   auto first = lock.acquire();

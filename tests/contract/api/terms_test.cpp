@@ -25,7 +25,7 @@ TYPED_TEST(terms, given_back_early_it_stays_taken_until_its_min_hold_is_over) {
   const stopwatch giving;
   EXPECT_EQ(h.release(), tyer::release_outcome::released);
   EXPECT_LT(giving.elapsed(), 250ms + slack);
-  EXPECT_FALSE(other.try_acquire());
+  EXPECT_TRUE(!other.try_acquire() || watch.elapsed() >= 300ms);
   auto next = other.acquire();
   EXPECT_GE(watch.elapsed(), 300ms);
   EXPECT_LT(watch.elapsed(), 300ms + slack);
@@ -37,7 +37,7 @@ TYPED_TEST(terms, a_waiter_of_the_same_client_waits_for_the_min_hold_too) {
   const stopwatch watch;
   auto h = lock.acquire();
   h = {};
-  EXPECT_FALSE(lock.try_acquire());
+  EXPECT_TRUE(!lock.try_acquire() || watch.elapsed() >= 200ms);
   EXPECT_TRUE(lock.try_acquire_for(patience));
   EXPECT_GE(watch.elapsed(), 200ms);
 }
@@ -45,8 +45,8 @@ TYPED_TEST(terms, a_waiter_of_the_same_client_waits_for_the_min_hold_too) {
 TYPED_TEST(terms, held_for_longer_than_its_min_hold_it_is_free_at_once) {
   auto a = this->connect(), b = this->connect();
   auto lock = this->make(a, {.ttl = 60s, .min_hold = 50ms});
-  const stopwatch watch;
   auto h = lock.acquire();
+  const stopwatch watch;
   ASSERT_TRUE(eventually([&] { return watch.elapsed() > 60ms; }));
   h.release();
   EXPECT_TRUE(this->make(b).try_acquire());
@@ -58,23 +58,23 @@ TYPED_TEST(terms, a_client_that_is_closed_leaves_it_taken_until_the_min_hold_is_
   const stopwatch watch;
   {
     auto a = this->connect();
-    auto h = this->make(a, {.ttl = 200ms, .min_hold = 800ms}).acquire();
+    auto h = this->make(a, {.ttl = 1s, .min_hold = 1500ms}).acquire();
   }
-  EXPECT_FALSE(other.try_acquire());
+  EXPECT_TRUE(!other.try_acquire() || watch.elapsed() >= 1500ms);
   auto next = other.acquire();
-  EXPECT_GE(watch.elapsed(), 790ms);
-  EXPECT_LT(watch.elapsed(), 1000ms + slack);
+  EXPECT_GE(watch.elapsed(), 1500ms);
+  EXPECT_LT(watch.elapsed(), 2500ms + slack);  // at the longest a ttl longer
 }
 
 // ---- max_hold
 
 TYPED_TEST(terms, after_its_max_hold_it_is_lost_and_goes_to_others) {
   auto a = this->connect(), b = this->connect();
-  auto lock = this->make(a, {.ttl = 600ms, .max_hold = 700ms});
+  auto lock = this->make(a, {.ttl = 2s, .max_hold = 1s});
   auto other = this->make(b);
   auto h = lock.acquire();
   const auto end = h.valid_until();
-  EXPECT_LE(end, tyer::lease_clock::now() + 700ms);
+  EXPECT_LE(end, tyer::lease_clock::now() + 1s);
   std::atomic<bool> in_time{false};
   const std::stop_callback told{h.lost(), [&] { in_time = tyer::lease_clock::now() < h.valid_until(); }};
   auto next = other.acquire();
@@ -119,11 +119,11 @@ TYPED_TEST(terms, after_a_loss_the_lock_delay_ends_by_itself) {
   auto lock = this->make(a, {.ttl = 60s, .lock_delay = 400ms});
   auto other = this->make(b);
   auto h = lock.acquire();
-  this->break_it();
   const stopwatch watch;
-  EXPECT_FALSE(other.try_acquire());
+  this->break_it();
+  EXPECT_TRUE(!other.try_acquire() || watch.elapsed() >= 400ms);
   auto next = other.acquire();
-  EXPECT_GE(watch.elapsed(), 350ms);
+  EXPECT_GE(watch.elapsed(), 400ms);
   EXPECT_LT(watch.elapsed(), 400ms + slack);
   h = {};
   EXPECT_TRUE(next.valid());
@@ -216,23 +216,23 @@ class delayed_death : public fixture {
 
 TEST_F(delayed_death, nobody_has_it_before_ttl_and_delay_are_over) {
   auto a = connect();
-  child holder{{.name = name(), .ttl = 500ms, .lock_delay = 500ms}};
+  child holder{{.name = name(), .ttl = 1s, .lock_delay = 500ms}};
   ASSERT_TRUE(holder.line_with("held", patience));
   tyer::mutex lock{a, name()};
   holder.kill();
   const stopwatch watch;
   auto h = lock.acquire();
-  EXPECT_GE(watch.elapsed(), 500ms + 500ms * 2 / 3 - 100ms);  // it may have been renewed a third of the ttl before
-  EXPECT_LT(watch.elapsed(), 1000ms + slack);
+  EXPECT_GE(watch.elapsed(), 500ms + 1000ms / 2);  // it was renewed a third of the ttl before, or a little longer
+  EXPECT_LT(watch.elapsed(), 1500ms + slack);
 }
 
 TEST_F(delayed_death, a_stopped_holder_that_goes_on_and_gives_it_back_ends_the_delay) {
   auto a = connect();
-  child holder{{.name = name(), .ttl = 500ms, .lock_delay = 600s}};
+  child holder{{.name = name(), .ttl = 1s, .lock_delay = 600s}};
   ASSERT_TRUE(holder.line_with("held", patience));
   tyer::mutex lock{a, name()};
   holder.signal(SIGSTOP);
-  EXPECT_FALSE(lock.try_acquire_for(700ms));
+  EXPECT_FALSE(lock.try_acquire_for(1200ms));
   holder.signal(SIGCONT);
   ASSERT_TRUE(holder.line_with("lost", std::chrono::milliseconds{slack}));
   holder.release();
