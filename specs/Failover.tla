@@ -80,7 +80,8 @@ Grant(s) ==
                       [] ReadEpoch = "inside" -> OfEpoch(epoch[s], last)
                       [] OTHER -> Unread
            new == [last |-> last, until |-> IF Ttl = 0 THEN 0 ELSE Clock(s) + Ttl]
-       IN /\ grants' = Append(grants, [server |-> s, epoch |-> epoch[s], at |-> now, back |-> now, last |-> last, token |-> token])
+       IN /\ grants' = Append(grants, [server |-> s, epoch |-> epoch[s], at |-> now, back |-> now,
+                                       last |-> last, token |-> token])
           /\ data' = [r \in Servers |-> IF r = s \/ (Sync /\ role[r] = "replica") THEN new ELSE data[r]]
   /\ UNCHANGED <<now, offset, role, epoch, stopped, accepted>>
 
@@ -89,7 +90,7 @@ LearnEpoch(i) ==
   /\ grants' = [grants EXCEPT ![i].token = OfEpoch(epoch[grants[i].server], grants[i].last), ![i].back = now]
   /\ UNCHANGED <<now, offset, role, epoch, data, stopped, accepted>>
 
-\* The state of a name is one value, so a replica has some earlier one. What it has not got when it is promoted is the lost tail.
+\* The state of a name is one value, so a replica has some earlier one. What it lacks when it is promoted is the lost tail.
 Replicate(p, r) ==
   /\ role[p] = "primary" /\ role[r] = "replica" /\ ~Busy(p)
   /\ epoch[p] >= epoch[r]
