@@ -76,8 +76,6 @@ answers server::acquire(const call& c) {
 fate server::keep(const engine::target& t, const call& c) {
   const auto name = index_of(t.name);
   auto was = resources_[name].keep(t.who, c.as, c.ttl, world_.now(), out_);
-  // In an old copy it is handed over, and the claim is forgotten. It is not extended, and a server must say so.
-  if (was == fate::holding && c.as == fate::holding && unclaimed(name, t.who)) was = fate::waiting;
   if (was == fate::gone && c.as == fate::holding) {
     if (bug_ == bug::keep_recreates) take_by_force(t);
     const bool revives = bug_ == bug::renewal_revives && expired_ok_.contains(t.who);
@@ -87,11 +85,6 @@ fate server::keep(const engine::target& t, const call& c) {
   world_.note(c.as == fate::holding ? "s keep hold" : "s keep place", name, t.who.nonce(), t.who.serial(),
               static_cast<std::uint64_t>(was));
   return was;
-}
-
-bool server::unclaimed(std::size_t name, const id& who) const {
-  return std::ranges::any_of(resources_[name].holds(),
-                             [&](const auto& h) { return !h.ghost && !h.claimed && h.who == who; });
 }
 
 fate server::release(const engine::target& t, const call& c) {

@@ -74,7 +74,6 @@ class server {
 
   answers acquire(const call& c);
   fate keep(const engine::target& t, const call& c);
-  bool unclaimed(std::size_t name, const id& who) const;
   fate release(const engine::target& t, const call& c);
   answers convert(const call& c);
   answers refuse_late(const call& c, const id& who);

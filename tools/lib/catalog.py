@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from cluster_kind import Cluster, ClusterValkey
 from instances import EngineError
 from kinds import Kind
 from mariadb_kind import MariaDB
 from postgres_kind import Postgres
 from redis_kind import Redis, Valkey
+from redlock_kind import Redlock, RedlockValkey
+from sentinel_kind import Sentinel, SentinelValkey
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (Redis(), Valkey(), Postgres(), MariaDB())}
+KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Redis(), Valkey(), Sentinel(), SentinelValkey(), Cluster(), ClusterValkey(), Redlock(), RedlockValkey(),
+        Postgres(), MariaDB(),
+    )
+}
 
-PLANNED = ("sentinel", "cluster", "redlock", "etcd", "etcd3", "zk", "zk3", "mysql")
+PLANNED = ("etcd", "etcd3", "zk", "zk3", "mysql")
 
 
 def find(name: str) -> Kind:

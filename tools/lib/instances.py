@@ -15,6 +15,7 @@ from processes import Process, ProcessError, boot_id
 # Ports are taken below the range the kernel gives to outgoing connections. Above it, a client that
 # retries while its server is down can be given the server's port, or even connect to itself.
 PORT_MIN = 10000
+PORT_MAX = 65535
 PORT_TRIES_MAX = 400
 LOCK_S_MAX = 60.0
 # A dead instance may be waiting for its restart, so it is swept only after nobody touched it for this long.
@@ -91,13 +92,9 @@ class Instance:
     def node_folder(self, node: Node) -> str:
         return os.path.join(self.folder, node.name)
 
-    def chosen(self, node_name: str | None) -> list[Node]:
-        if node_name is None:
-            return self.nodes
-        for node in self.nodes:
-            if node.name == node_name:
-                return [node]
-        raise EngineError(f"{self.id} has no node '{node_name}', only: {', '.join(n.name for n in self.nodes)}", 2)
+    def running(self) -> list[Node]:
+        """Those that can answer. To ask a paused one would only take time."""
+        return [node for node in self.nodes if node.state() == "running"]
 
     def state(self) -> str:
         states = {node.state() for node in self.nodes}
@@ -218,7 +215,7 @@ class Store:
             instance.save()
             return instance
 
-    def assign_ports(self, instance: Instance, roles: tuple[str, ...]) -> None:
+    def assign_ports(self, instance: Instance, offsets: dict[str, int]) -> None:
         """Gives every node free ports that no other instance, running or killed, has been given."""
         with _locked(os.path.join(self.root, "lock")):
             taken = {
@@ -229,15 +226,15 @@ class Store:
                 for port in node.ports.values()
             }
             fixed = instance.options.get("port")
-            if fixed in taken:
+            if fixed and taken & {fixed + offset for offset in offsets.values()}:
                 raise EngineError(f"port {fixed} belongs to another engine (see: engines list)")
+            if fixed and fixed + max(offsets.values()) > PORT_MAX:
+                raise EngineError(f"port {fixed} leaves no room for port {fixed + max(offsets.values())}", 2)
             for node in instance.nodes:
-                node.ports = {}
-                for role in roles:
-                    port = fixed or _free_port(taken)
-                    fixed = None
-                    taken.add(port)
-                    node.ports[role] = port
+                first = fixed or _free_port(taken, list(offsets.values()))
+                fixed = None
+                node.ports = {role: first + offset for role, offset in offsets.items()}
+                taken.update(node.ports.values())
             instance.save()
 
     def sweep(self) -> None:
@@ -279,13 +276,15 @@ def _can_bind(port: int) -> int:
         return probe.getsockname()[1]
 
 
-def _free_port(taken: set[int]) -> int:
-    limit = _port_limit()
+def _free_port(taken: set[int], offsets: list[int]) -> int:
+    """A port that is free together with those that lie above it by the offsets."""
+    span = _port_limit() - max(offsets) - PORT_MIN
     for _ in range(PORT_TRIES_MAX):
-        wish = PORT_MIN + int.from_bytes(os.urandom(4), "big") % (limit - PORT_MIN) if limit > PORT_MIN + 1000 else 0
+        wish = PORT_MIN + int.from_bytes(os.urandom(4), "big") % span if span > 1000 else 0
         if wish in taken:
             continue
-        port = _can_bind(wish)
-        if port and port not in taken:
-            return port
+        first = _can_bind(wish)
+        ports = [first + offset for offset in offsets]
+        if first and all(port <= PORT_MAX and port not in taken and _can_bind(port) for port in ports):
+            return first
     raise EngineError("found no free port on 127.0.0.1")

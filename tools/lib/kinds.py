@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import time
+from collections.abc import Iterator
 
 from instances import EngineError, Instance, Node
+from members import Member, by_name_or_port, by_role
 
 
 class Kind:
     name = ""
     about = ""
     node_names = ["main"]
-    # One port per role is found for every node; "client" is the one in the URI.
-    port_roles: tuple[str, ...] = ("client",)
-    # Which of persist, tls, password, user and set this kind understands.
+    # Every node gets a free port and those that lie this far above it; "client" is the one in the URI.
+    port_offsets: dict[str, int] = {"client": 0}
+    # Which of persist, tls, password, user, set and clock_shift this kind understands.
     accepts: frozenset[str] = frozenset()
     ready_s_max = 15.0
     # What ends the server in good order, whoever is connected.
@@ -25,11 +28,15 @@ class Kind:
         """Once per instance, before ports are known (certificates, for one)."""
 
     def configure(self, instance: Instance, node: Node) -> None:
-        """Writes the node's files; its folder exists. Called again before a restart."""
+        """Writes the node's files unless they are there; its folder exists. Called again before a restart."""
 
     def command(self, instance: Instance, node: Node) -> list[str]:
         """The server, in the foreground."""
         raise NotImplementedError
+
+    def environment(self, instance: Instance, node: Node) -> dict[str, str]:
+        """What the server finds in its environment beside our own."""
+        return {}
 
     def answers(self, instance: Instance, node: Node) -> bool:
         """One quick try: is *this* process (not a stranger on the port) serving? OSError means not yet."""
@@ -39,8 +46,30 @@ class Kind:
         """Whether a server that ended at once did so because another process has its port."""
         return "address already in use" in log.lower()
 
-    def assemble(self, instance: Instance) -> None:
-        """When all nodes answer: make one engine of them (form the cluster, wait for a leader)."""
+    def stages(self, instance: Instance) -> Iterator[list[Node]]:
+        """The nodes in the order of their first start: each list is started together, and answers when we go on here.
+        What comes after the last makes one engine of them."""
+        yield instance.nodes
+
+    def unsettled(self, instance: Instance) -> str:
+        """One quick look: what is still missing until all running nodes are one engine; empty if nothing.
+        OSError and EngineError mean not yet."""
+        return ""
+
+    def members(self, instance: Instance) -> list[Member]:
+        """Every node with the role it has now, asked from the servers."""
+        return [Member(node, "server") for node in instance.nodes]
+
+    def member(self, instance: Instance, word: str) -> Node:
+        return by_name_or_port(instance, word) or by_role(instance, self.members(instance), word)
+
+    def failover(self, instance: Instance, node: Node | None) -> Node:
+        """Makes a replica master while all are well. Gives back the new master, when every running node agrees."""
+        raise EngineError(f"engine kind '{self.name}' has no failover", 2)
+
+    def migrate(self, instance: Instance, slot: int, target: Node, seconds: float) -> None:
+        """Moves a slot to another master; it is between the two for at least this long."""
+        raise EngineError(f"engine kind '{self.name}' has no slots", 2)
 
     def uri(self, instance: Instance) -> str:
         raise NotImplementedError
@@ -57,6 +86,13 @@ class Kind:
         if path is None:
             raise EngineError(f"{name} is not installed (run tools/setup)")
         return path
+
+
+def wait_on(deadline: float, missing: str) -> None:
+    """Between two looks at something that must happen before the deadline; says what did not."""
+    if time.monotonic() > deadline:
+        raise EngineError(missing)
+    time.sleep(0.01)
 
 
 def database_login(instance: Instance, user: str) -> None:

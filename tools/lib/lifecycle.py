@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import time
 
 import catalog
@@ -33,7 +35,7 @@ def up(store: Store, kind: Kind, options: dict, owner: Process | None, end_with_
         with store.lock(instance):
             kind.prepare(instance)
             _start_on_free_ports(store, kind, instance, end_with_parent)
-            kind.assemble(instance)
+            settle(kind, instance, kind.ready_s_max, complete=True)
             instance.uri = kind.uri(instance)
             instance.save()
         return instance
@@ -56,37 +58,71 @@ def down_all(store: Store) -> None:
             pass  # another command was quicker
 
 
-def restart(store: Store, which: str, node_name: str | None, lose_data: bool) -> None:
+def restart(store: Store, which: str, words: list[str], lose_data: bool) -> list[Node]:
     with store.held(which) as instance:
         kind = catalog.find(instance.kind)
-        nodes = instance.chosen(node_name)
-        for node in nodes:
+        nodes = _chosen(kind, instance, words)
+        # The last first: those who watch over others would take it for a failure.
+        for node in reversed(nodes):
             if node.process:
                 node.process.stop(kind.stop_signal)
             if lose_data:
                 kind.wipe(instance, node)
         _start(kind, instance, nodes, end_with_parent=False)
+        if not words:
+            settle(kind, instance, kind.ready_s_max, complete=True)
+        return nodes
 
 
-def kill(store: Store, which: str, node_name: str | None) -> None:
-    for node in _disturb(store, which, node_name):
-        if node.process:
-            node.process.kill()
+def kill(store: Store, which: str, words: list[str]) -> list[Node]:
+    with _disturbed(store, which, words) as nodes:
+        for node in nodes:
+            if node.process:
+                node.process.kill()
+        return nodes
 
 
-def pause(store: Store, which: str, node_name: str | None) -> None:
-    for node in _disturb(store, which, node_name):
-        _living(node, which).pause()
+def pause(store: Store, which: str, words: list[str]) -> list[Node]:
+    with _disturbed(store, which, words) as nodes:
+        for node in nodes:
+            _living(node, which).pause()
+        return nodes
 
 
-def resume(store: Store, which: str, node_name: str | None) -> None:
-    for node in _disturb(store, which, node_name):
-        _living(node, which).resume()
+def resume(store: Store, which: str, words: list[str]) -> list[Node]:
+    with _disturbed(store, which, words) as nodes:
+        for node in nodes:
+            _living(node, which).resume()
+        return nodes
 
 
-def _disturb(store: Store, which: str, node_name: str | None):
+def settle(kind: Kind, instance: Instance, seconds: float, complete: bool) -> None:
+    """Returns when the running nodes are one engine; with `complete`, only if all of them run."""
+    deadline = time.monotonic() + seconds
+    while True:
+        gone = [node for node in instance.nodes if node.state() == "dead"] if complete else []
+        if gone:
+            raise EngineError(f"{gone[0].name} of {instance.kind} ended:\n{_tail(_log(instance, gone[0]), 0)}")
+        try:
+            missing = kind.unsettled(instance)
+        except (OSError, EngineError) as error:
+            missing = str(error)
+        if not missing:
+            return
+        if time.monotonic() > deadline:
+            raise EngineError(f"{instance.id} is not in order after {seconds:g} s: {missing}")
+        time.sleep(0.02)
+
+
+def _chosen(kind: Kind, instance: Instance, words: list[str]) -> list[Node]:
+    """All nodes, or the named ones. Every role is looked up before anything is done: doing it may change them."""
+    return [kind.member(instance, word) for word in words] if words else instance.nodes
+
+
+@contextlib.contextmanager
+def _disturbed(store: Store, which: str, words: list[str]):
     with store.held(which) as instance:
-        yield from instance.chosen(node_name)
+        yield _chosen(catalog.find(instance.kind), instance, words)
         os.utime(os.path.join(instance.folder, "instance.json"))
 
 
@@ -98,16 +134,19 @@ def _living(node: Node, which: str) -> Process:
 
 def _start_on_free_ports(store: Store, kind: Kind, instance: Instance, end_with_parent: bool) -> None:
     for attempt in range(1, PORT_ATTEMPTS_MAX + 1):
-        store.assign_ports(instance, kind.port_roles)
+        store.assign_ports(instance, kind.port_offsets)
         try:
-            return _start(kind, instance, instance.nodes, end_with_parent)
+            for nodes in kind.stages(instance):
+                _start(kind, instance, nodes, end_with_parent)
+            return
         except PortTaken:
             if instance.options["port"] or attempt == PORT_ATTEMPTS_MAX:
                 raise
             for node in instance.nodes:
                 if node.process:
                     node.process.kill()
-                kind.wipe(instance, node)
+                # All of it: the configuration names the ports.
+                shutil.rmtree(instance.node_folder(node), ignore_errors=True)
 
 
 def _start(kind: Kind, instance: Instance, nodes: list[Node], end_with_parent: bool) -> None:
@@ -120,7 +159,7 @@ def _start(kind: Kind, instance: Instance, nodes: list[Node], end_with_parent: b
         log_from = os.path.getsize(log) if os.path.exists(log) else 0
         command = kind.command(instance, node)
         with signals_held():  # a server that is started but not recorded would be left behind
-            child = spawn(command, instance.node_folder(node), log, end_with_parent)
+            child = spawn(command, instance.node_folder(node), log, kind.environment(instance, node), end_with_parent)
             node.process = Process.of(child.pid)
             _children[child.pid] = child
             instance.save()
@@ -134,9 +173,9 @@ def _wait_ready(kind: Kind, instance: Instance, node: Node, child, log_from: int
     while True:
         if child.poll() is not None:
             log = _read(_log(instance, node), log_from)
-            tail = "\n".join(log.splitlines()[-LOG_LINES_SHOWN:])
             if kind.port_was_taken(log):
                 raise PortTaken(f"port {node.port} of {instance.kind} is in use by another process")
+            tail = _tail(_log(instance, node), log_from)
             raise EngineError(f"{instance.kind} ended at once with code {child.returncode}:\n{tail}")
         try:
             if kind.answers(instance, node):
@@ -144,7 +183,7 @@ def _wait_ready(kind: Kind, instance: Instance, node: Node, child, log_from: int
         except OSError:
             pass
         if time.monotonic() > deadline:
-            tail = "\n".join(_read(_log(instance, node), log_from).splitlines()[-LOG_LINES_SHOWN:])
+            tail = _tail(_log(instance, node), log_from)
             raise EngineError(f"{instance.kind} did not answer within {kind.ready_s_max:g} s:\n{tail}")
         time.sleep(0.002)
 
@@ -157,3 +196,7 @@ def _read(path: str, offset: int) -> str:
     with open(path, "rb") as file:
         file.seek(offset)
         return file.read().decode(errors="replace")
+
+
+def _tail(path: str, offset: int) -> str:
+    return "\n".join(_read(path, offset).splitlines()[-LOG_LINES_SHOWN:])

@@ -165,7 +165,9 @@ class Process:
             raise ProcessError(f"process {self.pid} has ended")
 
 
-def spawn(command: list[str], folder: str, log: str, end_with_parent: bool) -> subprocess.Popen:
+def spawn(
+    command: list[str], folder: str, log: str, environment: dict[str, str], end_with_parent: bool
+) -> subprocess.Popen:
     """Starts a server in a session of its own, with no descriptor of ours and no blocked signal."""
     prctl = None
     if end_with_parent:
@@ -182,6 +184,7 @@ def spawn(command: list[str], folder: str, log: str, end_with_parent: bool) -> s
         return subprocess.Popen(
             command,
             cwd=folder,
+            env=os.environ | environment,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

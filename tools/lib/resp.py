@@ -23,11 +23,19 @@ class Connection:
         return self
 
     def __exit__(self, *_) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._input.close()
         self._socket.close()
 
-    def ask(self, *words: str):
-        parts = [word.encode() for word in words]
+    def ask(self, *words: str | bytes):
+        """The answer as text, numbers and lists of them."""
+        return _text(self.ask_bytes(*words))
+
+    def ask_bytes(self, *words: str | bytes):
+        """The answer with its strings as they are: names may be anything."""
+        parts = [word.encode() if isinstance(word, str) else word for word in words]
         request = b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)
         self._socket.sendall(request)
         return self._reply()
@@ -44,7 +52,13 @@ class Connection:
         if kind == b"-":
             raise ReplyError(text)
         if kind == b"$":
-            return None if text == "-1" else self._input.read(int(text) + 2)[:-2].decode(errors="replace")
+            return None if text == "-1" else self._input.read(int(text) + 2)[:-2]
         if kind == b"*":
             return None if text == "-1" else [self._reply() for _ in range(int(text))]
         raise ConnectionError(f"not the Redis protocol: {line[:40]!r}")
+
+
+def _text(reply):
+    if isinstance(reply, list):
+        return [_text(entry) for entry in reply]
+    return reply.decode(errors="replace") if isinstance(reply, bytes) else reply

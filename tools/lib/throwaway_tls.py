@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 
@@ -52,6 +53,7 @@ def make(folder: str) -> None:
             raise EngineError(f"openssl could not make the {name} certificate: {done.stderr.strip()}")
 
 
+@functools.cache
 def client_context(folder: str):
     """An ssl context that trusts the authority and shows the client certificate."""
     import ssl

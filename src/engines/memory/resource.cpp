@@ -80,8 +80,11 @@ fate resource::keep(const id& who, fate as, milliseconds ttl, time_point now, no
   reap(now, out);
   ttl = std::min(ttl, limits_.ttl);
   if (hold* h = find_hold(who)) {
-    // Who was handed the lock while it kept its place does not know it yet: the claim must say so.
-    if (as == fate::holding && h->claimed) h->expires = std::max(h->expires, now + ttl);
+    // Who was handed the lock while it kept its place does not know it yet: the claim must say so. Whoever says that it
+    // holds what it has not claimed has been forgotten, as after a restart from an old copy.
+    if (as == fate::waiting) return fate::holding;
+    if (!h->claimed) return fate::waiting;
+    h->expires = std::max(h->expires, now + ttl);
     return fate::holding;
   }
   if (const auto place = find_place(who)) {

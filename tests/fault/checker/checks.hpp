@@ -53,6 +53,8 @@ std::vector<breach> stuck(const story&, const limits&);
 // A ticket that the engine granted before one that conflicts with it, had stood in the queue before it came, and stood
 // there still.
 std::vector<breach> order(const story&);
+// How many places in a queue were seen for long enough to be overtaken: without any, `order` has proved nothing.
+std::size_t places_seen(const story&);
 
 // "name 3 token 17 pid 812/4": for messages.
 std::string describe(const grant&);

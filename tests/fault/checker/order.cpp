@@ -137,9 +137,7 @@ void judge(std::uint16_t name, queue& q, std::vector<breach>& found) {
   }
 }
 
-}  // namespace
-
-std::vector<breach> order(const story& s) {
+std::map<std::uint16_t, queue> follow(const story& s) {
   std::map<std::uint16_t, queue> names;
   std::unordered_map<std::uint64_t, std::pair<std::uint16_t, follower>> tickets;
   for (const event& e : s.engine) {
@@ -147,6 +145,22 @@ std::vector<breach> order(const story& s) {
     who.hear(e, s.losses, names[name]);
   }
   for (auto& [number, ticket] : tickets) ticket.second.end(names[ticket.first]);
+  return names;
+}
+
+}  // namespace
+
+std::size_t places_seen(const story& s) {
+  std::size_t count = 0;
+  for (const auto& [name, q] : follow(s)) {
+    count += static_cast<std::size_t>(
+        std::count_if(q.stays.begin(), q.stays.end(), [](const stay& p) { return p.part != 0 || p.until > p.since; }));
+  }
+  return count;
+}
+
+std::vector<breach> order(const story& s) {
+  auto names = follow(s);
   std::vector<breach> found;
   for (auto& [name, q] : names) judge(name, q, found);
   return found;

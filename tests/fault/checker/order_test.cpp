@@ -108,6 +108,12 @@ TEST(Order, ReadersMayPassReadersButNobodyElse) {
   EXPECT_EQ(passing(p, p), 1u);  // who wants many permits is not overtaken by those who want few
 }
 
+TEST(Order, PlacesAreCountedIfSomebodyCouldHavePassed) {
+  EXPECT_EQ(places_seen(queued().told()), 1u);
+  EXPECT_EQ(places_seen(pen{}.asked(1, 10).waits(1, 10, 11).serves(1, 12, 13, 900).told()), 1u);
+  EXPECT_EQ(places_seen(pen{}.asked(1, 10).waits(1, 10, 11).asked(2, 10).serves(2, 10, 11, 900).told()), 0u);
+}
+
 TEST(Order, NamesHaveNothingToDoWithEachOther) {
   auto told = queued().asked(2, 20).serves(2, 300, 301, 900).told();
   for (event& e : told.engine) e.name = static_cast<std::uint16_t>(e.hold);

@@ -113,6 +113,8 @@ def run(scenario: Scenario, build: str, seconds: float, seed: int, keep: bool, v
         counts["keys_left"] = len(left)
         problems = [f"keys_left: {words}" for words in left[:BREACHES_SHOWN]]
         problems += [f"a worker crashed: {words}" for words in lab.clients.crashes]
+        if counts["places_seen"] == 0:
+            problems.append("nobody was ever seen in a queue: the order was not observed")
         if lab.not_ended:
             problems.append(f"{lab.not_ended} worker processes did not end when asked to")
         if seconds >= FULL_RUN_S:
