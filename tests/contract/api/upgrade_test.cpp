@@ -156,13 +156,17 @@ TEST_F(upgrade, that_is_cancelled_leaves_the_hold_shared_and_usable) {
 }
 
 TEST_F(upgrade, whenever_it_is_cancelled_the_hold_is_what_was_said) {
-  auto h = in_a.shared().acquire();
-  for (int i = 0; i < 30; ++i) {
+  // An upgrade that is cancelled while its request is under way is taken back once more when that can no longer be executed:
+  // the next one waits for it.
+  auto brisk = connect({.request_timeout = 500ms});
+  tyer::shared_mutex mine{brisk, name(), options};
+  auto h = mine.shared().acquire();
+  for (int i = 0; i < 12; ++i) {
     auto other = in_b.shared().acquire();
     std::stop_source stop;
     auto upgrading = in_background([&] {
       tyer::failure why;
-      return in_a.upgrade(why, h, stop.get_token());
+      return mine.upgrade(why, h, stop.get_token());
     });
     if (i % 2 == 0) {
       ASSERT_TRUE(upgrade_waits(in_c));
@@ -176,7 +180,7 @@ TEST_F(upgrade, whenever_it_is_cancelled_the_hold_is_what_was_said) {
     EXPECT_EQ(h.shared(), !upgraded);
     if (upgraded) {
       EXPECT_FALSE(in_c.shared().try_acquire());
-      in_a.downgrade(h);
+      mine.downgrade(h);
     }
     EXPECT_TRUE(in_c.shared().try_acquire_for(patience)) << i;
   }
