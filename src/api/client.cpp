@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <utility>
@@ -23,7 +24,8 @@ using namespace std::chrono_literals;
 std::string describe_owner(const client_options& options) {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '?';
-  const std::string label = options.label.empty() ? std::string{program_invocation_short_name} : options.label;
+  std::string label = options.label.empty() ? std::string{program_invocation_short_name} : options.label;
+  std::ranges::replace(label, '\n', ' ');  // what is behind a line break is the note of a lock
   return std::string{host.data()} + " pid " + std::to_string(::getpid()) + " " + label.substr(0, 64);
 }
 

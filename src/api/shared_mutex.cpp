@@ -89,7 +89,11 @@ bool convert(const detail::lock_state& to, hold& h, const patience& p, std::stop
   why = {};
   const auto& s = detail::access::state(h);
   const auto home = s ? s->home.lock() : nullptr;
-  if (!home || home != to.home || s->what().name != to.what->name) {
+  // A hold of another object with other terms has another lease: it would be renewed by the wrong ones.
+  const auto same = [&](const runtime::spec& a, const runtime::spec& b) {
+    return a.name == b.name && a.ttl == b.ttl && a.lock_delay == b.lock_delay;
+  };
+  if (!home || home != to.home || !same(s->what(), *to.what)) {
     why = s && !home ? failure{errc::lost} : failure{errc::not_held, "this is no hold of this shared_mutex"};
     return false;
   }

@@ -41,7 +41,7 @@ convert::verb convert::give_up(time_point now) noexcept {
 
 convert::verb convert::on_granted(time_point now, time_point sent) noexcept {
   if (state_ != state::asking) return verb::none;
-  if (to_ == goal::shared && sent < exclusive_until_ && now < exclusive_until_) return rest(exclusive_until_);
+  if (to_ == goal::shared && sent < exclusive_until_) return now < exclusive_until_ ? rest(exclusive_until_) : ask(now);
   return over(verb::granted);
 }
 

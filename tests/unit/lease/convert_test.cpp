@@ -230,6 +230,14 @@ TEST(convert, an_upgrade_without_an_answer_is_taken_back_when_it_can_no_longer_c
   EXPECT_EQ(c.on_granted(at(4001ms), at(4s)), verb::granted);
 }
 
+TEST(convert, an_upgrade_that_came_between_a_taking_back_and_its_late_answer_is_taken_back_again) {
+  convert c = upgrading();
+  EXPECT_EQ(c.give_up(at(1ms)), verb::ask);
+  EXPECT_EQ(c.on_granted(at(4001ms), at(1ms)), verb::ask);
+  EXPECT_EQ(c.to(), goal::shared);
+  EXPECT_EQ(c.on_granted(at(4003ms), at(4001ms)), verb::granted);
+}
+
 TEST(convert, an_upgrade_that_was_never_sent_is_taken_back_once) {
   convert c = upgrading();
   c.on_failure(at(1ms), why::not_sent);
