@@ -37,6 +37,7 @@ class handoff : public contract_of<Kind> {
     EXPECT_TRUE(this->queue_has(2));
     h.release();
     soon(all.get_future());
+    const std::lock_guard last_one_is_out{order_mutex};
     return order;
   }
 

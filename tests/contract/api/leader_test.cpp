@@ -226,6 +226,7 @@ TEST_F(election, an_observation_may_end_inside_its_own_callback) {
     });
   }
   soon(done.get_future());
+  { const std::lock_guard it_is_out{ready}; }
   auto term = in_a.campaign();  // told to nobody: the promise would be set twice
   EXPECT_TRUE(term);
 }

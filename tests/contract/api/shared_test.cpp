@@ -197,6 +197,7 @@ TEST_F(shared_lock, hand_off_goes_from_reader_to_reader_but_not_for_ever) {
   ASSERT_TRUE(queue_has(2));
   writer.release();
   soon(all.get_future());
+  const std::lock_guard last_one_is_out{order_mutex};
   EXPECT_EQ(order, "rrrWrrr");
 }
 
