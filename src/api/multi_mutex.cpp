@@ -1,11 +1,10 @@
-#include "api/acquiring.hpp"
+#include "api/std_face.hpp"
 #include "primitives/multi.hpp"
 
 #include <tyer/multi_mutex.hpp>
 
 #include <algorithm>
 #include <list>
-#include <semaphore>
 #include <utility>
 
 namespace tyer {
@@ -45,11 +44,7 @@ struct multi_maker {
   }
 };
 
-class multi_face {
- public:
-  std::binary_semaphore gate{1};
-  multi_hold held;
-};
+class multi_face : public basic_face<multi_hold> {};
 
 }  // namespace detail
 
@@ -199,34 +194,10 @@ multi_hold multi_mutex::try_acquire_for(failure& why, std::chrono::nanoseconds a
   return detail::acquire_or_tell(*state_, patience::within(at_most), std::move(stop), where, why);
 }
 
-void multi_mutex::lock() {
-  auto h = detail::acquire_or_throw(*state_, patience::for_ever(), {}, state_->made_at);
-  face_->gate.acquire();
-  face_->held = std::move(h);
-}
-
-bool multi_mutex::try_lock() {
-  if (!face_->gate.try_acquire()) return false;
-  failure why;
-  auto h = detail::acquire_or_tell(*state_, patience::once(), {}, state_->made_at, why);
-  if (!h) {
-    face_->gate.release();
-    if (why) throw error(why);
-    return false;
-  }
-  face_->held = std::move(h);
-  return true;
-}
-
-void multi_mutex::unlock() noexcept {
-  const multi_hold mine = std::move(face_->held);
-  face_->gate.release();
-}
-
-const multi_hold& multi_mutex::held() const {
-  if (!face_->held) throw error(errc::not_held);
-  return face_->held;
-}
+void multi_mutex::lock() { face_->lock(*state_); }
+bool multi_mutex::try_lock() { return face_->try_lock(*state_); }
+void multi_mutex::unlock() noexcept { face_->unlock(); }
+const multi_hold& multi_mutex::held() const { return face_->held(); }
 
 }  // namespace v1
 }  // namespace tyer

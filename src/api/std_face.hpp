@@ -15,18 +15,21 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-class std_face {
+template <class Hold>
+class basic_face {
  public:
-  void lock(const lock_state& s) {
-    hold h = acquire_or_throw(s, primitives::patience::for_ever(), {}, s.made_at);
+  template <class Lock>
+  void lock(const Lock& s) {
+    Hold h = acquire_or_throw(s, primitives::patience::for_ever(), {}, s.made_at);
     gate_.acquire();
     held_ = std::move(h);
   }
 
-  bool try_lock(const lock_state& s) {
+  template <class Lock>
+  bool try_lock(const Lock& s) {
     if (!gate_.try_acquire()) return false;
     failure why;
-    hold h = acquire_or_tell(s, primitives::patience::once(), {}, s.made_at, why);
+    Hold h = acquire_or_tell(s, primitives::patience::once(), {}, s.made_at, why);
     if (!h) {
       gate_.release();
       if (why) throw error(why);
@@ -36,30 +39,33 @@ class std_face {
     return true;
   }
 
-  bool try_lock_within(const lock_state& s, std::chrono::nanoseconds at_most) {
+  template <class Lock>
+  bool try_lock_within(const Lock& s, std::chrono::nanoseconds at_most) {
     using clock = std::chrono::steady_clock;
     const auto now = clock::now();
     const auto limit = at_most < clock::time_point::max() - now ? now + at_most : clock::time_point::max();
-    hold h = acquire_or_throw(s, primitives::patience::within(at_most), {}, s.made_at);
+    Hold h = acquire_or_throw(s, primitives::patience::within(at_most), {}, s.made_at);
     if (!h || !gate_.try_acquire_until(limit)) return false;
     held_ = std::move(h);
     return true;
   }
 
   void unlock() noexcept {
-    hold mine = std::move(held_);  // given back at the end, when the gate is open for whom it goes to
+    Hold mine = std::move(held_);  // given back at the end, when the gate is open for whom it goes to
     gate_.release();
   }
 
-  const hold& held() const {
+  const Hold& held() const {
     if (!held_) throw error(errc::not_held);
     return held_;
   }
 
  private:
   primitives::gate gate_;
-  hold held_;  // the owner's, between lock and unlock
+  Hold held_;  // the owner's, between lock and unlock
 };
+
+class std_face : public basic_face<hold> {};
 
 }  // namespace detail
 }  // namespace v1
