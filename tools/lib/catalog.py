@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cluster_kind import Cluster, ClusterValkey
+from etcd_kind import Etcd, Etcd3
 from instances import EngineError
 from kinds import Kind
 from mariadb_kind import MariaDB
@@ -15,11 +16,11 @@ KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
         Redis(), Valkey(), Sentinel(), SentinelValkey(), Cluster(), ClusterValkey(), Redlock(), RedlockValkey(),
-        Postgres(), MariaDB(),
+        Postgres(), MariaDB(), Etcd(), Etcd3(),
     )
 }
 
-PLANNED = ("etcd", "etcd3", "zk", "zk3", "mysql")
+PLANNED = ("zk", "zk3", "mysql")
 
 
 def find(name: str) -> Kind:
