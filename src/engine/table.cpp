@@ -5,6 +5,7 @@
 #include <string_view>
 
 #pragma weak tyer_engine_redis
+#pragma weak tyer_engine_etcd
 
 namespace tyer::engine {
 
@@ -16,13 +17,15 @@ struct row {
   std::string_view component;
 };
 
-std::array<row, 5> rows() {
+std::array<row, 7> rows() {
   return {{
       {"memory", &tyer_engine_memory, "tyer::tyer"},
       {"redis", &tyer_engine_redis, "tyer::redis"},
       {"rediss", &tyer_engine_redis, "tyer::redis"},
       {"redis+sentinel", &tyer_engine_redis, "tyer::redis"},
       {"rediss+sentinel", &tyer_engine_redis, "tyer::redis"},
+      {"etcd", &tyer_engine_etcd, "tyer::etcd"},
+      {"etcds", &tyer_engine_etcd, "tyer::etcd"},
   }};
 }
 

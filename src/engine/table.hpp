@@ -30,4 +30,5 @@ TYER_EXPORT made make(core::uri address, const environment&);
 extern "C" {
 tyer::engine::made tyer_engine_memory(tyer::core::uri&, const tyer::engine::environment&);
 tyer::engine::made tyer_engine_redis(tyer::core::uri&, const tyer::engine::environment&);
+tyer::engine::made tyer_engine_etcd(tyer::core::uri&, const tyer::engine::environment&);
 }

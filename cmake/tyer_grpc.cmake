@@ -1,0 +1,20 @@
+# gRPC C++ and protobuf, for the etcd engine's insides. Plain libraries, so that what is installed can say -lgrpc++ too.
+find_program(TYER_PROTOC protoc)
+find_path(TYER_GRPC_INCLUDE grpcpp/grpcpp.h)
+find_path(TYER_PROTOBUF_INCLUDE google/protobuf/message_lite.h)
+set(missing "")
+foreach(name grpc++ grpc gpr absl_synchronization protobuf-lite)
+  string(MAKE_C_IDENTIFIER TYER_LIB_${name} variable)
+  find_library(${variable} ${name})
+  if(NOT ${variable})
+    list(APPEND missing ${name})
+  endif()
+endforeach()
+if(missing OR NOT TYER_PROTOC OR NOT TYER_GRPC_INCLUDE OR NOT TYER_PROTOBUF_INCLUDE)
+  message(FATAL_ERROR "gRPC C++ with protobuf and protoc were not found: run tools/setup, or build without the etcd engine "
+                      "(-DTYER_ETCD=OFF)")
+endif()
+
+add_library(tyer_grpc INTERFACE)
+target_include_directories(tyer_grpc SYSTEM INTERFACE ${TYER_GRPC_INCLUDE} ${TYER_PROTOBUF_INCLUDE})
+target_link_libraries(tyer_grpc INTERFACE grpc++ grpc gpr absl_synchronization protobuf-lite)

@@ -1,0 +1,264 @@
+// acquire: in one transaction when nobody is there; else a place in the queue, or the claim of what was handed over.
+#include "engines/etcd/core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tyer::etcd {
+
+namespace {
+
+constexpr int leases_tried_max = 3;
+
+}  // namespace
+
+struct etcd_engine::acquiring {
+  op o;
+  std::shared_ptr<reply<answer>> back;
+  std::string name, owner, key;
+  ledger::wish wish;
+  int tries = 0;
+  bool needs_place = false, comes_back = false;
+  std::variant<answer, failure> result;
+
+  bool renewing = false;
+  std::int64_t confirmed = 0;  // a lease that the server has kept since the request left
+  std::optional<std::pair<seat, bool>> granted;  // waits for the lease to be confirmed
+};
+
+void etcd_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
+  auto a = std::make_shared<acquiring>();
+  a->back = std::make_shared<reply<answer>>(std::move(back));
+  a->name = std::string{r.what.name};
+  a->owner = std::string{r.owner};
+  a->key = keys_.seat(a->name, r.what.who);
+  a->wish.r = r;
+  a->wish.r.what.name = a->name;
+  a->wish.r.owner = a->owner;
+  a->wish.given = rounded(r.ttl);
+  a->wish.place_given = rounded(r.waiter_ttl);
+  a->wish.waiters_max = config_.waiters_max;
+  a->o = make(a->name, a->back);
+  a->o->not_after = a->o->sent + r.not_after;
+  a->o->on_lease_lost = [this, weak = std::weak_ptr{a}] {
+    if (const auto self = weak.lock()) again_with_new_lease(self, self->wish.hold_lease);
+  };
+  // What no state of the server could make right.
+  ledger blank;
+  if (auto refusal = blank.acquire(a->wish); auto* f = std::get_if<failure>(&refusal)) {
+    box_->put([this, a, wrong = std::move(*f)]() mutable { fail(a->o, std::move(wrong)); });
+    return;
+  }
+  enqueue(a->o, [this, a] { start_acquiring(a); });
+}
+
+void etcd_engine::start_acquiring(const std::shared_ptr<acquiring>& a) {
+  if (environment_.clock->now() >= a->o->not_after) {
+    box_->put([this, a] {
+      fail(a->o, no(why::not_sent, errc::timed_out, "it would have been executed after its not_after"));
+    });
+    return;
+  }
+  leases_.use(a->wish.given, a->o->deadline, [this, a](const failure* f, std::int64_t lease) {
+    if (f != nullptr) return fail(a->o, *f);
+    if (a->o->over()) return next_of(a->o);
+    if (environment_.clock->now() >= a->o->not_after) {
+      return fail(a->o, no(why::not_sent, errc::timed_out, "it would have been executed after its not_after"));
+    }
+    a->wish.hold_lease = lease;
+    const bool known = mine_.contains(a->wish.r.what.who);
+    const auto next_part = static_cast<std::uint64_t>(link_.revision() + 1) * places_per_revision;
+    if (!known && a->wish.r.seen < next_part) return try_free(a);
+    read_and_settle(
+        a->o, [](ledger&) {}, [this, a](ledger& l) { settle_acquiring(a, std::move(l)); });
+  });
+}
+
+// While the answer is on its way, the lease is kept.
+void etcd_engine::renew_for(const std::shared_ptr<acquiring>& a, std::int64_t lease) {
+  a->renewing = true;
+  leases_.renew(lease, [this, a, lease](const failure* f, bool alive) {
+    a->renewing = false;
+    if (a->o->over()) return;
+    if (f != nullptr) {
+      if (a->granted) fail(a->o, *f);
+      return;
+    }
+    if (!alive) {
+      leases_.forget(lease);
+      if (a->granted) again_with_new_lease(a, lease);
+      return;
+    }
+    a->confirmed = lease;
+    if (a->granted) {
+      const auto [s, alone] = *std::exchange(a->granted, std::nullopt);
+      grant_once_kept(a, s, alone);
+    }
+  });
+}
+
+void etcd_engine::try_free(const std::shared_ptr<acquiring>& a) {
+  const auto room = keys_.room(a->name);
+  ledger blank;
+  blank.acquire(a->wish);
+  seat s = blank.seats().back();
+  s.record.set_part(0);
+  pb::TxnRequest t;
+  auto& c = *t.add_compare();
+  c.set_key(room.from);
+  c.set_range_end(room.to);
+  c.set_target(pb::Compare::CREATE);
+  c.set_create_revision(0);
+  auto& p = *t.add_success()->mutable_request_put();
+  p.set_key(a->key);
+  p.set_value(write_value(s.record));
+  p.set_lease(a->wish.hold_lease);
+  auto& r = *t.add_failure()->mutable_request_range();
+  r.set_key(room.from);
+  r.set_range_end(room.to);
+  // Should the answer get lost, the key is not to stay for as long as others keep the lease.
+  dues_->set(a->key, 0, a->o->sent + a->wish.given);
+  if (!leases_.kept_since(a->wish.hold_lease, a->o->sent)) renew_for(a, a->wish.hold_lease);
+  link_.call<pb::TxnRequest, pb::TxnResponse>(
+      method::txn, std::move(t), a->o->deadline, [this, a, s](const failure* f, pb::TxnResponse& answer) mutable {
+        if (f != nullptr) {
+          if (f->words.find("lease not found") != f->words.npos) return again_with_new_lease(a, a->wish.hold_lease);
+          if (f->kind != why::unknown) dues_->forget(a->key);
+          return fail(a->o, *f);
+        }
+        link_.saw(answer.header());
+        const auto revision = answer.header().revision();
+        if (!answer.succeeded()) return look_and_take(a, answer.responses(0).response_range(), revision);
+        s.created = s.modified = revision;
+        s.fresh = s.dirty = false;
+        a->result = tyer::engine::granted{0, a->wish.given, 0, s.slots()};
+        grant_once_kept(a, s, true);
+      });
+}
+
+void etcd_engine::look_and_take(const std::shared_ptr<acquiring>& a, const pb::RangeResponse& read,
+                                std::int64_t revision) {
+  auto l = ledger::from(keys_, read, revision);
+  if (auto* wrong = std::get_if<failure>(&l)) {
+    dues_->forget(a->key);
+    return fail(a->o, std::move(*wrong));
+  }
+  settle_acquiring(a, std::get<ledger>(std::move(l)));
+}
+
+void etcd_engine::settle_acquiring(const std::shared_ptr<acquiring>& a, ledger read) {
+  const auto who = a->wish.r.what.who;
+  settle(
+      a->o, std::move(read),
+      [a, who](ledger& l) {
+        a->needs_place = false;
+        // An id that comes back after its end: first the old key must go, for a key that is only written again keeps
+        // its place in the queue.
+        a->comes_back = std::ranges::any_of(l.seats(), [&](const seat& s) { return s.removed && s.who == who; });
+        if (a->comes_back) return;
+        const ledger before = l;
+        a->result = l.acquire(a->wish);
+        const seat* s = l.find(who);
+        if (s == nullptr || !s->fresh || !s->waits()) return;
+        a->needs_place = true;  // which is taken without a condition: those who come at once need not try again
+        l = before;
+        l.turn();
+      },
+      [this, a](ledger& l) {
+        if (a->comes_back) {
+          return read_and_settle(
+              a->o, [](ledger&) {}, [this, a](ledger& again) { settle_acquiring(a, std::move(again)); });
+        }
+        if (a->needs_place) return take_place(a);
+        answer_acquire(a, l);
+      });
+}
+
+void etcd_engine::take_place(const std::shared_ptr<acquiring>& a) {
+  leases_.use(a->wish.r.waiter_ttl, a->o->deadline, [this, a](const failure* f, std::int64_t lease) {
+    if (f != nullptr) return fail(a->o, *f);
+    if (a->o->over()) return next_of(a->o);
+    if (environment_.clock->now() >= a->o->not_after) {
+      return fail(a->o, no(why::not_sent, errc::timed_out, "it would have been executed after its not_after"));
+    }
+    const auto room = keys_.room(a->name);
+    pb::TxnRequest t;
+    auto& c = *t.add_compare();
+    c.set_key(a->key);
+    c.set_target(pb::Compare::CREATE);
+    c.set_create_revision(0);
+    auto& p = *t.add_success()->mutable_request_put();
+    p.set_key(a->key);
+    p.set_value(write_value(ledger::place(a->wish)));
+    p.set_lease(lease);
+    for (auto* branch : {t.mutable_success(), t.mutable_failure()}) {
+      auto& r = *branch->Add()->mutable_request_range();
+      r.set_key(room.from);
+      r.set_range_end(room.to);
+    }
+    dues_->set(a->key, 0, a->o->sent + a->wish.r.waiter_ttl);
+    if (!leases_.kept_since(lease, a->o->sent)) leases_.renew(lease, [](const failure*, bool) {});
+    link_.call<pb::TxnRequest, pb::TxnResponse>(
+        method::txn, std::move(t), a->o->deadline, [this, a, lease](const failure* wrong, pb::TxnResponse& answer) {
+          if (wrong != nullptr) {
+            if (wrong->words.find("lease not found") != wrong->words.npos) return again_with_new_lease(a, lease);
+            return fail(a->o, *wrong);
+          }
+          link_.saw(answer.header());
+          a->o->not_after = time_point::max();  // it is there now, and must be told of
+          const auto& last = answer.responses(answer.responses_size() - 1);
+          look_and_take(a, last.response_range(), answer.header().revision());
+        });
+  });
+}
+
+void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l) {
+  const auto who = a->wish.r.what.who;
+  const seat* s = l.find(who);
+  if (auto* f = std::get_if<failure>(&a->result)) {
+    if (s == nullptr) dues_->forget(a->key);
+    return fail(a->o, std::move(*f));
+  }
+  auto& result = std::get<answer>(a->result);
+  if (std::holds_alternative<tyer::engine::granted>(result) && s != nullptr) {
+    return grant_once_kept(a, *s, l.seats().size() == 1);
+  }
+  if (s == nullptr) {
+    dues_->forget(a->key);
+  } else if (std::holds_alternative<tyer::engine::queued>(result)) {
+    const auto due = a->o->sent + (s->waits() ? a->wish.r.waiter_ttl : a->wish.given);
+    mine& m = have(a->name, *s, due);
+    leases_.renew(s->lease, [](const failure*, bool) {});
+    watch_own(m);
+    watch_ahead(m, l);
+  }
+  finish(a->o, a->back, std::move(a->result));
+}
+
+// Time counts from when this request left, so its lease must have been confirmed since.
+void etcd_engine::grant_once_kept(const std::shared_ptr<acquiring>& a, const seat& s, bool alone) {
+  if (a->o->over()) return next_of(a->o);
+  if (!leases_.kept_since(s.lease, a->o->sent) && a->confirmed != s.lease) {
+    a->granted.emplace(s, alone);
+    if (!a->renewing) renew_for(a, s.lease);
+    return;
+  }
+  mine& m = have(a->name, s, a->o->sent + a->wish.given);
+  m.alone = alone;
+  auto& g = std::get<tyer::engine::granted>(std::get<answer>(a->result));
+  g.part = s.part();
+  to_watch_.emplace_back(environment_.clock->now() + std::chrono::milliseconds{250}, s.who);
+  finish(a->o, a->back, std::move(a->result));
+}
+
+void etcd_engine::again_with_new_lease(const std::shared_ptr<acquiring>& a, std::int64_t lease) {
+  leases_.forget(lease);
+  a->granted.reset();
+  a->renewing = false;
+  if (++a->tries > leases_tried_max) {
+    return fail(a->o, no(why::unknown, errc::unknown, "its leases ended as soon as they were granted"));
+  }
+  start_acquiring(a);
+}
+
+}  // namespace tyer::etcd

@@ -1,0 +1,60 @@
+#include "engines/etcd/dues.hpp"
+
+#include <grpcpp/alarm.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace tyer::etcd {
+
+void dues::set(const std::string& key, std::int64_t modified, time_point at) {
+  const std::lock_guard lock{mutex_};
+  if (closed_) return;
+  all_[key] = {at, modified};
+  if (at < armed_) arm(at);
+}
+
+void dues::forget(const std::string& key) {
+  const std::lock_guard lock{mutex_};
+  all_.erase(key);
+}
+
+void dues::close() {
+  const std::lock_guard lock{mutex_};
+  closed_ = true;
+  all_.clear();
+}
+
+void dues::arm(time_point at) {
+  armed_ = at;
+  const auto left = std::max<lease_clock::duration>(at - clock_.now(), lease_clock::duration{0});
+  auto alarm = std::make_shared<grpc::Alarm>();
+  auto* const raw = alarm.get();
+  raw->Set(std::chrono::system_clock::now() + std::chrono::ceil<std::chrono::system_clock::duration>(left),
+           [weak = weak_from_this(), alarm = std::move(alarm)](bool) mutable {
+             if (const auto self = weak.lock()) self->rang();
+             alarm.reset();
+           });
+}
+
+void dues::rang() {
+  std::vector<std::pair<std::string, std::int64_t>> over;
+  const std::lock_guard lock{mutex_};
+  if (closed_) return;
+  const auto now = clock_.now();
+  if (armed_ <= now) armed_ = time_point::max();
+  auto next = time_point::max();
+  for (auto at = all_.begin(); at != all_.end();) {
+    if (at->second.at > now) {
+      next = std::min(next, at->second.at);
+      ++at;
+      continue;
+    }
+    over.emplace_back(at->first, at->second.modified);
+    at = all_.erase(at);
+  }
+  for (const auto& [key, modified] : over) on_due_(key, modified);
+  if (next < armed_) arm(next);
+}
+
+}  // namespace tyer::etcd

@@ -1,0 +1,46 @@
+// What this client no longer keeps it takes away itself, at the deadline, also while its loop stands still.
+//
+// A key lives by a lease that it shares with others, and that etcd ends half a second late. So a key has a deadline of its
+// own: if nobody moved it until then, it is deleted, from a timer of gRPC's. The lease is for when the process has died.
+#pragma once
+
+#include "engines/etcd/link.hpp"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace tyer::etcd {
+
+// Thread safety: everything from any thread.
+class dues : public std::enable_shared_from_this<dues> {
+ public:
+  using system_time = std::chrono::system_clock::time_point;
+  using on_due = std::function<void(const std::string& key, std::int64_t modified)>;
+
+  dues(const core::clock& c, on_due f) : clock_(c), on_due_(std::move(f)) {}
+
+  // Due then, unless it is set again; as it was written at that revision (0: however it is).
+  void set(const std::string& key, std::int64_t modified, time_point due);
+  void forget(const std::string& key);
+  void close();
+
+ private:
+  struct due {
+    time_point at;
+    std::int64_t modified = 0;
+  };
+  void arm(time_point);  // with the mutex held
+  void rang();
+
+  const core::clock& clock_;
+  std::mutex mutex_;
+  on_due on_due_;
+  std::map<std::string, due> all_;
+  time_point armed_ = time_point::max();
+  bool closed_ = false;
+};
+
+}  // namespace tyer::etcd

@@ -1,0 +1,162 @@
+// keep: the leases first, then a read of every key: a lease that was kept and a key that is still there are the proof.
+#include "engines/etcd/core.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace tyer::etcd {
+
+struct etcd_engine::keeping {
+  struct one {
+    id who;
+    std::string name, key;
+    bool overdue = false;
+    fate is = fate::gone;
+  };
+  op o;
+  std::shared_ptr<reply<std::vector<fate>>> back;
+  std::vector<one> all;
+  fate as = fate::holding;
+  milliseconds ttl{};
+  std::set<std::int64_t> renewed;
+  std::size_t awaited = 0;
+};
+
+void etcd_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<std::vector<fate>> back) {
+  auto k = std::make_shared<keeping>();
+  k->back = std::make_shared<reply<std::vector<fate>>>(std::move(back));
+  k->as = as;
+  k->ttl = as == fate::holding ? rounded(ttl) : ttl;
+  k->o = make({}, k->back);
+  if (targets.size() > can().keep_batch) {
+    box_->put([this, k] { fail(k->o, no(why::over_limit, errc::over_limit, "too many to keep at once")); });
+    return;
+  }
+  std::set<std::int64_t> known;
+  for (const target& t : targets) {
+    auto& one = k->all.emplace_back(t.who, std::string{t.name}, keys_.seat(t.name, t.who));
+    const auto at = mine_.find(t.who);
+    if (at == mine_.end() || at->second.key != one.key) continue;
+    one.overdue = at->second.due <= k->o->sent;
+    if (!one.overdue) known.insert(at->second.lease);
+  }
+  if (known.empty()) return read_kept(k);
+  k->awaited = known.size();
+  for (const auto lease : known) {
+    leases_.renew(lease, [this, k, lease](const failure* f, bool alive) {
+      if (k->o->over()) return;
+      if (f != nullptr) return fail(k->o, *f);
+      if (alive) k->renewed.insert(lease);
+      if (--k->awaited == 0) read_kept(k);
+    });
+  }
+}
+
+void etcd_engine::read_kept(const std::shared_ptr<keeping>& k) {
+  pb::TxnRequest t;
+  for (const auto& one : k->all) {
+    // What we did not keep in time is over, even if the server still has it.
+    if (one.overdue)
+      t.add_success()->mutable_request_delete_range()->set_key(one.key);
+    else
+      t.add_success()->mutable_request_range()->set_key(one.key);
+  }
+  if (k->all.empty()) t.add_success()->mutable_request_range()->set_key(keys_.beginning_with("").from);
+  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), k->o->deadline,
+                                              [this, k](const failure* f, pb::TxnResponse& answer) {
+                                                if (k->o->over()) return;
+                                                if (f != nullptr) return fail(k->o, *f);
+                                                link_.saw(answer.header());
+                                                judge_kept(k, answer);
+                                              });
+}
+
+void etcd_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnResponse& answer) {
+  k->awaited = 1;
+  for (std::size_t i = 0; i < k->all.size(); ++i) {
+    const auto& one = k->all[i];
+    const auto& read = answer.responses(static_cast<int>(i));
+    if (one.overdue || read.response_range().kvs_size() == 0) {
+      lose(one.who);
+      continue;
+    }
+    keep_one(k, i, read.response_range().kvs(0));
+  }
+  one_kept(k);
+}
+
+void etcd_engine::keep_one(const std::shared_ptr<keeping>& k, std::size_t i, const pb::KeyValue& kv) {
+  auto record = read_value(kv.value());
+  if (!record) return;  // gone: something else lies there now
+  const bool waits = record->state() == pb::Record::WAITING;
+  const bool claimed = record->state() == pb::Record::HOLDING;
+  // Who was handed the lock while it kept its place does not know it yet: the claim must say so.
+  k->all[i].is = waits || (k->as == fate::holding && !claimed) ? fate::waiting : fate::holding;
+  const bool extended = k->as == fate::holding ? claimed : waits;
+  if (!extended) return;
+  if (record->lease_ms() < static_cast<std::uint64_t>(rounded(k->ttl).count())) {
+    return move_longer(k, i, kv, *std::move(record));
+  }
+  const auto at = mine_.find(k->all[i].who);
+  if (at != mine_.end() && at->second.key == kv.key()) {
+    at->second.due = std::max(at->second.due, k->o->sent + k->ttl);
+    dues_->set(kv.key(), at->second.modified, at->second.due);
+  }
+  if (k->renewed.contains(kv.lease())) return;
+  ++k->awaited;
+  leases_.renew(kv.lease(), [this, k, i](const failure* f, bool alive) {
+    if (k->o->over()) return;
+    if (f != nullptr) return fail(k->o, *f);
+    if (!alive) k->all[i].is = fate::gone;
+    one_kept(k);
+  });
+}
+
+// To a lease that is long enough. The write is itself the proof that the key was there.
+void etcd_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, const pb::KeyValue& kv,
+                              pb::Record record) {
+  ++k->awaited;
+  seat s{k->all[i].who, std::move(record), kv.create_revision(), kv.mod_revision(), kv.lease()};
+  if (!s.waits()) {
+    s.record.set_part(s.part());
+    s.record.set_place(0);
+    s.record.set_ttl_ms(static_cast<std::uint64_t>(k->ttl.count()));
+  }
+  s.record.set_lease_ms(static_cast<std::uint64_t>(rounded(k->ttl).count()));
+  leases_.use(k->ttl, k->o->deadline, [this, k, i, s](const failure* f, std::int64_t lease) mutable {
+    if (k->o->over()) return;
+    if (f != nullptr) return fail(k->o, *f);
+    s.lease = lease;
+    if (!leases_.kept_since(lease, k->o->sent)) leases_.renew(lease, [](const failure*, bool) {});
+    pb::TxnRequest t;
+    auto& c = *t.add_compare();
+    c.set_key(k->all[i].key);
+    c.set_target(pb::Compare::MOD);
+    c.set_mod_revision(s.modified);
+    auto& p = *t.add_success()->mutable_request_put();
+    p.set_key(k->all[i].key);
+    p.set_value(write_value(s.record));
+    p.set_lease(lease);
+    link_.call<pb::TxnRequest, pb::TxnResponse>(
+        method::txn, std::move(t), k->o->deadline, [this, k, i, s](const failure* wrong, pb::TxnResponse& answer) mutable {
+          if (k->o->over()) return;
+          if (wrong != nullptr) return fail(k->o, *wrong);
+          if (!answer.succeeded()) {  // just then it changed: the caller asks again
+            return fail(k->o, no(why::unknown, errc::unknown, "it changed while it was being kept"));
+          }
+          s.modified = answer.header().revision();
+          if (mine_.contains(s.who)) have(k->all[i].name, s, k->o->sent + k->ttl);
+          one_kept(k);
+        });
+  });
+}
+
+void etcd_engine::one_kept(const std::shared_ptr<keeping>& k) {
+  if (--k->awaited > 0 || k->o->over()) return;
+  std::vector<fate> fates;
+  for (const auto& one : k->all) fates.push_back(one.is);
+  finish(k->o, k->back, {std::move(fates)});
+}
+
+}  // namespace tyer::etcd

@@ -1,0 +1,90 @@
+#include "engines/etcd/keys.hpp"
+
+namespace tyer::etcd {
+
+namespace {
+
+constexpr std::string_view floor_word = "floor";
+
+std::string escape(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (c == '%')
+      out += "%25";
+    else if (c == '{')
+      out += "%7B";
+    else if (c == '}')
+      out += "%7D";
+    else
+      out += c;
+  }
+  return out;
+}
+
+// Nothing for what escape() never writes.
+std::optional<std::string> unescape(std::string_view text) {
+  std::string name;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      name += text[i];
+      continue;
+    }
+    const auto code = text.substr(i + 1, 2);
+    if (code != "25" && code != "7B" && code != "7D") return std::nullopt;
+    name += code == "25" ? '%' : code == "7B" ? '{' : '}';
+    i += 2;
+  }
+  return name;
+}
+
+std::optional<core::id> read_id(std::string_view hex) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; };
+  if (hex.size() != 2 * core::id{}.bytes.size()) return std::nullopt;
+  core::id who;
+  for (std::size_t i = 0; i < who.bytes.size(); ++i) {
+    const int high = digit(hex[2 * i]), low = digit(hex[2 * i + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    who.bytes[i] = static_cast<std::byte>(high * 16 + low);
+  }
+  return who;
+}
+
+}  // namespace
+
+tyer::failure keys::check_prefix(std::string_view prefix) {
+  if (prefix.find_first_of("{}") == prefix.npos) return {};
+  return {errc::invalid_option, "a prefix for etcd must not have { or }: they mark where the name begins and ends"};
+}
+
+key_range keys::room(std::string_view name) const {
+  const auto base = prefix_ + '{' + escape(name) + '}';
+  return {base + '/', base + '0'};  // '0' follows '/'
+}
+
+std::string keys::seat(std::string_view name, const core::id& who) const { return room(name).from + to_hex(who); }
+
+std::string keys::floor(std::string_view name) const { return room(name).from + std::string{floor_word}; }
+
+key_range keys::beginning_with(std::string_view name_prefix) const {
+  key_range r{prefix_ + '{' + escape(name_prefix), {}};
+  r.to = r.from;
+  while (r.to.back() == '\xff') r.to.pop_back();  // ends at the brace at the latest
+  ++r.to.back();
+  return r;
+}
+
+std::optional<keys::parts> keys::read(std::string_view key) const {
+  if (!key.starts_with(prefix_)) return std::nullopt;
+  key.remove_prefix(prefix_.size());
+  const auto end = key.find('}');
+  if (key.empty() || key.front() != '{' || end == key.npos || key.substr(end, 2) != "}/") return std::nullopt;
+  auto name = unescape(key.substr(1, end - 1));
+  const auto last = key.substr(end + 2);
+  if (!name) return std::nullopt;
+  if (last == floor_word) return parts{*std::move(name), std::nullopt};
+  const auto who = read_id(last);
+  if (!who) return std::nullopt;
+  return parts{*std::move(name), who};
+}
+
+}  // namespace tyer::etcd

@@ -1,0 +1,129 @@
+#include "engines/etcd/leases.hpp"
+
+#include <algorithm>
+
+namespace tyer::etcd {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr milliseconds shortest = 2s;  // one and a half of etcd's usual election time-outs
+constexpr std::size_t leases_max = 4;
+
+}  // namespace
+
+milliseconds rounded(milliseconds ttl) { return std::max<milliseconds>(shortest, std::chrono::ceil<std::chrono::seconds>(ttl)); }
+
+void leases::use(milliseconds ttl, time_point deadline, ready back) {
+  ttl = rounded(ttl);
+  if (const lease* l = find(ttl)) return back(nullptr, l->id);
+  auto& waiting = being_granted_[ttl];
+  waiting.push_back(std::move(back));
+  if (waiting.size() > 1) return;
+  pb::LeaseGrantRequest r;
+  r.set_ttl(std::chrono::duration_cast<std::chrono::seconds>(ttl).count());
+  const auto sent = environment_.clock->now();
+  link_.call<pb::LeaseGrantRequest, pb::LeaseGrantResponse>(
+      method::lease_grant, std::move(r), deadline,
+      [this, ttl, sent](const failure* f, pb::LeaseGrantResponse& a) { granted(ttl, sent, f, a); });
+}
+
+// The one of that length. When there are enough, a longer one will do: the keys' own deadlines are counted elsewhere.
+leases::lease* leases::find(milliseconds ttl) {
+  // With half of it over and nobody keeping it, it may be gone before it is used.
+  std::erase_if(leases_, [now = environment_.clock->now()](const lease& l) { return l.sent + l.ttl / 2 <= now; });
+  lease* best = nullptr;
+  for (lease& l : leases_) {
+    if (l.ttl == ttl) return &l;
+    if (l.ttl > ttl && (best == nullptr || l.ttl < best->ttl)) best = &l;
+  }
+  return leases_.size() >= leases_max ? best : nullptr;
+}
+
+void leases::granted(milliseconds ttl, time_point sent, const failure* f, const pb::LeaseGrantResponse& a) {
+  failure wrong;
+  if (f != nullptr) {
+    wrong = *f;
+    if (wrong.kind == why::unknown) wrong.kind = why::not_sent;  // what the lease was for has not been sent
+  } else if (a.id() == 0) {
+    wrong = no(why::refused, errc::refused, "etcd: " + a.error());
+  } else {
+    const milliseconds length = std::max<milliseconds>(ttl, std::chrono::seconds{a.ttl()});
+    if (leases_.size() >= leases_max) leases_.erase(std::ranges::min_element(leases_, {}, &lease::sent));
+    leases_.push_back({a.id(), length, sent});
+  }
+  auto waiting = std::move(being_granted_[ttl]);
+  being_granted_.erase(ttl);
+  for (auto& w : waiting) w(wrong.code ? &wrong : nullptr, a.id());
+}
+
+bool leases::kept_since(std::int64_t id, time_point then) const {
+  const auto at = std::ranges::find(leases_, id, &lease::id);
+  return at != leases_.end() && at->sent >= then;
+}
+
+void leases::forget(std::int64_t id) {
+  std::erase_if(leases_, [&](const lease& l) { return l.id == id; });
+}
+
+// --- keeping them alive ---
+
+void leases::renew(std::int64_t id, renewed back) {
+  if (!stream_) start_stream();
+  asked_.push_back({id, environment_.clock->now(), {}});
+  asked_.back().who.push_back(std::move(back));
+  if (!stream_) return;
+  pb::LeaseKeepAliveRequest r;
+  r.set_id(id);
+  stream_->send(std::move(r));
+}
+
+void leases::answered(const pb::LeaseKeepAliveResponse& a) {
+  const auto at = std::ranges::find(asked_, a.id(), &asked::id);
+  if (at == asked_.end()) return;
+  auto first = std::move(*at);
+  asked_.erase(at);
+  const bool alive = a.ttl() > 0;
+  if (!alive) forget(a.id());
+  for (lease& l : leases_) {
+    if (l.id == a.id()) l.sent = std::max(l.sent, first.sent);
+  }
+  for (auto& w : first.who) w(nullptr, alive);
+}
+
+void leases::start_stream() {
+  if (!link_.is_up()) return;
+  const auto number = ++stream_number_;
+  const auto with = link_.server();
+  stream_ = link_.start<pb::LeaseKeepAliveRequest, pb::LeaseKeepAliveResponse>(
+      method::lease_keep_alive,
+      [this, number](pb::LeaseKeepAliveResponse&& a) {
+        if (number == stream_number_) answered(a);
+      },
+      [this, number, with](const grpc::Status& s) {
+        if (number != stream_number_) return;
+        end_stream();
+        if (is_old_token(s)) link_.log_in_anew();
+        link_.trouble(s, with);
+      });
+}
+
+// Whoever waits for an answer is told that it is not known.
+void leases::end_stream() {
+  ++stream_number_;
+  if (stream_) stream_->cancel();
+  stream_.reset();
+  const auto wrong = no(why::unknown, errc::unknown, "the server broke off while it was asked to keep a lease");
+  for (auto& a : std::exchange(asked_, {})) {
+    for (auto& w : a.who) w(&wrong, false);
+  }
+}
+
+void leases::on_up() {}
+
+void leases::on_down() { end_stream(); }
+
+void leases::close() { end_stream(); }
+
+}  // namespace tyer::etcd

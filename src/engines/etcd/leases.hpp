@@ -1,0 +1,73 @@
+// The leases this client's keys live by: one for each length, whatever the number of keys, at most four.
+//
+// A lease is granted when it is first needed, and kept alive only when somebody asks for it: what is not kept ends. Time
+// counts from the sending of the request that the server confirmed. All are kept over one stream.
+#pragma once
+
+#include "engines/etcd/link.hpp"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace tyer::etcd {
+
+// As etcd grants it: whole seconds, and not less than it knows how to.
+milliseconds rounded(milliseconds ttl);
+
+class leases {
+ public:
+  leases(link& l, const engine::environment& e) : link_(l), environment_(e) {}
+  ~leases() { end_stream(); }
+
+  using ready = std::function<void(const failure*, std::int64_t lease)>;
+  using renewed = std::function<void(const failure*, bool alive)>;
+
+  // A lease that is at least this long. Perhaps called before it returns.
+  void use(milliseconds ttl, time_point deadline, ready);
+
+  // Confirmed by the server since then?
+  bool kept_since(std::int64_t lease, time_point) const;
+
+  // Keeps any lease alive, also of another client; false: there is no such lease any more. Never before it returns. Whoever
+  // asks has a deadline of his own: without a stream the answer never comes.
+  void renew(std::int64_t lease, renewed);
+
+  // The server does not know it any more.
+  void forget(std::int64_t lease);
+
+  void on_up();
+  void on_down();
+  void close();
+
+ private:
+  struct lease {
+    std::int64_t id = 0;
+    milliseconds ttl{};
+    time_point sent;  // of the last confirmed request
+  };
+  struct asked {
+    std::int64_t id = 0;
+    time_point sent;
+    std::vector<renewed> who;
+  };
+
+  lease* find(milliseconds ttl);
+  void granted(milliseconds ttl, time_point sent, const failure*, const pb::LeaseGrantResponse&);
+  void answered(const pb::LeaseKeepAliveResponse&);
+  void start_stream();
+  void end_stream();
+
+  link& link_;
+  const engine::environment environment_;
+  std::vector<lease> leases_;
+  std::map<milliseconds, std::vector<ready>> being_granted_;
+  std::shared_ptr<stream<pb::LeaseKeepAliveRequest, pb::LeaseKeepAliveResponse>> stream_;
+  std::uint64_t stream_number_ = 0;
+  std::deque<asked> asked_;  // answered in this order
+};
+
+}  // namespace tyer::etcd

@@ -1,0 +1,119 @@
+// What is written about one name, and what it becomes when somebody acquires, releases or converts.
+//
+// A plain value made from one read at one revision: no clock, no I/O. Operations mark what they change; `writing.cpp` makes
+// one guarded transaction of the marks, and if somebody was quicker, everything is done again on what is there then. So each
+// step is a step from one true state to the next, whoever takes it.
+//
+//   waiting ──its turn──▶ handed over ──acquire──▶ holding ──convert──▶ holding
+//
+// The order of the queue is the order of create revisions. A part of a token is made from the revision of the write that
+// granted: revision * 128 + the place among those granted by that write, so it grows whatever happens in between.
+//
+// Nothing expires here: what is gone at the server is not in the read, and what this client knows to be overdue it drops
+// first. Fairness as everywhere: first come, first served, over all modes; only an upgrade goes before the queue.
+#pragma once
+
+#include "engine/engine.hpp"
+#include "engines/etcd/keys.hpp"
+#include "engines/etcd/rpc.pb.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tyer::etcd {
+
+using engine::answer;
+using engine::failure;
+using engine::fate;
+using engine::id;
+using engine::milliseconds;
+using engine::mode;
+using engine::time_point;
+using engine::why;
+
+failure no(why, errc, std::string words);
+
+inline constexpr std::uint64_t places_per_revision = 128;
+inline constexpr std::size_t turns_per_write = 40;  // a transaction has at most 128 operations
+inline constexpr std::uint32_t capacity_max = 65'536;
+inline constexpr std::size_t holds_max = 10'000;
+
+// One key: a hold or a place in the queue.
+struct seat {
+  id who;
+  pb::Record record;
+  std::int64_t created = 0, modified = 0, lease = 0;
+  bool dirty = false, removed = false, fresh = false;
+
+  bool waits() const { return record.state() == pb::Record::WAITING; }
+  mode how() const { return static_cast<mode>(record.mode()); }
+  std::uint64_t part() const;
+  std::vector<std::uint32_t> slots() const { return {record.slots().begin(), record.slots().end()}; }
+};
+
+// The value of a key, and back. Nothing for what is not ours.
+std::string write_value(const pb::Record&);
+std::optional<pb::Record> read_value(const std::string&);
+
+class ledger {
+ public:
+  // From all keys of the name, as they were at a revision.
+  static std::variant<ledger, failure> from(const keys&, const pb::RangeResponse&, std::int64_t revision);
+
+  std::int64_t revision() const { return revision_; }
+  std::vector<seat>& seats() { return seats_; }
+  const std::vector<seat>& seats() const { return seats_; }
+  std::uint64_t floor() const { return floor_; }
+  bool floor_is_dirty() const { return floor_dirty_; }
+  bool dirty() const;
+  bool turns_left() const { return turns_left_; }  // there are more whose turn it is than one write can tell
+
+  seat* find(const id&);
+  // Those in the queue, or those that hold, in order.
+  std::vector<const seat*> queue() const;
+  std::vector<const seat*> holds() const;
+
+  struct wish {
+    engine::request r;
+    std::int64_t hold_lease = 0;          // where a hold goes
+    milliseconds given{}, place_given{};  // the ttl, and the waiter ttl, as etcd grants them
+    std::uint32_t waiters_max = 0;
+  };
+  std::variant<answer, failure> acquire(const wish&);
+  static pb::Record place(const wish&);  // in the queue, as acquire would write it
+  fate remove(const id&);
+  std::variant<answer, failure> convert(const id&, mode to);
+  std::uint32_t ask(std::string_view reason);
+
+  void turn();  // of the heads of the queue
+  void wrote(std::int64_t revision);  // what was marked is at the server now
+  milliseconds left_to_wait() const;
+
+ private:
+  struct demand {
+    mode how = mode::exclusive;
+    std::uint32_t take = 1, capacity = 1;
+  };
+  static demand of(const seat&);
+
+  bool fits(const demand&) const;
+  bool passable() const;
+  std::uint32_t capacity() const;
+  std::optional<failure> objection(const engine::request&) const;
+  std::variant<answer, failure> again(seat&, const wish&);
+  answer place_of(const seat&) const;
+  bool grant(seat&, std::uint64_t seen);
+  void give_slots(seat&);
+  seat* find_upgrade();
+
+  std::vector<seat> seats_;  // by create revision; new ones last
+  std::uint64_t floor_ = 0;
+  bool floor_dirty_ = false, turns_left_ = false;
+  std::int64_t revision_ = 0;
+  std::uint32_t granted_ = 0;  // since the read
+};
+
+}  // namespace tyer::etcd

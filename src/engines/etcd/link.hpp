@@ -1,0 +1,200 @@
+// The way to the servers: which of them, who we are to them, and every call with its deadline.
+//
+//   down ──a read through the quorum is answered──▶ up ──a call finds nobody, or no answer in time──▶ down
+//
+// While down, calls are refused at once (not sent), and the servers are tried in turn. A login is a token that is asked for
+// when the first call needs it, and again when the server does not know it any more.
+//
+// Thread safety: for one thread, the one in run(); only `fire` and what gRPC's threads put into the inbox are from others.
+#pragma once
+
+#include "engine/engine.hpp"
+#include "engine/environment.hpp"
+#include "engines/etcd/config.hpp"
+#include "engines/etcd/inbox.hpp"
+#include "engines/etcd/ledger.hpp"
+#include "engines/etcd/rpc.pb.h"
+#include "engines/etcd/stream.hpp"
+
+#include <grpcpp/grpcpp.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tyer::etcd {
+
+namespace method {
+inline constexpr const char* range = "/etcdserverpb.KV/Range";
+inline constexpr const char* txn = "/etcdserverpb.KV/Txn";
+inline constexpr const char* lease_grant = "/etcdserverpb.Lease/LeaseGrant";
+inline constexpr const char* lease_revoke = "/etcdserverpb.Lease/LeaseRevoke";
+inline constexpr const char* lease_keep_alive = "/etcdserverpb.Lease/LeaseKeepAlive";
+inline constexpr const char* lease_time_to_live = "/etcdserverpb.Lease/LeaseTimeToLive";
+inline constexpr const char* watch = "/etcdserverpb.Watch/Watch";
+inline constexpr const char* authenticate = "/etcdserverpb.Auth/Authenticate";
+inline constexpr const char* status = "/etcdserverpb.Maintenance/Status";
+}  // namespace method
+
+// What a call came back with: an answer, or why there is none.
+template <class Response>
+using then = std::function<void(const failure*, Response&)>;
+
+failure explain(const grpc::Status&);
+
+class link {
+ public:
+  struct listener {
+    virtual void on_up(const engine::server_facts&) = 0;
+    virtual void on_down(const failure&) = 0;
+
+   protected:
+    ~listener() = default;
+  };
+
+  link(const config&, const engine::environment&, std::shared_ptr<inbox>, std::string probe_key);
+  ~link();
+
+  void open(listener&);
+  void close();
+  bool is_up() const { return up_; }
+  std::int64_t revision() const { return revision_; }  // the largest seen
+  void saw(const pb::ResponseHeader& h) { revision_ = std::max(revision_, h.revision()); }
+
+  // Answered in run(), never inline, at the deadline at the latest.
+  template <class Request, class Response>
+  void call(const char* method, Request, time_point deadline, then<Response>);
+
+  // A long call; not while down. The token it was started with may be too old: then it ends with UNAUTHENTICATED.
+  template <class Request, class Response>
+  std::shared_ptr<stream<Request, Response>> start(const char* method,
+                                                   typename stream<Request, Response>::on_message m,
+                                                   typename stream<Request, Response>::on_end e) {
+    return stream<Request, Response>::start(channels_[at_], method, token_, box_, std::move(m), std::move(e));
+  }
+
+  // A call or a stream came to nothing: whether that is the server's fault is seen from the status.
+  void trouble(const grpc::Status&, std::size_t with);
+  std::size_t server() const { return at_; }
+  std::size_t servers() const { return channels_.size(); }
+
+  // From any thread: deletes a key if it is still as written at that revision (0: however it is).
+  void fire(const std::string& key, std::int64_t modified, std::chrono::milliseconds within, std::function<void(bool)>);
+
+  void log_in_anew() { set_token({}); }
+  time_point next() const { return probing_ ? time_point::max() : probe_at_; }
+  void tick(time_point now);
+
+ private:
+  template <class Request, class Response>
+  struct flight;
+
+  template <class Request, class Response>
+  void launch(std::shared_ptr<flight<Request, Response>>);
+  template <class Request, class Response>
+  void landed(std::shared_ptr<flight<Request, Response>>, const grpc::Status&);
+
+  void with_token(std::function<void(const failure*)>);
+  void logged_in(const failure*, pb::AuthenticateResponse&);
+  void set_token(std::string);
+  void probe();
+  void probed(const failure*, const pb::RangeResponse&);
+  void introduce(const pb::RangeResponse&);
+
+  const config config_;
+  const engine::environment environment_;
+  const std::shared_ptr<inbox> box_;
+  const std::string probe_key_;
+  listener* listener_ = nullptr;
+  std::vector<std::shared_ptr<grpc::Channel>> channels_;
+  std::size_t at_ = 0;
+  bool up_ = false, closed_ = false, probing_ = false;
+  time_point probe_at_ = time_point::max();
+  std::chrono::milliseconds probe_pause_{0};
+  std::int64_t revision_ = 0;
+  std::string token_;
+  std::vector<std::function<void(const failure*)>> waiting_for_token_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+
+  std::mutex fire_mutex_;  // what `fire` uses of the above
+  std::shared_ptr<grpc::Channel> fire_channel_;
+  std::string fire_token_;
+};
+
+// --- a call ---
+
+template <class Request, class Response>
+struct link::flight {
+  const char* method;
+  Request request;
+  Response response;
+  time_point deadline;
+  then<Response> back;
+  std::unique_ptr<grpc::ClientContext> context;
+  std::size_t with = 0;
+  bool needs_token = true, again = false, even_down = false;
+};
+
+template <class Request, class Response>
+void link::call(const char* m, Request r, time_point deadline, then<Response> back) {
+  auto f = std::make_shared<flight<Request, Response>>();
+  f->method = m;
+  f->request = std::move(r);
+  f->deadline = deadline;
+  f->back = std::move(back);
+  f->needs_token = m != method::authenticate && m != method::status;
+  f->even_down = probing_ || m == method::authenticate;
+  if (!up_ && !f->even_down) {
+    box_->put([f] {
+      const auto why_not = no(why::not_sent, errc::unavailable, "no etcd server can be reached just now");
+      f->back(&why_not, f->response);
+    });
+    return;
+  }
+  launch(std::move(f));
+}
+
+template <class Request, class Response>
+void link::launch(std::shared_ptr<flight<Request, Response>> f) {
+  if (f->needs_token && !config_.user.empty() && token_.empty()) {
+    return with_token([this, f](const failure* wrong) {
+      if (wrong != nullptr) return f->back(wrong, f->response);
+      launch(f);
+    });
+  }
+  f->context = std::make_unique<grpc::ClientContext>();
+  if (f->needs_token && !token_.empty()) f->context->AddMetadata("token", token_);
+  const auto left = f->deadline - environment_.clock->now();
+  f->context->set_deadline(std::chrono::system_clock::now() +
+                           std::chrono::duration_cast<std::chrono::system_clock::duration>(left));
+  f->with = at_;
+  f->response.Clear();
+  grpc::TemplatedGenericStub<Request, Response> stub{channels_[at_]};
+  stub.UnaryCall(f->context.get(), f->method, {}, &f->request, &f->response,
+                 [this, f, alive = alive_, box = box_](const grpc::Status& s) {
+                   box->put([this, f, alive, s] {
+                     if (*alive) landed(f, s);
+                   });
+                 });
+}
+
+// What a server says that has forgotten a token (a restart), or whose users have changed since.
+bool is_old_token(const grpc::Status&);
+
+template <class Request, class Response>
+void link::landed(std::shared_ptr<flight<Request, Response>> f, const grpc::Status& s) {
+  if (s.ok()) return f->back(nullptr, f->response);
+  if (f->needs_token && !config_.user.empty() && !f->again && is_old_token(s)) {
+    f->again = true;
+    log_in_anew();
+    return launch(std::move(f));
+  }
+  trouble(s, f->with);
+  const auto wrong = explain(s);
+  f->back(&wrong, f->response);
+}
+
+}  // namespace tyer::etcd

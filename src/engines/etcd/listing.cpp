@@ -1,0 +1,137 @@
+// show and list, for people.
+#include "engines/etcd/core.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace tyer::etcd {
+
+namespace {
+
+using tyer::engine::entry;
+using tyer::engine::page;
+
+struct found {
+  entry e;
+  std::int64_t lease = 0;
+};
+
+void add(const std::string& name, ledger& l, std::vector<found>& out) {
+  l.turn();
+  for (const auto& group : {l.holds(), l.queue()}) {
+    for (const seat* s : group) {
+      const bool waits = s->waits();
+      const auto most = waits || s->record.state() == pb::Record::HANDED_OVER ? s->record.lease_ms() : s->record.ttl_ms();
+      out.push_back({{s->who, name, waits ? fate::waiting : fate::holding, s->how(),
+                      milliseconds{static_cast<std::int64_t>(most)}, waits ? 0 : s->part(), s->record.owner(),
+                      waits ? std::vector<std::uint32_t>{} : s->slots()},
+                     s->lease});
+    }
+  }
+}
+
+}  // namespace
+
+struct etcd_engine::listing {
+  op o;
+  std::shared_ptr<reply<page>> back;
+  std::vector<found> all;
+  std::string cursor;
+  std::map<std::int64_t, std::int64_t> seconds_left;  // of leases
+  std::size_t awaited = 0;
+};
+
+void etcd_engine::show(std::string_view name, reply<page> back) {
+  auto x = std::make_shared<listing>();
+  x->back = std::make_shared<reply<page>>(std::move(back));
+  x->o = make({}, x->back);
+  show_all(x, std::string{name});
+}
+
+void etcd_engine::show_all(const std::shared_ptr<listing>& x, const std::string& name) {
+  const auto room = keys_.room(name);
+  pb::RangeRequest r;
+  r.set_key(room.from);
+  r.set_range_end(room.to);
+  link_.call<pb::RangeRequest, pb::RangeResponse>(
+      method::range, std::move(r), x->o->deadline, [this, x, name](const failure* f, pb::RangeResponse& answer) {
+        if (f != nullptr) return fail(x->o, *f);
+        auto l = ledger::from(keys_, answer, answer.header().revision());
+        if (auto* wrong = std::get_if<failure>(&l)) return fail(x->o, std::move(*wrong));
+        add(name, std::get<ledger>(l), x->all);
+        ask_time_left(x);
+      });
+}
+
+// A page is whole names: who holds and who waits is seen only from all keys of a name. The cursor is the key to go on from.
+void etcd_engine::list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<page> back) {
+  auto x = std::make_shared<listing>();
+  x->back = std::make_shared<reply<page>>(std::move(back));
+  x->o = make({}, x->back);
+  auto range = keys_.beginning_with(prefix);
+  if (cursor > range.from && cursor < range.to) range.from = std::string{cursor};
+  pb::RangeRequest r;
+  r.set_key(range.from);
+  r.set_range_end(range.to);
+  r.set_limit(std::max<std::int64_t>(limit, 1));
+  link_.call<pb::RangeRequest, pb::RangeResponse>(method::range, std::move(r), x->o->deadline,
+                                                  [this, x](const failure* f, pb::RangeResponse& answer) {
+                                                    if (f != nullptr) return fail(x->o, *f);
+                                                    take_page(x, answer);
+                                                  });
+}
+
+void etcd_engine::take_page(const std::shared_ptr<listing>& x, const pb::RangeResponse& answer) {
+  std::vector<std::pair<std::string, pb::RangeResponse>> names;
+  for (const auto& kv : answer.kvs()) {
+    const auto where = keys_.read(kv.key());
+    if (!where) continue;  // not ours
+    if (names.empty() || names.back().first != where->name) names.emplace_back(where->name, pb::RangeResponse{});
+    *names.back().second.add_kvs() = kv;
+  }
+  if (answer.more() && !names.empty()) {
+    // Of the last name there may be more: it is the next page's first, or has a page of its own.
+    const auto room = keys_.room(names.back().first);
+    x->cursor = names.size() > 1 ? room.from : room.to;
+    const auto last = names.back().first;
+    names.pop_back();
+    if (names.empty()) return show_all(x, last);
+  }
+  for (auto& [name, kvs] : names) {
+    auto l = ledger::from(keys_, kvs, answer.header().revision());
+    if (auto* read = std::get_if<ledger>(&l)) add(name, *read, x->all);
+  }
+  ask_time_left(x);
+}
+
+void etcd_engine::ask_time_left(const std::shared_ptr<listing>& x) {
+  for (const auto& f : x->all) x->seconds_left[f.lease] = -1;
+  x->awaited = x->seconds_left.size();
+  if (x->awaited == 0) return finish_page(x);
+  for (auto& [lease, seconds] : x->seconds_left) {
+    pb::LeaseTimeToLiveRequest r;
+    r.set_id(lease);
+    link_.call<pb::LeaseTimeToLiveRequest, pb::LeaseTimeToLiveResponse>(
+        method::lease_time_to_live, std::move(r), x->o->deadline,
+        [this, x, to = &seconds](const failure* f, pb::LeaseTimeToLiveResponse& answer) {
+          if (f == nullptr) *to = answer.ttl();
+          if (--x->awaited == 0) finish_page(x);
+        });
+  }
+}
+
+// etcd tells whole seconds that are over: at most one more is left.
+void etcd_engine::finish_page(const std::shared_ptr<listing>& x) {
+  if (x->o->over()) return;
+  page p;
+  p.cursor = x->cursor;
+  for (auto& f : x->all) {
+    const auto seconds = x->seconds_left[f.lease];
+    if (seconds >= 0) f.e.left = std::min<milliseconds>(f.e.left, std::chrono::seconds{seconds + 1});
+    p.entries.push_back(std::move(f.e));
+  }
+  finish(x->o, x->back, {std::move(p)});
+}
+
+}  // namespace tyer::etcd

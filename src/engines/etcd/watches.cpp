@@ -1,0 +1,85 @@
+#include "engines/etcd/watches.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tyer::etcd {
+
+watches::number watches::add(what w) {
+  const number n = ++last_;
+  const auto at = all_.emplace(n, std::move(w)).first;
+  if (stream_) create(n, at->second);
+  return n;
+}
+
+void watches::remove(number n) {
+  if (all_.erase(n) == 0 || !stream_) return;
+  pb::WatchRequest r;
+  r.mutable_cancel_request()->set_watch_id(n);
+  stream_->send(std::move(r));
+}
+
+void watches::create(number n, const what& w) {
+  pb::WatchRequest r;
+  auto& c = *r.mutable_create_request();
+  c.set_watch_id(n);
+  c.set_key(w.keys.from);
+  c.set_range_end(w.keys.to);
+  c.set_start_revision(w.from);
+  if (w.deletions_only) c.add_filters(pb::WatchCreateRequest::NOPUT);
+  stream_->send(std::move(r));
+}
+
+void watches::came(const pb::WatchResponse& r) {
+  const auto at = all_.find(r.watch_id());
+  if (at == all_.end()) return;
+  if (r.canceled() && r.cancel_reason().find("auth token") != std::string::npos) {
+    link_.log_in_anew();  // the stream still has the old one
+    end_stream();
+    return start_stream();
+  }
+  if (r.canceled()) {
+    const auto w = std::move(at->second);
+    all_.erase(at);
+    if (w.on_gap) w.on_gap();
+    return;
+  }
+  for (const auto& e : r.events()) {
+    // Whoever is told may remove the watch.
+    const auto still = all_.find(r.watch_id());
+    if (still == all_.end()) return;
+    still->second.from = std::max(still->second.from, e.kv().mod_revision() + 1);
+    const auto tell = still->second.on_event;
+    tell(e);
+  }
+}
+
+void watches::on_up() {
+  if (!stream_) start_stream();
+}
+
+void watches::start_stream() {
+  const auto number = ++stream_number_;
+  const auto with = link_.server();
+  stream_ = link_.start<pb::WatchRequest, pb::WatchResponse>(
+      method::watch,
+      [this, number](pb::WatchResponse&& r) {
+        if (number == stream_number_) came(r);
+      },
+      [this, number, with](const grpc::Status& s) {
+        if (number != stream_number_) return;
+        end_stream();
+        if (is_old_token(s)) link_.log_in_anew();
+        // The stream is always there, so its end, whatever the reason, is how we find out that the server is gone.
+        link_.trouble({grpc::StatusCode::UNAVAILABLE, "the server ended the watches: " + s.error_message()}, with);
+      });
+  for (const auto& [n, w] : all_) create(n, w);
+}
+
+void watches::end_stream() {
+  ++stream_number_;
+  if (stream_) stream_->cancel();
+  stream_.reset();
+}
+
+}  // namespace tyer::etcd

@@ -1,0 +1,46 @@
+// What the server tells by itself: any number of watches over one stream, which come back when the stream does.
+#pragma once
+
+#include "engines/etcd/link.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace tyer::etcd {
+
+class watches {
+ public:
+  watches(link& l) : link_(l) {}
+  ~watches() { end_stream(); }
+
+  using number = std::int64_t;
+  struct what {
+    key_range keys;               // `to` empty: one key
+    std::int64_t from = 0;        // the first revision that is news
+    bool deletions_only = false;
+    std::function<void(const pb::Event&)> on_event;
+    std::function<void()> on_gap;  // the server has forgotten some: read anew, and watch again
+  };
+  number add(what);
+  void remove(number);
+
+  void on_up();
+  void on_down() { end_stream(); }
+  void close() { end_stream(); }
+
+ private:
+  void create(number, const what&);
+  void came(const pb::WatchResponse&);
+  void start_stream();
+  void end_stream();
+
+  link& link_;
+  std::map<number, what> all_;
+  number last_ = 0;
+  std::shared_ptr<stream<pb::WatchRequest, pb::WatchResponse>> stream_;
+  std::uint64_t stream_number_ = 0;
+};
+
+}  // namespace tyer::etcd

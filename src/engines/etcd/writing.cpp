@@ -1,0 +1,149 @@
+// Read, decide, write if nothing has changed since; else again on what is there now.
+#include "engines/etcd/core.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace tyer::etcd {
+
+namespace {
+
+void only_if_unchanged(pb::TxnRequest& t, const std::string& key, std::int64_t modified) {
+  auto& c = *t.add_compare();
+  c.set_key(key);
+  c.set_target(pb::Compare::MOD);
+  c.set_mod_revision(modified);
+}
+
+void only_if_nothing_newer(pb::TxnRequest& t, const key_range& room, std::int64_t revision) {
+  auto& c = *t.add_compare();
+  c.set_key(room.from);
+  c.set_range_end(room.to);
+  c.set_target(pb::Compare::MOD);
+  c.set_result(pb::Compare::LESS);
+  c.set_mod_revision(revision + 1);
+}
+
+void else_read(pb::TxnRequest& t, const key_range& room) {
+  auto& r = *t.add_failure()->mutable_request_range();
+  r.set_key(room.from);
+  r.set_range_end(room.to);
+}
+
+// What is relied on besides is that nobody came. Those who left meanwhile only make more room.
+pb::TxnRequest transaction(const ledger& l, const keys& names, const std::string& name) {
+  pb::TxnRequest t;
+  const auto room = names.room(name);
+  only_if_nothing_newer(t, room, l.revision());
+  for (const seat& s : l.seats()) {
+    const auto key = names.seat(name, s.who);
+    if (!s.fresh && (s.dirty || s.removed)) only_if_unchanged(t, key, s.modified);
+    if (s.removed) {
+      t.add_success()->mutable_request_delete_range()->set_key(key);
+    } else if (s.dirty) {
+      auto& p = *t.add_success()->mutable_request_put();
+      p.set_key(key);
+      p.set_value(write_value(s.record));
+      p.set_lease(s.lease);
+    }
+  }
+  if (l.floor_is_dirty() && l.floor() == 0) {
+    t.add_success()->mutable_request_delete_range()->set_key(names.floor(name));
+  } else if (l.floor_is_dirty()) {
+    auto& p = *t.add_success()->mutable_request_put();
+    p.set_key(names.floor(name));
+    p.set_value(std::to_string(l.floor()));
+  }
+  else_read(t, room);
+  return t;
+}
+
+bool names_a_lost_lease(const failure& f) { return f.words.find("lease not found") != f.words.npos; }
+
+}  // namespace
+
+void etcd_engine::read_and_settle(const op& o, decide d, settled s) {
+  const auto room = keys_.room(o->name);
+  pb::RangeRequest r;
+  r.set_key(room.from);
+  r.set_range_end(room.to);
+  link_.call<pb::RangeRequest, pb::RangeResponse>(
+      method::range, std::move(r), o->deadline,
+      [this, o, d = std::move(d), s = std::move(s)](const failure* f, pb::RangeResponse& answer) mutable {
+        if (f != nullptr) {
+          auto wrong = *f;
+          if (wrong.kind == why::unknown) wrong.kind = why::not_sent;  // only reading has been tried
+          return fail(o, std::move(wrong));
+        }
+        link_.saw(answer.header());
+        auto l = ledger::from(keys_, answer, answer.header().revision());
+        if (auto* wrong = std::get_if<failure>(&l)) return fail(o, std::move(*wrong));
+        settle(o, std::get<ledger>(std::move(l)), std::move(d), std::move(s));
+      });
+}
+
+void etcd_engine::settle(const op& o, ledger l, decide d, settled s) {
+  if (o->over()) return next_of(o);
+  drop_overdue(l, o->name);
+  d(l);
+  if (!l.dirty()) return s(l);
+  if (environment_.clock->now() >= o->not_after) {
+    return fail(o, no(why::not_sent, errc::timed_out, "it would have been executed after its not_after"));
+  }
+  auto t = transaction(l, keys_, o->name);
+  link_.call<pb::TxnRequest, pb::TxnResponse>(
+      method::txn, std::move(t), o->deadline,
+      [this, o, l = std::move(l), d = std::move(d), s = std::move(s)](const failure* f, pb::TxnResponse& answer) mutable {
+        if (f == nullptr) return written(o, std::move(l), answer, std::move(d), std::move(s));
+        if (names_a_lost_lease(*f) && o->on_lease_lost && !o->over()) return o->on_lease_lost();
+        fail(o, *f);
+      });
+}
+
+void etcd_engine::written(const op& o, ledger l, const pb::TxnResponse& answer, decide d, settled s) {
+  const auto revision = answer.header().revision();
+  link_.saw(answer.header());
+  if (!answer.succeeded()) {
+    auto now = ledger::from(keys_, answer.responses(0).response_range(), revision);
+    if (auto* wrong = std::get_if<failure>(&now)) return fail(o, std::move(*wrong));
+    return settle(o, std::get<ledger>(std::move(now)), std::move(d), std::move(s));
+  }
+  tell_handed_over(l);
+  l.wrote(revision);
+  if (l.turns_left()) {  // the rest, as an operation that nobody waits for
+    auto rest = std::make_shared<reply<tyer::engine::done>>([](outcome<tyer::engine::done>&&) {});
+    const auto more = make(o->name, rest);
+    enqueue(more, [this, more, rest] {
+      read_and_settle(
+          more, [](ledger& all) { all.turn(); },
+          [this, more, rest](ledger&) { finish(more, rest, {tyer::engine::done{}}); });
+    });
+  }
+  s(l);
+}
+
+// A hold of ours that nobody kept is over, even if the server still has it.
+void etcd_engine::drop_overdue(ledger& l, const std::string& name) {
+  const auto now = environment_.clock->now();
+  for (seat& s : l.seats()) {
+    const auto at = mine_.find(s.who);
+    if (at == mine_.end() || at->second.name != name || at->second.due > now) continue;
+    // Handed over meanwhile, it has a little longer, and we are about to hear of it.
+    const bool news = s.modified != at->second.modified && s.record.state() == pb::Record::HANDED_OVER;
+    if (news) continue;
+    s.removed = true;
+    lose(s.who);
+  }
+}
+
+// Whoever has its turn has one waiter lease from now on to say so.
+void etcd_engine::tell_handed_over(const ledger& l) {
+  std::set<std::int64_t> all;
+  for (const seat& s : l.seats()) {
+    if (s.dirty && !s.removed && s.record.state() == pb::Record::HANDED_OVER) all.insert(s.lease);
+  }
+  for (const auto lease : all) leases_.renew(lease, [](const failure*, bool) {});
+}
+
+}  // namespace tyer::etcd
