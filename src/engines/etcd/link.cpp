@@ -14,6 +14,23 @@ using namespace std::chrono_literals;
 constexpr auto probe_pause_max = 500ms;
 constexpr auto probe_patience = 2s;
 
+// gRPC's threads that bring answers end with the last channel that uses them; but the last to let go of a channel may be
+// one of those threads, and it cannot end itself. So one channel, which leads nowhere, is used once and never let go.
+void keep_grpc_alive() {
+  struct call {
+    grpc::ClientContext context;
+    pb::StatusRequest request;
+    pb::StatusResponse response;
+  };
+  [[maybe_unused]] static const auto* forever = [] {
+    auto* channel = new std::shared_ptr<grpc::Channel>{grpc::CreateCustomChannel({}, nullptr, {})};
+    auto c = std::make_shared<call>();
+    grpc::TemplatedGenericStub<pb::StatusRequest, pb::StatusResponse> stub{*channel};
+    stub.UnaryCall(&c->context, method::status, {}, &c->request, &c->response, [c](const grpc::Status&) {});
+    return channel;
+  }();
+}
+
 std::shared_ptr<grpc::Channel> connect(const core::endpoint& to, const config& c) {
   grpc::ChannelArguments args;
   args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // two clients of a process do not share a fate
@@ -54,6 +71,7 @@ bool is_old_token(const grpc::Status& s) {
 
 link::link(const config& c, const engine::environment& e, std::shared_ptr<inbox> box, std::string probe_key)
     : config_(c), environment_(e), box_(std::move(box)), probe_key_(std::move(probe_key)) {
+  keep_grpc_alive();
   for (const auto& s : c.servers) channels_.push_back(connect(s, c));
   fire_channel_ = channels_[at_];
 }
