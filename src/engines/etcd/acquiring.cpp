@@ -35,8 +35,8 @@ void etcd_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
   a->wish.r = r;
   a->wish.r.what.name = a->name;
   a->wish.r.owner = a->owner;
-  a->wish.given = rounded(r.ttl);
-  a->wish.place_given = rounded(r.waiter_ttl);
+  a->wish.hold_lease_ttl = rounded(r.ttl);
+  a->wish.place_lease_ttl = rounded(r.waiter_ttl);
   a->wish.waiters_max = config_.waiters_max;
   a->o = make(a->name, a->back);
   a->o->not_after = a->o->sent + r.not_after;
@@ -59,7 +59,7 @@ void etcd_engine::start_acquiring(const std::shared_ptr<acquiring>& a) {
     });
     return;
   }
-  leases_.use(a->wish.given, a->o->deadline, [this, a](const failure* f, std::int64_t lease) {
+  leases_.use(a->wish.r.ttl, a->o->deadline, [this, a](const failure* f, std::int64_t lease) {
     if (f != nullptr) return fail(a->o, *f);
     if (a->o->over()) return next_of(a->o);
     if (environment_.clock->now() >= a->o->not_after) {
@@ -117,7 +117,7 @@ void etcd_engine::try_free(const std::shared_ptr<acquiring>& a) {
   r.set_key(room.from);
   r.set_range_end(room.to);
   // Should the answer get lost, the key is not to stay for as long as others keep the lease.
-  dues_->set(a->key, 0, a->o->sent + a->wish.given);
+  dues_->set(a->key, 0, a->o->sent + a->wish.r.ttl);
   if (!leases_.kept_since(a->wish.hold_lease, a->o->sent)) renew_for(a, a->wish.hold_lease);
   link_.call<pb::TxnRequest, pb::TxnResponse>(
       method::txn, std::move(t), a->o->deadline, [this, a, s](const failure* f, pb::TxnResponse& answer) mutable {
@@ -131,7 +131,7 @@ void etcd_engine::try_free(const std::shared_ptr<acquiring>& a) {
         if (!answer.succeeded()) return look_and_take(a, answer.responses(0).response_range(), revision);
         s.created = s.modified = revision;
         s.fresh = s.dirty = false;
-        a->result = tyer::engine::granted{0, a->wish.given, 0, s.slots()};
+        a->result = tyer::engine::granted{0, a->wish.r.ttl, 0, s.slots()};
         grant_once_kept(a, s, true);
       });
 }
@@ -216,7 +216,10 @@ void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l)
   const auto who = a->wish.r.what.who;
   const seat* s = l.find(who);
   if (auto* f = std::get_if<failure>(&a->result)) {
-    if (s == nullptr) dues_->forget(a->key);
+    if (s == nullptr) {
+      find_lost(who);
+      dues_->forget(a->key);
+    }
     return fail(a->o, std::move(*f));
   }
   auto& result = std::get<answer>(a->result);
@@ -224,9 +227,10 @@ void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l)
     return grant_once_kept(a, *s, l.seats().size() == 1);
   }
   if (s == nullptr) {
+    find_lost(who);
     dues_->forget(a->key);
   } else if (std::holds_alternative<tyer::engine::queued>(result)) {
-    const auto due = a->o->sent + (s->waits() ? a->wish.r.waiter_ttl : a->wish.given);
+    const auto due = a->o->sent + (s->waits() ? a->wish.r.waiter_ttl : a->wish.r.ttl);
     mine& m = have(a->name, *s, due);
     leases_.renew(s->lease, [](const failure*, bool) {});
     watch_own(m);
@@ -243,7 +247,7 @@ void etcd_engine::grant_once_kept(const std::shared_ptr<acquiring>& a, const sea
     if (!a->renewing) renew_for(a, s.lease);
     return;
   }
-  mine& m = have(a->name, s, a->o->sent + a->wish.given);
+  mine& m = have(a->name, s, a->o->sent + a->wish.r.ttl);
   m.alone = alone;
   auto& g = std::get<tyer::engine::granted>(std::get<answer>(a->result));
   g.part = s.part();

@@ -74,7 +74,7 @@ class etcd_engine final : public engine::engine, link::listener {
     id who;
     bool waits = false, handed_over = false, upgrading = false;
     bool alone = false;  // nobody else was there when it was last written
-    std::int64_t modified = 0, lease = 0;
+    std::int64_t created = 0, modified = 0, lease = 0;
     milliseconds ttl{}, waiter_ttl{};
     time_point due;
     std::uint64_t asked_count = 0;
@@ -139,6 +139,8 @@ class etcd_engine final : public engine::engine, link::listener {
   // --- having.cpp: what this client has, and what it is told about it ---
   mine& have(const std::string& name, const seat&, time_point due);
   void lose(const id&);
+  void find_lost(const id&);
+  void forget_released(const id&, fate was);
   void watch_own(mine&);
   void watch_ahead(mine&, const ledger&);
   void stop_watching(mine&);

@@ -39,7 +39,7 @@ tyer::engine::capabilities etcd_engine::can() const noexcept {
           .convert = true,
           .lock_delay = false,
           .watch = true,
-          .ttl_min = rounded(1ms),
+          .ttl_min = 1ms,  // a hold's end is its client's doing; only after a crash it is the lease's, 2 s at the least
           .keep_batch = keep_batch};
 }
 
@@ -50,6 +50,11 @@ void etcd_engine::open(tyer::engine::events& e) {
 
 void etcd_engine::on_up(const tyer::engine::server_facts& f) {
   watches_.on_up();
+  std::vector<id> waiting;
+  for (const auto& [who, m] : mine_) {
+    if (m.waits || m.upgrading) waiting.push_back(who);
+  }
+  for (const auto& who : waiting) look_ahead(who);  // what was asked while nobody could be reached
   events_->up(f);
 }
 

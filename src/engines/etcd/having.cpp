@@ -16,7 +16,13 @@ constexpr auto again_after = 500ms;  // when a key could not be taken away
 
 etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, time_point due) {
   mine& m = mine_[s.who];
+  // What an answer says before the watch does is told all the same.
+  if (m.created != 0 && m.created != s.created) events_->suspect(s.who);
+  if (m.created == s.created && ((m.waits && !s.waits()) || (m.upgrading && s.how() == mode::exclusive))) {
+    events_->wake(s.who);
+  }
   m.name = name;
+  m.created = s.created;
   m.key = keys_.seat(name, s.who);
   m.who = s.who;
   m.waits = s.waits();
@@ -40,6 +46,23 @@ void etcd_engine::lose(const id& who) {
   stop_watching(at->second);
   dues_->forget(at->second.key);
   mine_.erase(at);
+}
+
+// Somebody else has taken it away, and an answer was quicker than the watch.
+void etcd_engine::find_lost(const id& who) {
+  const auto at = mine_.find(who);
+  if (at == mine_.end()) return;
+  const bool was_due = at->second.due <= environment_.clock->now();
+  lose(who);
+  if (!was_due) events_->suspect(who);
+}
+
+void etcd_engine::forget_released(const id& who, fate was) {
+  if (was == fate::gone) return find_lost(who);
+  const auto at = mine_.find(who);
+  if (at == mine_.end()) return;
+  if (was == fate::holding && at->second.waits) events_->wake(who);  // its turn had just come
+  lose(who);
 }
 
 void etcd_engine::stop_watching(mine& m) {

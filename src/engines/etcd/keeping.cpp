@@ -27,7 +27,7 @@ void etcd_engine::keep(std::span<const target> targets, fate as, milliseconds tt
   auto k = std::make_shared<keeping>();
   k->back = std::make_shared<reply<std::vector<fate>>>(std::move(back));
   k->as = as;
-  k->ttl = as == fate::holding ? rounded(ttl) : ttl;
+  k->ttl = ttl;
   k->o = make({}, k->back);
   if (targets.size() > can().keep_batch) {
     box_->put([this, k] { fail(k->o, no(why::over_limit, errc::over_limit, "too many to keep at once")); });
@@ -78,7 +78,7 @@ void etcd_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnRes
     const auto& one = k->all[i];
     const auto& read = answer.responses(static_cast<int>(i));
     if (one.overdue || read.response_range().kvs_size() == 0) {
-      lose(one.who);
+      one.overdue ? lose(one.who) : find_lost(one.who);
       continue;
     }
     keep_one(k, i, read.response_range().kvs(0));
@@ -121,7 +121,7 @@ void etcd_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, 
   if (!s.waits()) {
     s.record.set_part(s.part());
     s.record.set_place(0);
-    s.record.set_ttl_ms(static_cast<std::uint64_t>(k->ttl.count()));
+    s.record.set_ttl_ms(std::max(s.record.ttl_ms(), static_cast<std::uint64_t>(k->ttl.count())));
   }
   s.record.set_lease_ms(static_cast<std::uint64_t>(rounded(k->ttl).count()));
   leases_.use(k->ttl, k->o->deadline, [this, k, i, s](const failure* f, std::int64_t lease) mutable {

@@ -108,10 +108,10 @@ std::variant<answer, failure> ledger::acquire(const wish& w) {
     }
     if (!grant(s, r.seen)) return refused("the last token there is has been given");
     s.record.set_state(pb::Record::HOLDING);
-    s.record.set_lease_ms(static_cast<std::uint64_t>(w.given.count()));
+    s.record.set_lease_ms(static_cast<std::uint64_t>(w.hold_lease_ttl.count()));
     s.lease = w.hold_lease;
     seats_.push_back(std::move(s));
-    return granted{0, w.given, 0, seats_.back().slots()};
+    return granted{0, r.ttl, 0, seats_.back().slots()};
   }
   if (!r.enqueue) return busy{left_to_wait()};
   const auto waiting = queue().size();
@@ -129,9 +129,9 @@ pb::Record ledger::place(const wish& w) {
   r.set_take(w.r.take);
   r.set_capacity(w.r.capacity);
   r.set_seen(w.r.seen);
-  r.set_ttl_ms(static_cast<std::uint64_t>(w.given.count()));
+  r.set_ttl_ms(static_cast<std::uint64_t>(w.r.ttl.count()));
   r.set_waiter_ttl_ms(static_cast<std::uint64_t>(w.r.waiter_ttl.count()));
-  r.set_lease_ms(static_cast<std::uint64_t>(w.place_given.count()));
+  r.set_lease_ms(static_cast<std::uint64_t>(w.place_lease_ttl.count()));
   r.set_owner(std::string{w.r.owner});
   return r;
 }
@@ -243,15 +243,15 @@ std::variant<answer, failure> ledger::again(seat& s, const wish& w) {
   if (s.record.upgrading() && how == mode::exclusive) return queued{0, left_to_wait()};
   const bool strong_enough = s.how() == how || (s.how() == mode::exclusive && how == mode::shared);
   if (!strong_enough) return refused("this id holds the lock in another mode");
-  const auto given = static_cast<std::uint64_t>(w.given.count());
-  if (s.record.state() == pb::Record::HANDED_OVER || s.record.lease_ms() < given) {
+  const auto length = static_cast<std::uint64_t>(w.hold_lease_ttl.count());
+  if (s.record.state() == pb::Record::HANDED_OVER || s.record.lease_ms() < length) {
     pin(s);
     s.record.set_state(pb::Record::HOLDING);
-    s.record.set_ttl_ms(std::max(s.record.ttl_ms(), given));
-    s.record.set_lease_ms(given);
+    s.record.set_ttl_ms(std::max(s.record.ttl_ms(), static_cast<std::uint64_t>(w.r.ttl.count())));
+    s.record.set_lease_ms(length);
     s.lease = w.hold_lease;
   }
-  return granted{0, w.given, 0, s.slots()};
+  return granted{0, w.r.ttl, 0, s.slots()};
 }
 
 // The head asks again when it could have its turn; the others only have to find out that they have become the head.

@@ -78,8 +78,8 @@ class ledger {
 
   struct wish {
     engine::request r;
-    std::int64_t hold_lease = 0;          // where a hold goes
-    milliseconds given{}, place_given{};  // the ttl, and the waiter ttl, as etcd grants them
+    std::int64_t hold_lease = 0;                // where a hold goes
+    milliseconds hold_lease_ttl{}, place_lease_ttl{};  // the ttl, and the waiter ttl, as etcd grants them
     std::uint32_t waiters_max = 0;
   };
   std::variant<answer, failure> acquire(const wish&);

@@ -13,7 +13,7 @@ void etcd_engine::release(const target& t, bool, reply<fate> back) {
   const auto who = t.who;
   const auto removed = [who, was](ledger& l) { *was = l.remove(who); };
   const auto told = [this, o, b, who, was](ledger&) {
-    lose(who);
+    forget_released(who, *was);
     finish(o, b, {*was});
   };
   enqueue(o, [this, o, b, who, removed, told] {
