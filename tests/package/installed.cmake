@@ -28,7 +28,9 @@ endif()
 set(ENV{LD_LIBRARY_PATH} ${prefix}/${LIBDIR})
 
 # ---- find_package, with every component there is, and with none
-foreach(components IN ITEMS "${COMPONENTS}" "")
+set(all ${COMPONENTS})
+string(REPLACE "," ";" COMPONENTS "${COMPONENTS}")
+foreach(components IN ITEMS "${all}" "")
   string(MAKE_C_IDENTIFIER "with_${components}" folder)
   run(${CMAKE_COMMAND} -S ${USER} -B ${WORK}/${folder} -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER}
       -D CMAKE_PREFIX_PATH=${prefix} -D "WANTED=${components}" -D CMAKE_BUILD_TYPE=${BUILD_TYPE}

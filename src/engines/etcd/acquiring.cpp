@@ -22,7 +22,7 @@ struct etcd_engine::acquiring {
   std::variant<answer, failure> result;
 
   bool renewing = false;
-  std::int64_t confirmed = 0;  // a lease that the server has kept since the request left
+  std::int64_t confirmed = 0;                    // a lease that the server has kept since the request left
   std::optional<std::pair<seat, bool>> granted;  // waits for the lease to be confirmed
 };
 
@@ -69,8 +69,7 @@ void etcd_engine::start_acquiring(const std::shared_ptr<acquiring>& a) {
     const bool known = mine_.contains(a->wish.r.what.who);
     const auto next_part = static_cast<std::uint64_t>(link_.revision() + 1) * places_per_revision;
     if (!known && a->wish.r.seen < next_part) return try_free(a);
-    read_and_settle(
-        a->o, [](ledger&) {}, [this, a](ledger& l) { settle_acquiring(a, std::move(l)); });
+    read_and_settle(a->o, [](ledger&) {}, [this, a](ledger& l) { settle_acquiring(a, std::move(l)); });
   });
 }
 

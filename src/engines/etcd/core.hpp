@@ -161,13 +161,14 @@ class etcd_engine final : public engine::engine, link::listener {
   std::shared_ptr<dues> dues_;
   tyer::engine::events* events_ = nullptr;
 
-  std::deque<op> operations_;  // in the order they were made, so also in the order they fall due
+  std::deque<op> operations_;                       // in the order they were made, so also in the order they fall due
   std::deque<std::pair<time_point, id>> to_watch_;  // holds, when they have lasted long enough to be worth it
   std::unordered_map<std::string, std::deque<std::pair<op, std::function<void()>>>> queues_;
   std::unordered_map<id, mine, core::id_hash> mine_;
   std::map<std::string, watches::number> watched_;
   reply<tyer::engine::done> closing_;
   bool closed_ = false;
+  time_point drained_by_ = time_point::max();  // the last calls are waited for until then
 };
 
 // --- templates ---

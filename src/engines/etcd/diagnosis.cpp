@@ -63,12 +63,14 @@ std::vector<finding> examine(const pb::StatusResponse& s) {
                        std::to_string(to.patch) + " or later",
                    b.severity});
   }
-  if (s.leader() == 0) all.push_back({"the server knows of no leader", "see whether a majority of the servers runs", 3});
+  if (s.leader() == 0)
+    all.push_back({"the server knows of no leader", "see whether a majority of the servers runs", 3});
   for (const auto& e : s.errors()) {
     all.push_back({"the server reports: " + e,
-                   e.find("NOSPACE") != e.npos ? "compact, defragment, then etcdctl alarm disarm: until then etcd refuses "
-                                                 "every write, also of locks"
-                                               : "look into the server's log",
+                   e.find("NOSPACE") != e.npos
+                       ? "compact, defragment, then etcdctl alarm disarm: until then etcd refuses "
+                         "every write, also of locks"
+                       : "look into the server's log",
                    3});
   }
   constexpr std::int64_t quota_default = std::int64_t{2} << 30;

@@ -3,6 +3,7 @@
 #include "engines/etcd/core.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace tyer::etcd {
@@ -11,13 +12,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr auto drain_max = 500ms;
 constexpr std::size_t keep_batch = 100;  // one read each in a transaction of at most 128 operations
 
 }  // namespace
 
 etcd_engine::etcd_engine(const config& c, const tyer::engine::environment& e)
-    : config_(c), environment_(e), keys_(e.prefix), link_(c, e, box_, keys_.beginning_with("").from),
-      leases_(link_, e), watches_(link_) {
+    : config_(c),
+      environment_(e),
+      keys_(e.prefix),
+      link_(c, e, box_, keys_.beginning_with("").from),
+      leases_(link_, e),
+      watches_(link_) {
   dues_ = std::make_shared<dues>(*e.clock, [this, box = box_](const std::string& key, std::int64_t modified) {
     link_.fire(key, modified, environment_.request_timeout, [this, box, key, modified](bool deleted) {
       box->put([this, key, modified, deleted] { gave_up(key, modified, deleted); });
@@ -113,6 +119,7 @@ time_point etcd_engine::next_event() const {
   auto next = link_.next();
   if (!operations_.empty()) next = std::min(next, operations_.front()->deadline);
   if (!to_watch_.empty()) next = std::min(next, to_watch_.front().first);
+  if (closing_) next = std::min(next, drained_by_);
   return next;
 }
 
@@ -130,19 +137,31 @@ void etcd_engine::close(reply<tyer::engine::done> back) {
   box_->wake();
 }
 
+// First everything is answered and cancelled. When the cancelled calls have come back, nothing holds the connections any more.
 void etcd_engine::finish_close() {
-  dues_->close();
-  for (const auto& o : std::exchange(operations_, {})) {
-    if (!o->over()) {
-      std::exchange(o->fail, nullptr)(no(why::unknown, errc::closed, "the engine was closed before it answered"));
+  const auto now = environment_.clock->now();
+  if (drained_by_ == time_point::max()) {
+    drained_by_ = now + drain_max;
+    dues_->close();
+    for (const auto& o : std::exchange(operations_, {})) {
+      if (!o->over()) {
+        std::exchange(o->fail, nullptr)(no(why::unknown, errc::closed, "the engine was closed before it answered"));
+      }
     }
+    queues_.clear();
+    to_watch_.clear();
+    watches_.close();
+    link_.close();
+    std::set<std::int64_t> in_use;
+    for (const auto& [who, m] : mine_) {
+      if (!m.waits && !m.handed_over) in_use.insert(m.lease);
+    }
+    leases_.close(in_use);
   }
-  queues_.clear();
-  to_watch_.clear();
-  watches_.close();
-  leases_.close();
-  link_.close();
-  std::exchange(closing_, nullptr)({environment_.clock->now(), tyer::engine::done{}});
+  if (!link_.idle() && now < drained_by_) return;
+  drained_by_ = time_point::min();
+  link_.disconnect();
+  std::exchange(closing_, nullptr)({now, tyer::engine::done{}});
 }
 
 // --- observers ---
@@ -160,11 +179,12 @@ void etcd_engine::watch(std::string_view name, bool on) {
   watched_[n] = watches_.add({.keys = keys_.room(n),
                               .from = link_.revision() + 1,
                               .on_event = [this, n](const pb::Event&) { events_->changed(n); },
-                              .on_gap = [this, n] {
-                                watched_.erase(n);
-                                events_->changed(n);
-                                watch(n, true);
-                              }});
+                              .on_gap =
+                                  [this, n] {
+                                    watched_.erase(n);
+                                    events_->changed(n);
+                                    watch(n, true);
+                                  }});
 }
 
 }  // namespace tyer::etcd

@@ -157,10 +157,11 @@ void etcd_engine::watch_ahead(mine& m, const ledger& l) {
                           .from = l.revision() + 1,
                           .deletions_only = true,
                           .on_event = [this, who = m.who](const pb::Event&) { look_ahead(who); },
-                          .on_gap = [this, who = m.who] {
-                            if (const auto mine = mine_.find(who); mine != mine_.end()) mine->second.ahead = 0;
-                            look_ahead(who);
-                          }});
+                          .on_gap =
+                              [this, who = m.who] {
+                                if (const auto mine = mine_.find(who); mine != mine_.end()) mine->second.ahead = 0;
+                                look_ahead(who);
+                              }});
 }
 
 void etcd_engine::look_ahead(const id& who) {
@@ -171,17 +172,18 @@ void etcd_engine::look_ahead(const id& who) {
   pb::RangeRequest r;
   r.set_key(room.from);
   r.set_range_end(room.to);
-  link_.call<pb::RangeRequest, pb::RangeResponse>(
-      method::range, std::move(r), environment_.clock->now() + environment_.request_timeout,
-      [this, who](const failure* f, pb::RangeResponse& answer) {
-        const auto still = mine_.find(who);
-        if (still == mine_.end() || closed_) return;
-        still->second.looking = false;
-        if (f != nullptr) return;  // look_again, and up(), remain
-        link_.saw(answer.header());
-        auto l = ledger::from(keys_, answer, answer.header().revision());
-        if (auto* read = std::get_if<ledger>(&l)) seen_ahead(who, std::move(*read));
-      });
+  link_.call<pb::RangeRequest, pb::RangeResponse>(method::range, std::move(r),
+                                                  environment_.clock->now() + environment_.request_timeout,
+                                                  [this, who](const failure* f, pb::RangeResponse& answer) {
+                                                    const auto still = mine_.find(who);
+                                                    if (still == mine_.end() || closed_) return;
+                                                    still->second.looking = false;
+                                                    if (f != nullptr) return;  // look_again, and up(), remain
+                                                    link_.saw(answer.header());
+                                                    auto l = ledger::from(keys_, answer, answer.header().revision());
+                                                    if (auto* read = std::get_if<ledger>(&l))
+                                                      seen_ahead(who, std::move(*read));
+                                                  });
 }
 
 void etcd_engine::seen_ahead(const id& who, ledger l) {

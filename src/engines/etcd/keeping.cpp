@@ -139,7 +139,8 @@ void etcd_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, 
     p.set_value(write_value(s.record));
     p.set_lease(lease);
     link_.call<pb::TxnRequest, pb::TxnResponse>(
-        method::txn, std::move(t), k->o->deadline, [this, k, i, s](const failure* wrong, pb::TxnResponse& answer) mutable {
+        method::txn, std::move(t), k->o->deadline,
+        [this, k, i, s](const failure* wrong, pb::TxnResponse& answer) mutable {
           if (k->o->over()) return;
           if (wrong != nullptr) return fail(k->o, *wrong);
           if (!answer.succeeded()) {  // just then it changed: the caller asks again

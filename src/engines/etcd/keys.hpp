@@ -24,7 +24,7 @@ class keys {
 
   static tyer::failure check_prefix(std::string_view prefix);
 
-  key_range room(std::string_view name) const;                   // all keys of the name
+  key_range room(std::string_view name) const;  // all keys of the name
   std::string seat(std::string_view name, const core::id&) const;
   std::string floor(std::string_view name) const;
   key_range beginning_with(std::string_view name_prefix) const;  // all keys of names that begin so

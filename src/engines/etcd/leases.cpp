@@ -13,7 +13,9 @@ constexpr std::size_t leases_max = 4;
 
 }  // namespace
 
-milliseconds rounded(milliseconds ttl) { return std::max<milliseconds>(shortest, std::chrono::ceil<std::chrono::seconds>(ttl)); }
+milliseconds rounded(milliseconds ttl) {
+  return std::max<milliseconds>(shortest, std::chrono::ceil<std::chrono::seconds>(ttl));
+}
 
 void leases::use(milliseconds ttl, time_point deadline, ready back) {
   ttl = rounded(ttl);
@@ -120,10 +122,17 @@ void leases::end_stream() {
   }
 }
 
-void leases::on_up() {}
-
-void leases::on_down() { end_stream(); }
-
-void leases::close() { end_stream(); }
+void leases::close(const std::set<std::int64_t>& in_use) {
+  end_stream();
+  for (const lease& l : leases_) {
+    if (in_use.contains(l.id)) continue;
+    pb::LeaseRevokeRequest r;
+    r.set_id(l.id);
+    link_.call<pb::LeaseRevokeRequest, pb::LeaseRevokeResponse>(
+        method::lease_revoke, std::move(r), environment_.clock->now() + environment_.request_timeout,
+        [](const failure*, pb::LeaseRevokeResponse&) {});
+  }
+  leases_.clear();
+}
 
 }  // namespace tyer::etcd

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -39,9 +40,11 @@ class leases {
   // The server does not know it any more.
   void forget(std::int64_t lease);
 
-  void on_up();
-  void on_down();
-  void close();
+  void on_down() { end_stream(); }
+
+  // No more is kept; those that no hold lives by are given back at once. A request that is still on its way then finds no
+  // lease to put its key under.
+  void close(const std::set<std::int64_t>& in_use);
 
  private:
   struct lease {

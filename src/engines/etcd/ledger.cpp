@@ -116,8 +116,7 @@ std::variant<answer, failure> ledger::acquire(const wish& w) {
   if (!r.enqueue) return busy{left_to_wait()};
   const auto waiting = queue().size();
   if (waiting >= w.waiters_max) {
-    return no(why::over_limit, errc::over_limit,
-              std::to_string(w.waiters_max) + " are waiting for this name already");
+    return no(why::over_limit, errc::over_limit, std::to_string(w.waiters_max) + " are waiting for this name already");
   }
   seats_.push_back(std::move(s));
   return place_of(seats_.back());
@@ -332,7 +331,8 @@ void ledger::give_slots(seat& s) {
     }
   }
   s.record.clear_slots();
-  for (std::uint32_t slot = 0; slot < taken.size() && static_cast<std::uint32_t>(s.record.slots_size()) < s.record.take(); ++slot) {
+  for (std::uint32_t slot = 0;
+       slot < taken.size() && static_cast<std::uint32_t>(s.record.slots_size()) < s.record.take(); ++slot) {
     if (!taken[slot]) s.record.add_slots(slot);
   }
 }

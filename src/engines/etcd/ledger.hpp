@@ -78,7 +78,7 @@ class ledger {
 
   struct wish {
     engine::request r;
-    std::int64_t hold_lease = 0;                // where a hold goes
+    std::int64_t hold_lease = 0;                       // where a hold goes
     milliseconds hold_lease_ttl{}, place_lease_ttl{};  // the ttl, and the waiter ttl, as etcd grants them
     std::uint32_t waiters_max = 0;
   };
@@ -88,7 +88,7 @@ class ledger {
   std::variant<answer, failure> convert(const id&, mode to);
   std::uint32_t ask(std::string_view reason);
 
-  void turn();  // of the heads of the queue
+  void turn();                        // of the heads of the queue
   void wrote(std::int64_t revision);  // what was marked is at the server now
   milliseconds left_to_wait() const;
 

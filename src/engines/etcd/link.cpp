@@ -85,8 +85,15 @@ void link::open(listener& l) {
 
 void link::close() {
   closed_ = true;
-  up_ = false;
   probe_at_ = time_point::max();
+  for (auto* context : in_flight_) context->TryCancel();
+}
+
+void link::disconnect() {
+  const std::lock_guard lock{fire_mutex_};
+  up_ = false;
+  fire_channel_.reset();
+  channels_.clear();
 }
 
 void link::tick(time_point now) {
@@ -122,16 +129,15 @@ void link::introduce(const pb::RangeResponse& answer) {
   up_ = true;
   probe_at_ = time_point::max();
   probe_pause_ = 0ms;
-  engine::server_facts facts{std::to_string(answer.header().cluster_id()) + '/' +
-                                 std::to_string(answer.header().member_id()),
-                             {}};
-  call<pb::StatusRequest, pb::StatusResponse>(
-      method::status, {}, environment_.clock->now() + environment_.request_timeout,
-      [this, facts](const failure* wrong, pb::StatusResponse& status) mutable {
-        if (closed_ || !up_) return;
-        if (wrong == nullptr) facts.version = status.version();
-        listener_->on_up(facts);
-      });
+  engine::server_facts facts{
+      std::to_string(answer.header().cluster_id()) + '/' + std::to_string(answer.header().member_id()), {}};
+  call<pb::StatusRequest, pb::StatusResponse>(method::status, {},
+                                              environment_.clock->now() + environment_.request_timeout,
+                                              [this, facts](const failure* wrong, pb::StatusResponse& status) mutable {
+                                                if (closed_ || !up_) return;
+                                                if (wrong == nullptr) facts.version = status.version();
+                                                listener_->on_up(facts);
+                                              });
 }
 
 void link::trouble(const grpc::Status& s, std::size_t with) {
@@ -173,6 +179,7 @@ void link::logged_in(const failure* wrong, pb::AuthenticateResponse& a) {
 
 void link::set_token(std::string token) {
   token_ = std::move(token);
+  if (closed_) return;
   const std::lock_guard lock{fire_mutex_};
   fire_token_ = token_;
   fire_channel_ = channels_[at_];
@@ -200,6 +207,7 @@ void link::fire(const std::string& key, std::int64_t modified, std::chrono::mill
   {
     const std::lock_guard lock{fire_mutex_};
     channel = fire_channel_;
+    if (!channel) return;
     if (!fire_token_.empty()) s->context.AddMetadata("token", fire_token_);
   }
   grpc::TemplatedGenericStub<pb::TxnRequest, pb::TxnResponse> stub{channel};

@@ -21,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,6 +61,9 @@ class link {
 
   void open(listener&);
   void close();
+  // After close() only leases can be given back. When all has come back, the connections can go, and their sockets.
+  bool idle() const { return under_way_ == 0; }
+  void disconnect();
   bool is_up() const { return up_; }
   std::int64_t revision() const { return revision_; }  // the largest seen
   void saw(const pb::ResponseHeader& h) { revision_ = std::max(revision_, h.revision()); }
@@ -70,10 +74,14 @@ class link {
 
   // A long call; not while down. The token it was started with may be too old: then it ends with UNAUTHENTICATED.
   template <class Request, class Response>
-  std::shared_ptr<stream<Request, Response>> start(const char* method,
-                                                   typename stream<Request, Response>::on_message m,
+  std::shared_ptr<stream<Request, Response>> start(const char* method, typename stream<Request, Response>::on_message m,
                                                    typename stream<Request, Response>::on_end e) {
-    return stream<Request, Response>::start(channels_[at_], method, token_, box_, std::move(m), std::move(e));
+    ++under_way_;
+    return stream<Request, Response>::start(channels_[at_], method, token_, box_, std::move(m),
+                                            [this, e = std::move(e)](const grpc::Status& s) {
+                                              --under_way_;
+                                              e(s);
+                                            });
   }
 
   // A call or a stream came to nothing: whether that is the server's fault is seen from the status.
@@ -118,6 +126,8 @@ class link {
   std::string token_;
   std::vector<std::function<void(const failure*)>> waiting_for_token_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  int under_way_ = 0;                         // calls and streams
+  std::set<grpc::ClientContext*> in_flight_;  // of calls
 
   std::mutex fire_mutex_;  // what `fire` uses of the above
   std::shared_ptr<grpc::Channel> fire_channel_;
@@ -147,7 +157,8 @@ void link::call(const char* m, Request r, time_point deadline, then<Response> ba
   f->back = std::move(back);
   f->needs_token = m != method::authenticate && m != method::status;
   f->even_down = probing_ || m == method::authenticate;
-  if (!up_ && !f->even_down) {
+  const bool last_words = m == method::lease_revoke;
+  if ((!up_ && !f->even_down) || (closed_ && !last_words)) {
     box_->put([f] {
       const auto why_not = no(why::not_sent, errc::unavailable, "no etcd server can be reached just now");
       f->back(&why_not, f->response);
@@ -173,9 +184,15 @@ void link::launch(std::shared_ptr<flight<Request, Response>> f) {
   f->with = at_;
   f->response.Clear();
   grpc::TemplatedGenericStub<Request, Response> stub{channels_[at_]};
-  stub.UnaryCall(f->context.get(), f->method, {}, &f->request, &f->response,
-                 [this, f, alive = alive_, box = box_](const grpc::Status& s) {
-                   box->put([this, f, alive, s] {
+  ++under_way_;
+  in_flight_.insert(f->context.get());
+  auto* const context = f->context.get();
+  auto *const request = &f->request, *const response = &f->response;
+  const auto* const path = f->method;
+  // Moved on, so that the last to let go of the call is the thread in run().
+  stub.UnaryCall(context, path, {}, request, response,
+                 [this, f = std::move(f), alive = alive_, box = box_](const grpc::Status& s) mutable {
+                   box->put([this, f = std::move(f), alive = std::move(alive), s] {
                      if (*alive) landed(f, s);
                    });
                  });
@@ -186,6 +203,8 @@ bool is_old_token(const grpc::Status&);
 
 template <class Request, class Response>
 void link::landed(std::shared_ptr<flight<Request, Response>> f, const grpc::Status& s) {
+  --under_way_;
+  in_flight_.erase(f->context.get());
   if (s.ok()) return f->back(nullptr, f->response);
   if (f->needs_token && !config_.user.empty() && !f->again && is_old_token(s)) {
     f->again = true;

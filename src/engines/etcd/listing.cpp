@@ -22,7 +22,8 @@ void add(const std::string& name, ledger& l, std::vector<found>& out) {
   for (const auto& group : {l.holds(), l.queue()}) {
     for (const seat* s : group) {
       const bool waits = s->waits();
-      const auto most = waits || s->record.state() == pb::Record::HANDED_OVER ? s->record.lease_ms() : s->record.ttl_ms();
+      const auto most =
+          waits || s->record.state() == pb::Record::HANDED_OVER ? s->record.lease_ms() : s->record.ttl_ms();
       out.push_back({{s->who, name, waits ? fate::waiting : fate::holding, s->how(),
                       milliseconds{static_cast<std::int64_t>(most)}, waits ? 0 : s->part(), s->record.owner(),
                       waits ? std::vector<std::uint32_t>{} : s->slots()},
@@ -54,14 +55,15 @@ void etcd_engine::show_all(const std::shared_ptr<listing>& x, const std::string&
   pb::RangeRequest r;
   r.set_key(room.from);
   r.set_range_end(room.to);
-  link_.call<pb::RangeRequest, pb::RangeResponse>(
-      method::range, std::move(r), x->o->deadline, [this, x, name](const failure* f, pb::RangeResponse& answer) {
-        if (f != nullptr) return fail(x->o, *f);
-        auto l = ledger::from(keys_, answer, answer.header().revision());
-        if (auto* wrong = std::get_if<failure>(&l)) return fail(x->o, std::move(*wrong));
-        add(name, std::get<ledger>(l), x->all);
-        ask_time_left(x);
-      });
+  link_.call<pb::RangeRequest, pb::RangeResponse>(method::range, std::move(r), x->o->deadline,
+                                                  [this, x, name](const failure* f, pb::RangeResponse& answer) {
+                                                    if (f != nullptr) return fail(x->o, *f);
+                                                    auto l = ledger::from(keys_, answer, answer.header().revision());
+                                                    if (auto* wrong = std::get_if<failure>(&l))
+                                                      return fail(x->o, std::move(*wrong));
+                                                    add(name, std::get<ledger>(l), x->all);
+                                                    ask_time_left(x);
+                                                  });
 }
 
 // A page is whole names: who holds and who waits is seen only from all keys of a name. The cursor is the key to go on from.

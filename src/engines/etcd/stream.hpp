@@ -70,7 +70,7 @@ class stream final : public grpc::ClientBidiReactor<Request, Response> {
 
   void OnDone(const grpc::Status& status) override {
     auto self = std::move(self_);
-    box_->put([self, status] { self->end_(status); });
+    box_->put([self = std::move(self), status] { self->end_(status); });
   }
 
   void let_go() {

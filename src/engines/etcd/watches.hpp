@@ -17,8 +17,8 @@ class watches {
 
   using number = std::int64_t;
   struct what {
-    key_range keys;               // `to` empty: one key
-    std::int64_t from = 0;        // the first revision that is news
+    key_range keys;         // `to` empty: one key
+    std::int64_t from = 0;  // the first revision that is news
     bool deletions_only = false;
     std::function<void(const pb::Event&)> on_event;
     std::function<void()> on_gap;  // the server has forgotten some: read anew, and watch again

@@ -92,13 +92,15 @@ void etcd_engine::settle(const op& o, ledger l, decide d, settled s) {
     return fail(o, no(why::not_sent, errc::timed_out, "it would have been executed after its not_after"));
   }
   auto t = transaction(l, keys_, o->name);
-  link_.call<pb::TxnRequest, pb::TxnResponse>(
-      method::txn, std::move(t), o->deadline,
-      [this, o, l = std::move(l), d = std::move(d), s = std::move(s)](const failure* f, pb::TxnResponse& answer) mutable {
-        if (f == nullptr) return written(o, std::move(l), answer, std::move(d), std::move(s));
-        if (names_a_lost_lease(*f) && o->on_lease_lost && !o->over()) return o->on_lease_lost();
-        fail(o, *f);
-      });
+  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), o->deadline,
+                                              [this, o, l = std::move(l), d = std::move(d), s = std::move(s)](
+                                                  const failure* f, pb::TxnResponse& answer) mutable {
+                                                if (f == nullptr)
+                                                  return written(o, std::move(l), answer, std::move(d), std::move(s));
+                                                if (names_a_lost_lease(*f) && o->on_lease_lost && !o->over())
+                                                  return o->on_lease_lost();
+                                                fail(o, *f);
+                                              });
 }
 
 void etcd_engine::written(const op& o, ledger l, const pb::TxnResponse& answer, decide d, settled s) {

@@ -94,9 +94,8 @@ TYPED_TEST(lock_errors, options_out_of_range_are_named) {
   const std::string too_long(257, 'n');
   named({.note = too_long}, "note");
   EXPECT_FALSE(code_of([&] { auto lock = this->make(c, {.ttl = 100ms, .local_handoffs = 255, .waiter_ttl = 50ms}); }));
-  EXPECT_FALSE(code_of([&] {
-    auto lock = this->make(c, {.ttl = 10s, .min_hold = 24h, .note = std::string_view{too_long}.substr(1)});
-  }));
+  EXPECT_FALSE(code_of(
+      [&] { auto lock = this->make(c, {.ttl = 10s, .min_hold = 24h, .note = std::string_view{too_long}.substr(1)}); }));
   const auto delayed = code_of([&] { auto lock = this->make(c, {.lock_delay = 1h}); });
   EXPECT_TRUE(!delayed || delayed == errc::unsupported) << delayed.message();
   EXPECT_FALSE(code_of([&] { auto lock = this->make(c, {.ttl = 10s, .min_hold = 5s, .max_hold = 5s}); }));
