@@ -52,8 +52,8 @@ TYPED_TEST(process, a_client_has_few_threads_and_every_descriptor_is_closed_on_e
     }
   }
   EXPECT_TRUE(eventually([&] { return threads() <= threads_before; }));
-  const auto after = descriptors();
-  EXPECT_EQ(after.size(), before.size()) << "descriptors leak";
+  // A library below may close a socket from a thread of its own.
+  EXPECT_TRUE(eventually([&] { return descriptors().size() <= before.size(); })) << "descriptors leak";
 }
 
 TYPED_TEST(process, ten_thousand_waiters_need_no_more_threads_than_one) {
