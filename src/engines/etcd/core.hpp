@@ -40,6 +40,8 @@ struct operation {
   std::function<void(failure)> fail;         // answers; empty once it is answered
   std::function<void()> on_lease_lost;       // a write named a lease that the server does not know
 
+  bool gives_back = false;  // so it is worth waiting for when the engine is closed
+
   bool over() const { return !fail; }
 };
 using op = std::shared_ptr<operation>;
@@ -97,6 +99,7 @@ class etcd_engine final : public engine::engine, link::listener {
   void fail(const op&, failure);
   void give_up_overdue(time_point now);
   void finish_close();
+  void fail_all(bool also_those_that_give_back);
   time_point next_event() const;
   void on_up(const tyer::engine::server_facts&) override;
   void on_down(const failure&) override;
@@ -167,7 +170,7 @@ class etcd_engine final : public engine::engine, link::listener {
   std::unordered_map<id, mine, core::id_hash> mine_;
   std::map<std::string, watches::number> watched_;
   reply<tyer::engine::done> closing_;
-  bool closed_ = false;
+  bool closed_ = false, cancelled_ = false;
   time_point drained_by_ = time_point::max();  // the last calls are waited for until then
 };
 

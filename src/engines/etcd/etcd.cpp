@@ -55,6 +55,7 @@ void etcd_engine::open(tyer::engine::events& e) {
 }
 
 void etcd_engine::on_up(const tyer::engine::server_facts& f) {
+  if (closed_) return;
   watches_.on_up();
   std::vector<id> waiting;
   for (const auto& [who, m] : mine_) {
@@ -137,20 +138,31 @@ void etcd_engine::close(reply<tyer::engine::done> back) {
   box_->wake();
 }
 
-// First everything is answered and cancelled. When the cancelled calls have come back, nothing holds the connections any more.
+void etcd_engine::fail_all(bool also_those_that_give_back) {
+  for (const auto& o : std::deque<op>{operations_}) {
+    if (o->over() || (o->gives_back && !also_those_that_give_back)) continue;
+    fail(o, no(why::unknown, errc::closed, "the engine was closed before it answered"));
+  }
+}
+
+// What is being given back is waited for, everything else is answered at once. Then what is still under way is cancelled, and
+// when that has come back nothing holds the connections any more.
 void etcd_engine::finish_close() {
   const auto now = environment_.clock->now();
   if (drained_by_ == time_point::max()) {
     drained_by_ = now + drain_max;
     dues_->close();
-    for (const auto& o : std::exchange(operations_, {})) {
-      if (!o->over()) {
-        std::exchange(o->fail, nullptr)(no(why::unknown, errc::closed, "the engine was closed before it answered"));
-      }
-    }
-    queues_.clear();
     to_watch_.clear();
     watches_.close();
+    fail_all(false);
+  }
+  const bool giving_back = std::ranges::any_of(operations_, [](const op& o) { return !o->over(); });
+  if (giving_back && now < drained_by_) return;
+  if (!cancelled_) {
+    cancelled_ = true;
+    drained_by_ = now + drain_max;
+    fail_all(true);
+    queues_.clear();
     link_.close();
     std::set<std::int64_t> in_use;
     for (const auto& [who, m] : mine_) {
@@ -159,7 +171,6 @@ void etcd_engine::finish_close() {
     leases_.close(in_use);
   }
   if (!link_.idle() && now < drained_by_) return;
-  drained_by_ = time_point::min();
   link_.disconnect();
   std::exchange(closing_, nullptr)({now, tyer::engine::done{}});
 }

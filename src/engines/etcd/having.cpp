@@ -54,14 +54,14 @@ void etcd_engine::find_lost(const id& who) {
   if (at == mine_.end()) return;
   const bool was_due = at->second.due <= environment_.clock->now();
   lose(who);
-  if (!was_due) events_->suspect(who);
+  if (!was_due && !closed_) events_->suspect(who);
 }
 
 void etcd_engine::forget_released(const id& who, fate was) {
   if (was == fate::gone) return find_lost(who);
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
-  if (was == fate::holding && at->second.waits) events_->wake(who);  // its turn had just come
+  if (was == fate::holding && at->second.waits && !closed_) events_->wake(who);  // its turn had just come
   lose(who);
 }
 

@@ -9,6 +9,7 @@ namespace tyer::etcd {
 void etcd_engine::release(const target& t, bool, reply<fate> back) {
   auto b = std::make_shared<reply<fate>>(std::move(back));
   const auto o = make(std::string{t.name}, b);
+  o->gives_back = true;
   const auto was = std::make_shared<fate>(fate::gone);
   const auto who = t.who;
   const auto removed = [who, was](ledger& l) { *was = l.remove(who); };

@@ -221,6 +221,9 @@ class delayed_death : public fixture {
  protected:
   void SetUp() override {
     if (!engine.there()) GTEST_SKIP() << no_server;
+    auto c = connect();
+    const auto code = code_of([&] { tyer::mutex lock{c, name(), {.lock_delay = 1s}}; });
+    if (code == tyer::errc::unsupported) GTEST_SKIP() << "this engine has no lock delay";
   }
 };
 
