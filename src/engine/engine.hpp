@@ -150,7 +150,8 @@ class engine {
   virtual void acquire(const request&, reply<answer>) = 0;
   // Extends holds (as = holding, what the caller was told they are) or places in the queue (as = waiting) to ttl from now;
   // never shortens, never re-creates. A waiter that was handed the lock meanwhile is answered `holding` and not extended:
-  // it must claim. At most can().keep_batch targets.
+  // it must claim. `unknown` where that one could not be asked though others could: neither extended nor gone, for all that is
+  // known. At most can().keep_batch targets.
   virtual void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) = 0;
   // Also cancels a waiter; answers what it was. A hold with a lock delay that expires, is evicted or is released *unclean*
   // stays in the way of others for that long: as a ghost, gone for its owner (keep, acquire, list), but still in its place.

@@ -52,6 +52,8 @@ own_server::~own_server() {
   }
 }
 
-void own_server::tell(const std::string& verb) { output_of(TYER_ENGINES_TOOL " " + verb + " " + id_); }
+std::string own_server::tell(const std::string& verb, const std::string& more) const {
+  return output_of(TYER_ENGINES_TOOL " " + verb + " " + id_ + " " + more);
+}
 
 }  // namespace tyer::test

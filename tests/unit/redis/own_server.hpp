@@ -18,9 +18,10 @@ class own_server {
   void pause() { tell("pause"); }
   void resume() { tell("resume"); }
 
- private:
-  void tell(const std::string& verb);
+  // tools/engines VERB ID MORE; what it prints.
+  std::string tell(const std::string& verb, const std::string& more = {}) const;
 
+ private:
   std::string uri_, id_, folder_;
 };
 
