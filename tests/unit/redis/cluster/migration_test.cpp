@@ -21,6 +21,8 @@ struct cluster_migration : testing::Test {
     ASSERT_TRUE(b.ready());
   }
 
+  std::string fresh(const std::string& name) { return name + ' ' + tyer::core::to_hex(a.ids.next().view()); }
+
   using fates = std::vector<fate>;
   static fates of(const tyer::engine::outcome<fates>& o) {
     const auto* f = std::get_if<fates>(&o.result);
@@ -48,12 +50,12 @@ struct cluster_migration : testing::Test {
 };
 
 TEST_F(cluster_migration, a_hold_goes_along) {
-  const std::string name = "migration/along";
+  const auto name = fresh("migration/along");
   const auto who = a.ids.next();
   const auto got = a.acquire(who, name);
   ASSERT_NE(granted(got), nullptr);
   const auto part = granted(got)->part;
-  ASSERT_NE(granted(b.acquire(b.ids.next(), "migration/b knows the old map")), nullptr);
+  ASSERT_NE(granted(b.acquire(b.ids.next(), fresh("migration/old map"))), nullptr);
   moving_slot slot{outside, name};
   slot.finish();
   EXPECT_EQ(of(insist(a, [&] { return a.keep(who, name, fate::holding); })), fates{fate::holding});
@@ -67,7 +69,7 @@ TEST_F(cluster_migration, a_hold_goes_along) {
 
 // For as long as it takes: an uncontended exclusive hold is renewed wherever its state is.
 TEST_F(cluster_migration, an_exclusive_hold_is_renewed_on_the_way) {
-  const std::string name = "migration/renewed";
+  const auto name = fresh("migration/renewed");
   const auto who = a.ids.next();
   ASSERT_NE(granted(a.acquire(who, name)), nullptr);
   moving_slot slot{outside, name};
@@ -89,7 +91,7 @@ TEST_F(cluster_migration, an_exclusive_hold_is_renewed_on_the_way) {
 }
 
 TEST_F(cluster_migration, nobody_queues_where_no_queue_can_be_made_but_everybody_does_afterwards) {
-  const std::string name = "migration/no queue";
+  const auto name = fresh("migration/no queue");
   const auto who = a.ids.next(), other = b.ids.next();
   ASSERT_NE(granted(a.acquire(who, name)), nullptr);
   moving_slot slot{outside, name};
@@ -110,7 +112,7 @@ TEST_F(cluster_migration, nobody_queues_where_no_queue_can_be_made_but_everybody
 struct torn_queue : cluster_migration, testing::WithParamInterface<std::vector<std::string>> {};
 
 TEST_P(torn_queue, nothing_is_done_while_it_is_torn) {
-  const std::string name = "migration/torn/" + GetParam()[0] + "-" + GetParam()[1];
+  const auto name = fresh("migration/torn");
   const auto who = a.ids.next(), first = b.ids.next(), second = b.ids.next();
   ASSERT_NE(granted(a.acquire(who, name)), nullptr);
   ASSERT_NE(queued(b.acquire(first, name)), nullptr);
@@ -140,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(orders, torn_queue,
                                          std::vector<std::string>{"w", "q", ""}));
 
 TEST_F(cluster_migration, readers) {
-  const std::string name = "migration/readers";
+  const auto name = fresh("migration/readers");
   const auto one = a.ids.next(), two = b.ids.next();
   ASSERT_NE(granted(share(a, one, name)), nullptr);
   moving_slot slot{outside, name};
@@ -159,7 +161,7 @@ TEST_F(cluster_migration, readers) {
 }
 
 TEST_F(cluster_migration, new_names_begin_where_the_slot_goes) {
-  const std::string name = "migration/new";
+  const auto name = fresh("migration/new");
   moving_slot slot{outside, name};
   const auto one = a.ids.next(), two = b.ids.next();
   ASSERT_NE(granted(insist(a, [&] { return share(a, one, name); })), nullptr);
@@ -171,7 +173,7 @@ TEST_F(cluster_migration, new_names_begin_where_the_slot_goes) {
 }
 
 TEST_F(cluster_migration, one_name_on_its_way_does_not_hold_up_the_others) {
-  const std::string name = "migration/held up", fine = "migration/fine";
+  const auto name = fresh("migration/held up"), fine = fresh("migration/fine");
   const auto one = a.ids.next(), two = a.ids.next();
   ASSERT_NE(granted(share(a, one, name)), nullptr);
   ASSERT_NE(granted(a.acquire(two, fine)), nullptr);
@@ -184,7 +186,7 @@ TEST_F(cluster_migration, one_name_on_its_way_does_not_hold_up_the_others) {
 }
 
 TEST_F(cluster_migration, with_replicas_the_node_that_granted_is_asked_for_them) {
-  const std::string name = "migration/replicas";
+  const auto name = fresh("migration/replicas");
   engine_client c{server_uri() + "?replicas=1"};
   ASSERT_TRUE(c.ready());
   const auto who = c.ids.next();
