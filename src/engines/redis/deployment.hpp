@@ -34,6 +34,11 @@ class deployment {
   // Whether names must not be mixed in one call: then they may lie on different servers.
   virtual bool one_name_per_call() const noexcept { return false; }
 
+  // Whether wake-ups reach only those who listen for the name: then everybody is told of who waits for this key, and how long
+  // it is worth listening for.
+  virtual bool listens_for_names() const noexcept { return false; }
+  virtual void waits(std::string_view, const engine::id&, std::chrono::milliseconds) {}
+
   // The clock of the server that has this key.
   virtual const server_clock& clock(std::string_view key) const = 0;
   virtual void read_clocks() = 0;  // soon

@@ -35,6 +35,7 @@ using engine::why;
 using std::chrono::milliseconds;
 
 constexpr std::size_t keep_batch = 200;
+constexpr milliseconds listen_min{10'000};  // after the last sign that somebody waits
 constexpr milliseconds lock_delay_max{std::chrono::hours{24 * 366}};
 
 failure no(why kind, errc code, std::string words) { return {kind, make_error_code(code), std::move(words)}; }
@@ -138,6 +139,8 @@ class redis_engine final : public engine::engine, connection::listener {
   void granted_or_not(const received&, const std::string& key, milliseconds ttl, reply<answer>&);
   template <class T>
   void once_confirmed(const core::endpoint& server, const std::string& key, outcome<T>, reply<T>);
+  void listen_if_queued(std::string_view key, const id& who, milliseconds place, reply<answer>&);
+  void listen_while_kept(std::span<const target>, milliseconds place, reply<std::vector<fate>>&);
   void keep_together(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>);
 
   template <class T>
@@ -166,9 +169,36 @@ void redis_engine::once_confirmed(const core::endpoint& server, const std::strin
   });
 }
 
+// Where wake-ups have to be listened for, whoever waits is.
+void redis_engine::listen_if_queued(std::string_view key, const id& who, milliseconds place, reply<answer>& back) {
+  if (!servers_->listens_for_names()) return;
+  back = [this, key = std::string{key}, who, place, back = std::move(back)](outcome<answer>&& o) mutable {
+    const auto* a = std::get_if<answer>(&o.result);
+    const auto* q = a != nullptr ? std::get_if<tyer::engine::queued>(a) : nullptr;
+    if (q != nullptr) servers_->waits(key, who, std::max({listen_min, 2 * place, 2 * q->look_again}));
+    back(std::move(o));
+  };
+}
+
+void redis_engine::listen_while_kept(std::span<const target> targets, milliseconds place,
+                                     reply<std::vector<fate>>& back) {
+  if (!servers_->listens_for_names()) return;
+  std::vector<id> ids;
+  for (const auto& t : targets) ids.push_back(t.who);
+  back = [this, key = std::string{commands_.key(targets.front().name)}, ids = std::move(ids), place,
+          back = std::move(back)](outcome<std::vector<fate>>&& o) mutable {
+    const auto* fates = std::get_if<std::vector<fate>>(&o.result);
+    for (std::size_t i = 0; fates != nullptr && i < std::min(fates->size(), ids.size()); ++i) {
+      if ((*fates)[i] == fate::waiting) servers_->waits(key, ids[i], std::max(listen_min, 2 * place));
+    }
+    back(std::move(o));
+  };
+}
+
 void redis_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
   if (auto f = objection(r)) return refuse(*std::move(f), std::move(back));
   const auto key = commands_.key(r.what.name);
+  if (r.enqueue) listen_if_queued(key, r.what.who, r.waiter_ttl, back);
   auto kept = confirms_ ? std::string{key} : std::string{};
   const auto words = commands_.acquire(r, server_time_after(r.not_after, key));
   servers_->call(scripts_.acquire, words,
@@ -200,6 +230,7 @@ void redis_engine::keep(std::span<const target> targets, fate as, milliseconds t
 void redis_engine::keep_together(std::span<const target> targets, fate as, milliseconds ttl,
                                  reply<std::vector<fate>> back) {
   const bool holds = as == fate::holding;
+  if (!holds && !targets.empty()) listen_while_kept(targets, ttl, back);
   auto key = holds && confirms_ && !targets.empty() ? std::string{commands_.key(targets.front().name)} : std::string{};
   servers_->call(
       holds ? scripts_.keep_holds : scripts_.keep_waiters, commands_.keep(targets, ttl),
@@ -222,6 +253,7 @@ void redis_engine::convert(const target& t, mode to, milliseconds not_after, rep
     return refuse(no(why::unsupported, errc::unsupported, "permits cannot be converted"), std::move(back));
   }
   const auto key = commands_.key(t.name);
+  listen_if_queued(key, t.who, {}, back);
   auto kept = confirms_ ? std::string{key} : std::string{};
   const auto words = commands_.convert(t, to, server_time_after(not_after, key));
   servers_->call(scripts_.convert, words,

@@ -17,7 +17,21 @@ engine::failure not_sent(std::string words) {
 
 }  // namespace
 
-cluster::cluster(loop& l, materials m) : loop_(&l), m_(std::move(m)), random_(m_.seed) { loop_->join(*this); }
+cluster::cluster(loop& l, materials m)
+    : loop_(&l),
+      m_(std::move(m)),
+      random_(m_.seed),
+      wakeups_(
+          l, m_,
+          [this](std::uint16_t slot) {
+            const shard* s = of_slot(slot);
+            return s == nullptr ? nullptr : &s->link.server();
+          },
+          [this](std::string_view message) {
+            if (!closing_) outer_->on_message(message);
+          }) {
+  loop_->join(*this);
+}
 
 void cluster::open(connection::listener& l) {
   outer_ = &l;
@@ -160,7 +174,8 @@ void cluster::close(core::function<void()> done) {
       leaving_.push_back(std::move(s));
     }
   }
-  by_claim_.clear();
+  std::fill(by_claim_.begin(), by_claim_.end(), nullptr);
+  wakeups_.close();
 }
 
 std::unique_ptr<deployment> make_cluster(loop& l, materials m) { return std::make_unique<cluster>(l, std::move(m)); }

@@ -9,6 +9,7 @@
 
 #include "engines/redis/cluster/shard.hpp"
 #include "engines/redis/cluster/slot_map.hpp"
+#include "engines/redis/cluster/wakeups.hpp"
 #include "engines/redis/deployment.hpp"
 
 #include <deque>
@@ -29,6 +30,10 @@ class cluster final : public deployment, shard::host, loop::member {
   void call(const script&, std::span<const std::string_view> words, then) override;
   void refuse(engine::failure, then) override;
   bool one_name_per_call() const noexcept override { return true; }
+  bool listens_for_names() const noexcept override { return true; }
+  void waits(std::string_view key, const engine::id& who, std::chrono::milliseconds how_long) override {
+    wakeups_.waits(key, who, how_long);
+  }
   const server_clock& clock(std::string_view key) const override;
   void read_clocks() override;
   void confirm(const core::endpoint& server, std::string_view key, confirmed) override;
@@ -76,7 +81,9 @@ class cluster final : public deployment, shard::host, loop::member {
   void drain() override {}
   void deliver() override;
   void broken(const std::string&) override {}
-  bool all_closed() const { return closed_ && shards_.empty() && scouts_.empty() && leaving_.empty(); }
+  bool all_closed() const {
+    return closed_ && shards_.empty() && scouts_.empty() && leaving_.empty() && wakeups_.closed();
+  }
 
   loop* loop_;
   materials m_;
@@ -90,6 +97,7 @@ class cluster final : public deployment, shard::host, loop::member {
   shards shards_;                 // masters, in the order of their slots, then those that have none
   shards scouts_;                 // asked only while there are no masters that could tell
   shards leaving_;
+  wakeups wakeups_;
 
   std::deque<core::function<void()>> later_;  // comes back in the next turn
   time_point next_ask_ = time_point::max(), troubled_since_{};

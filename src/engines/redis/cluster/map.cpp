@@ -99,6 +99,7 @@ void cluster::redraw() {
   std::stable_sort(shards_.begin(), shards_.end(), [&](const auto& a, const auto& b) {
     return std::find(order.begin(), order.end(), a.get()) < std::find(order.begin(), order.end(), b.get());
   });
+  wakeups_.follow();
 }
 
 // A few tries for each master. One that has no slots has no mark: what it grants, while it takes its first slot, is not
