@@ -43,8 +43,11 @@ std::vector<breach> readers_beside_writer(const story&, const limits&);
 std::vector<breach> permits_over(const story&, const limits&);
 
 // lost() after valid_until while the process was runnable (or not at all), or more than `resume_ns` after it resumed;
-// valid() true after valid_until.
+// valid() true after valid_until, for which there is no excuse.
 std::vector<breach> late_loss(const story&, const limits&);
+// How many losses would be late but for the time in which the machine did not let the process run (its pulse says so),
+// and as long again, at most `resume_ns`.
+std::size_t starved(const story&, const limits&);
 
 // Waiters that nobody serves: acquires that have not returned at `finish`, and free locks with a live waiter and no
 // grant for too long.

@@ -69,7 +69,7 @@ void judge(const command& c) {
   std::printf("faults=%llu acquisitions=%zu stale_offered=%lld", static_cast<unsigned long long>(s.faults),
               s.grants.size(), static_cast<long long>(refused));
   for (const auto& [name, breaches] : findings) std::printf(" %s=%zu", name, breaches.size());
-  std::printf(" places_seen=%zu\n", fault::places_seen(s));
+  std::printf(" places_seen=%zu starved=%zu\n", fault::places_seen(s), fault::starved(s, c.limits));
   explain(findings, c.explain);
 }
 

@@ -114,6 +114,11 @@ class pen {
     return line(2, {.t_ns = t * ms, .deadline_ns = until * ms, .pid = pid, .what = what});
   }
 
+  // Its pulse was due at `from`.
+  pen& starved(std::uint32_t pid, std::int64_t from, std::int64_t to) {
+    return line(pid, {.t_ns = to * ms, .deadline_ns = from * ms, .pid = pid, .what = op::starved});
+  }
+
   story told() const {
     std::vector<std::vector<event>> all;
     for (const auto& [pid, lines] : files_) all.push_back(lines);

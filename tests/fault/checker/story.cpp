@@ -32,6 +32,7 @@ class teller {
         return;
       case op::stop: s_.stopped[e.pid].push_back({e.t_ns, never}); return;
       case op::cont: return end_of(s_.stopped[e.pid], e);
+      case op::starved: s_.starved[e.pid].push_back({e.deadline_ns, e.t_ns}); return;
       case op::kill: s_.killed[e.pid] = e.t_ns; return;
       case op::away_begin: outages_[e.hold].push_back({e.t_ns, never}); return;
       case op::away_end: return end_of(outages_[e.hold], e);
@@ -139,7 +140,8 @@ story tell(const std::vector<std::vector<event>>& files) {
   std::set<std::uint32_t> workers;
   for (const auto& lines : files) {
     // A pid that was used twice would give one process the pauses of another.
-    if (!lines.empty() && lines.front().what == op::attempt && !workers.insert(lines.front().pid).second) {
+    const bool of_worker = !lines.empty() && (lines.front().what == op::attempt || lines.front().what == op::starved);
+    if (of_worker && !workers.insert(lines.front().pid).second) {
       broken(lines.front(), "two processes with the same pid");
     }
     teller t{s};

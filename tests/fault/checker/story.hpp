@@ -87,6 +87,7 @@ struct story {
   std::vector<grant> grants;
   std::vector<resource_write> writes;                      // in the order the resource saw them
   std::map<std::uint32_t, std::vector<interval>> stopped;  // by pid, in order of time
+  std::map<std::uint32_t, std::vector<interval>> starved;  // by pid: the machine did not let it run
   std::map<std::uint32_t, std::int64_t> killed;            // by pid
   std::vector<data_loss> losses;
   std::vector<interval> away;

@@ -40,6 +40,9 @@ enum class op : std::uint8_t {
   asked = 17,     // an acquire arrived from its client, and goes on to the engine
   answered = 18,  // t_ns: the answer was read; deadline_ns: its request arrived; outcome: `standing`
   given_up = 19,  // a release arrived, and goes on to the engine
+
+  // The pulse of a worker process.
+  starved = 20,  // the machine did not let it run from deadline_ns to t_ns
 };
 
 enum class miss : std::uint8_t { empty = 0, cancelled = 1, failed = 2 };
