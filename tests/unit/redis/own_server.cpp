@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <stdexcept>
 
 namespace tyer::test {
@@ -54,6 +56,22 @@ own_server::~own_server() {
   }
 }
 
-void own_server::tell(const std::string& verb) { output_of(TYER_ENGINES_TOOL " " + verb + " " + id_); }
+std::string own_server::tell(const std::string& verb, const std::string& members) {
+  auto text = output_of(TYER_ENGINES_TOOL " " + verb + " " + id_ + " " + members);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+// A line for each: name, role, state, pid, port, note
+int own_server::port_of(const std::string& role) {
+  std::istringstream lines{output_of(TYER_ENGINES_TOOL " members " + id_)};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words{line};
+    std::string name, is, state;
+    int pid = 0, port = 0;
+    if (words >> name >> is >> state >> pid >> port && (is == role || name == role)) return port;
+  }
+  throw std::runtime_error("there is no " + role);
+}
 
 }  // namespace tyer::test
