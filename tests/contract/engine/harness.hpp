@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -130,6 +131,9 @@ class client final : public engine::events {
   std::vector<event> events_;
   std::unique_ptr<engine::engine> engine_;
 };
+
+// How long a hold that nobody keeps may be in the way, from its grant: an engine counts what it gave, or what it was asked.
+inline milliseconds lasts(const want& w, const engine::granted& g) { return std::max(w.ttl, g.ttl); }
 
 std::string describe(const outcome<answer>&);
 std::string describe(const engine::failure&);
