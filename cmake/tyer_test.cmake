@@ -20,7 +20,7 @@ function(tyer_test name)
   endforeach()
   if(TEST_ENGINES)
     if(TYER_SANITIZE)
-      list(REMOVE_ITEM TEST_ENGINES valkey)  # the same code runs against redis; what the servers differ in, other presets ask
+      list(REMOVE_ITEM TEST_ENGINES valkey redlock-valkey)  # the same code runs against redis; what the servers differ in, other presets ask
     endif()
     foreach(kind IN LISTS TEST_ENGINES)
       if(kind STREQUAL "memory")

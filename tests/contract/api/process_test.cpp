@@ -81,6 +81,7 @@ TYPED_TEST(process, ten_thousand_waiters_need_no_more_threads_than_one) {
 }
 
 TYPED_TEST(process, who_holds_and_who_waits_is_shown_with_its_call_site) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   auto a = this->connect({.label = "the till"}), b = this->connect();
   auto held_lock = this->make(a), waiting_lock = this->make(b);
   const auto shows = [](const tyer::engine::entry& e, const std::string& text) {

@@ -69,7 +69,9 @@ void attempt::decide_locking(time_point now) {
   }
   if (straggle_until_ == time_point::max() && answered() >= enough()) straggle_until_ = now + plan_.straggle;
   const bool hopeless = count(vote::granted) + count(vote::none) < enough();
-  if (hopeless || now >= due()) state_ = state::lost;
+  // Whether somebody else has it, or too few are there, only a majority of answers can tell.
+  const bool explained = answered() >= enough() || answered() + count(vote::none) < enough();
+  if ((hopeless && explained) || now >= due()) state_ = state::lost;
 }
 
 void attempt::decide_lifting(time_point now) {
@@ -126,7 +128,8 @@ std::variant<milliseconds, failure> attempt::verdict(const std::vector<std::stri
       ++refusals;
       refusal = &n.wrong;
     }
-    if (n.said != vote::failed || n.wrong.kind == why::unknown) f.kind = why::unknown;
+    const bool denied = n.said == vote::busy || (n.said == vote::failed && n.wrong.kind != why::unknown);
+    if (!denied) f.kind = why::unknown;
     if (n.said == vote::none) f.words += "; " + names[i] + ": no answer yet";
     if (n.said == vote::failed) f.words += "; " + names[i] + ": " + n.wrong.words;
   }

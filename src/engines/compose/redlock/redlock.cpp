@@ -78,6 +78,7 @@ void redlock_engine::acquire(const seam::request& r, reply<answer> back) {
   const char* cannot = nullptr;
   if (r.what.how != mode::exclusive) cannot = "redlock:// has exclusive locks only";
   if (r.lock_delay != 0ms) cannot = "redlock:// has no lock_delay";
+  if (is_of_another_name(r.what)) cannot = "this id is in use for another name";
   if (refuses(back, cannot)) return;
   auto what = std::make_shared<errand>(errand{r, std::string{r.what.name}, std::string{r.owner}});
   what->what.enqueue = false;
@@ -90,11 +91,27 @@ void redlock_engine::acquire(const seam::request& r, reply<answer> back) {
 
 void redlock_engine::release(const target& t, bool, reply<fate> back) {
   if (refuses(back)) return;
+  if (is_of_another_name(t)) return release_stranger(t, std::move(back));
   record& mine = record_of(t.who)->second;
   if (mine.what == nullptr) mine.what = std::make_shared<errand>(errand{{}, std::string{t.name}, {}});
   mine.releasing.push_back(std::move(back));
   mine.business.release(now());
   attend(t.who);
+}
+
+bool redlock_engine::is_of_another_name(const target& t) const {
+  const auto at = records_.find(t.who);
+  return at != records_.end() && at->second.what->name != t.name;
+}
+
+void redlock_engine::release_stranger(const target& t, reply<fate> back) {
+  auto done = [this, back = std::move(back)](survey<fate>& s) mutable {
+    if (!s.has_majority()) return give(back, outcome<fate>{s.sent(), s.shortage(setting_.names)});
+    give(back, outcome<fate>{s.sent(), fate::gone});
+  };
+  ask_all<fate>(nullptr, std::move(done), [who = t.who, name = std::string{t.name}](seam::engine& e, reply<fate> told) {
+    e.release({who, name, mode::exclusive}, true, std::move(told));
+  });
 }
 
 // Does what the machine wants, and tells what it has found out. Replies come last: they may change anything.

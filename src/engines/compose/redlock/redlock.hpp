@@ -86,6 +86,8 @@ class redlock_engine final : public seam::engine, private node::listener {
 
   // The lock
   records::iterator record_of(const id& who);
+  bool is_of_another_name(const target&) const;
+  void release_stranger(const target&, reply<fate>);
   void attend(const id& who);
   void send(const id& who, record& r, const affair::order& o);
   void schedule(const id& who, record& r);
