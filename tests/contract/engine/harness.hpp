@@ -94,6 +94,7 @@ class client final : public engine::events {
   std::vector<fate> keep_all(const std::vector<want>&, fate as, milliseconds ttl);
   fate release(const want&, bool clean = true);
   outcome<answer> convert(const want&, mode to);
+  fate lift(const want&, std::uint64_t part);
   std::uint32_t ask(std::string_view name, std::string_view reason);
   fate evict(const want&, std::string_view reason = "test");
   std::vector<engine::entry> list(std::string_view prefix, std::uint32_t limit);

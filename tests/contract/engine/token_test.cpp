@@ -112,6 +112,49 @@ TEST_F(token_contract, keeps_its_last_digits) {
   }
 }
 
+TEST_F(token_contract, a_lift_raises_the_part_of_its_own_hold_and_never_lowers_it) {
+  if (!can().lift) {
+    const auto w = a.wants("order");
+    const auto o = a.call<fate>([&](auto reply) { a.raw().lift(w.target(), 1, std::move(reply)); });
+    EXPECT_TRUE(is_unsupported(o));
+    return;
+  }
+  const auto w = a.wants("order");
+  const auto part = a.lock(w).part;
+  EXPECT_EQ(b.lift(b.wants("order"), part + 10), fate::gone);
+  EXPECT_EQ(a.lift(w, part - 1), fate::gone);
+  EXPECT_EQ(a.lift(w, part + 10), fate::holding);
+  EXPECT_EQ(a.lift(w, part + 10), fate::holding) << "the same again is recognised";
+  EXPECT_EQ(a.lift(w, part + 9), fate::gone);
+  EXPECT_EQ(a.lock(w).part, part + 10);
+  a.release(w);
+  EXPECT_EQ(a.lift(w, part + 20), fate::gone);
+  EXPECT_GT(b.lock(b.wants("order")).part, part + 10);
+}
+
+TEST_F(token_contract, only_a_live_exclusive_hold_can_be_lifted) {
+  if (!can().lift) return;
+  auto w = a.wants("order");
+  w.ttl = brief();
+  const auto g = a.lock(w);
+  a.pump_until(a.now() + lasts(w, g) + 5ms);
+  EXPECT_EQ(a.lift(w, core::part_max), fate::gone);
+  const auto next = a.wants("order");
+  a.lock(next);
+  EXPECT_EQ(a.lift(next, core::part_max + 1), fate::gone);
+  if (can().shared) {
+    const auto reader = a.wants("read", mode::shared);
+    EXPECT_EQ(a.lift(reader, a.lock(reader).part + 1), fate::gone);
+  }
+  if (can().queue) {
+    const auto waiter = b.waits("order");
+    b.enqueue(waiter);
+    EXPECT_EQ(b.lift(waiter, core::part_max), fate::gone);
+    a.release(next);
+    EXPECT_EQ(b.lift(waiter, core::part_max), fate::gone) << "handed over, but not claimed";
+  }
+}
+
 TEST_F(token_contract, near_the_end_is_counted_or_refused_but_never_wrong) {
   if (without_token()) return;
   for (const std::uint64_t seen : {core::part_max - 1, core::part_max, core::part_max + 2, ~std::uint64_t{0}}) {

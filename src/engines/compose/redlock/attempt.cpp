@@ -122,6 +122,7 @@ std::variant<milliseconds, failure> attempt::verdict(const std::vector<std::stri
             std::to_string(enough()) + " of " + std::to_string(plan_.nodes) + " nodes are needed"};
   std::size_t refusals = 0;
   const failure* refusal = nullptr;
+  const bool silent = count(vote::failed) <= plan_.nodes - enough();  // else those that failed are reason enough
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const node& n = nodes_[i];
     if (n.said == vote::failed && !core::passing(n.wrong.kind)) {
@@ -130,7 +131,7 @@ std::variant<milliseconds, failure> attempt::verdict(const std::vector<std::stri
     }
     const bool denied = n.said == vote::busy || (n.said == vote::failed && n.wrong.kind != why::unknown);
     if (!denied) f.kind = why::unknown;
-    if (n.said == vote::none) f.words += "; " + names[i] + ": no answer yet";
+    if (n.said == vote::none && silent) f.words += "; " + names[i] + ": no answer yet";
     if (n.said == vote::failed) f.words += "; " + names[i] + ": " + n.wrong.words;
   }
   // So many that the others cannot be a majority: trying again does not help.
