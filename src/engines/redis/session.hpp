@@ -9,6 +9,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/redis/connection.hpp>
 
 #include <fcntl.h>
@@ -34,18 +35,20 @@ class session {
    public:
     virtual void on_read() = 0;
     virtual void on_greeted(session&) = 0;
-    virtual void on_subscribed(session&, std::string_view error) = 0;
-    virtual void on_push(std::string_view message) = 0;
+    virtual void on_subscribed(session&, std::string_view channel, std::string_view error) = 0;
+    virtual void on_unsubscribed(session&, std::string_view channel) = 0;
+    virtual void on_push(std::string_view channel, std::string_view message) = 0;
 
    protected:
     ~host() = default;
   };
 
-  session(boost::asio::io_context& context, tls::context tls, const config& where, host& h)
+  // `where` may change later: an attempt goes where it was sent to.
+  session(boost::asio::io_context& context, tls::context tls, config where, host& h)
       : stream(context.get_executor(), boost::asio::ssl::context{tls.release()}, read_bytes_max),
-        where_(where),
+        where_(std::move(where)),
         host_(&h) {
-    if (where.tls) tls::expect(stream.next_layer().native_handle(), where);
+    if (where_.tls) tls::expect(stream.next_layer().native_handle(), where_);
     stream.set_receive_response(pushes_);
   }
   session(const session&) = delete;
@@ -63,7 +66,7 @@ class session {
 
   // What went wrong, in words; `error` if nothing better is known.
   std::string explain(const error_code& error) const {
-    return why_.empty() ? "the connection to " + where_.shown + " was lost: " + error.message() : why_;
+    return why_.empty() ? "the connection to " + where_.shown + " was lost: " + error.message() + advice(error) : why_;
   }
   bool login_refused() const noexcept { return login_refused_; }
 
@@ -93,7 +96,8 @@ class session {
     void trace(std::string_view, const error_code&) {}
   };
 
-  // Reads what the server pushes: ["message", channel, payload] and ["subscribe", channel, count].
+  // Reads what the server pushes: ["message", channel, payload] and ["subscribe", channel, count]; with an s in front where
+  // the channel belongs to a shard of a cluster.
   struct push_reader {
     session* s;
     std::size_t get_supported_response_size() const noexcept { return static_cast<std::size_t>(-1); }
@@ -116,6 +120,12 @@ class session {
     c.reconnect_wait_interval = {};  // and after this
     c.resolve_timeout = c.connect_timeout = c.ssl_handshake_timeout = limit;
     return c;
+  }
+
+  // With TLS 1.3 a server looks at our certificate when the handshake is over for us: its refusal comes as a lost connection.
+  std::string advice(const error_code& e) const {
+    if (!where_.tls || e.category() != boost::asio::error::get_ssl_category()) return {};
+    return tls::advice(where_, static_cast<unsigned long>(e.value()));
   }
 
   auto& socket() { return stream.next_layer().next_layer(); }
@@ -146,7 +156,8 @@ class session {
   }
 
   void secured(const error_code& e) {
-    if (e) why_ = where_.shown + ": " + tls::explain(stream.next_layer().native_handle(), where_, e.message());
+    if (!e) return;
+    why_ = where_.shown + ": " + tls::explain(stream.next_layer().native_handle(), where_, e.message()) + advice(e);
   }
 
   void greeted(const error_code& e, const boost::redis::generic_response& r) {
@@ -166,18 +177,27 @@ class session {
                      error.find("without any password configured") != error.npos;
   }
 
+  enum class push : std::uint8_t { other, message, subscribed, unsubscribed };
+  static push kind_of(std::string_view word) {
+    if (word == "message" || word == "smessage") return push::message;
+    if (word == "subscribe" || word == "ssubscribe") return push::subscribed;
+    return word == "unsubscribe" || word == "sunsubscribe" ? push::unsubscribed : push::other;
+  }
+
   void pushed(const boost::redis::resp3::node_view& n) {
     using boost::redis::resp3::type;
     if (n.depth == 0) {
       ++undrained_;
       index_ = 0;
       // With nothing asked, an error can only be the answer to SUBSCRIBE.
-      if (n.data_type == type::simple_error) host_->on_subscribed(*this, n.value);
+      if (n.data_type == type::simple_error) host_->on_subscribed(*this, {}, n.value);
       return;
     }
-    if (index_ == 0) is_message_ = n.value == "message";
-    if (index_ == 0 && n.value == "subscribe") host_->on_subscribed(*this, {});
-    if (index_ == 2 && is_message_) host_->on_push(n.value);
+    if (index_ == 0) what_ = kind_of(n.value);
+    if (index_ == 1) channel_ = n.value;
+    if (index_ == 1 && what_ == push::subscribed) host_->on_subscribed(*this, channel_, {});
+    if (index_ == 1 && what_ == push::unsubscribed) host_->on_unsubscribed(*this, channel_);
+    if (index_ == 2 && what_ == push::message) host_->on_push(channel_, n.value);
     ++index_;
   }
 
@@ -185,12 +205,13 @@ class session {
   std::weak_ptr<session> self;  // set by whoever made it
 
  private:
-  const config& where_;
+  const config where_;
   host* host_;
   push_sink pushes_{this};
-  std::string why_;
+  std::string why_, channel_;
   std::size_t index_ = 0, undrained_ = 0;
-  bool is_message_ = false, over_ = false, login_refused_ = false;
+  push what_ = push::other;
+  bool over_ = false, login_refused_ = false;
 };
 
 }  // namespace tyer::redis
