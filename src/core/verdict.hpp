@@ -5,7 +5,7 @@
 
 namespace tyer::core {
 
-// What an id is at the engine. Unknown: of this one the engine could not tell.
+// What an id is at the engine. unknown: some servers of several could not be asked; no proof of anything.
 enum class fate : std::uint8_t { holding, waiting, gone, unknown };
 
 // Why a request brought no answer.

@@ -75,7 +75,7 @@ TEST_F(cluster_failover, asked_for_by_an_operator) {
   const auto next = b.ids.next();
   ASSERT_NE(queued(b.acquire(next, names[0])), nullptr);
   ASSERT_TRUE(b.until([&] { return b.wakes.size() == 1; })) << "listens";
-  server.tell("failover", member(0));
+  server.failover(member(0));
   EXPECT_TRUE(a.until([&] { return keep_all() == all_held; }));
   ASSERT_TRUE(b.until([&] { return !why_not(b.keep(next, names[0], fate::waiting)); }));
   ASSERT_TRUE(b.until([&] { return b.wakes.size() >= 2; })) << "listens at the new master";
@@ -88,7 +88,7 @@ TEST_F(cluster_failover, asked_for_by_an_operator) {
 TEST_F(cluster_failover, a_master_that_dies_is_replaced) {
   replicated();
   const int ups = a.ups;
-  server.tell("kill", member(0));
+  server.kill(member(0));
   ASSERT_TRUE(a.until([&] { return a.downs > 0; }));
   EXPECT_NE(a.absence.words.find("slots are without a master"), std::string::npos) << a.absence.words;
   EXPECT_EQ(keep_all(), (std::vector{fate::unknown, fate::holding, fate::holding})) << "the others go on";
@@ -111,10 +111,10 @@ TEST_F(cluster_failover, all_die_and_come_back) {
 TEST_F(cluster_failover, a_master_that_hangs_is_replaced) {
   replicated();
   const int ups = a.ups;
-  const auto victim = server.tell("pause", member(1));
+  const auto victim = server.pause(member(1));
   ASSERT_TRUE(a.until([&] { return a.ups > ups; }, 30s)) << "by its replica";
   EXPECT_TRUE(a.until([&] { return keep_all() == all_held; }));
-  server.tell("resume", victim.substr(0, victim.find('\n')));
+  server.resume(victim);
   EXPECT_TRUE(a.until([&] { return keep_all() == all_held; })) << "whoever comes back does not lead us back";
 }
 
