@@ -116,9 +116,16 @@ class Cluster(Servers):
     def planned_failover(self, dice: random.Random) -> None:
         """The master waits until its replica has everything: nothing may be lost."""
         old, bits = self._some_master(dice)
+        new_from = now_ns()
         self.ask_node(self._replica_of(old), "CLUSTER", "FAILOVER")
         self.until(lambda: self._replaced(old, bits), f"{old} was not replaced")
+        self._ended_early(new_from, bits)
         self._settle()
+
+    def _ended_early(self, new_from: int, bits: int) -> None:
+        """Leases that a server with another clock has taken over."""
+        if self.shifted:
+            self.lost(new_from, now_ns(), LostBy.FAILOVER, bits)
 
     def takeover(self, dice: random.Random) -> None:
         """The replica asks nobody."""
@@ -184,7 +191,9 @@ class Cluster(Servers):
             slot = names.slot(number)
             owner = self._owners()[slot]
             target = dice.choice([port for port in self.masters() if port != owner])
+            new_from = now_ns()
             engines("migrate", self.id, str(slot), str(target), "--seconds", f"{dice.uniform(0.1, 0.8):.2f}")
+            self._ended_early(new_from, 1 << number)
         self._settle()
 
     def replica_kill(self, dice: random.Random) -> None:

@@ -45,6 +45,7 @@ class Lab(contextlib.ExitStack):
         kind: tuple[str, list[str]],
         load: Load,
         query: str,  # to be added to the URI
+        shift: float,  # between the clocks of the servers
         seed: int,
         keep: bool,
         verbose: bool,
@@ -56,7 +57,7 @@ class Lab(contextlib.ExitStack):
         self.done: Counter[str] = Counter()
         self.not_ended = 0
         self.proxies: list[Proxy] = []
-        self._servers, self._kind, self._query, self._seed = servers, kind, query, seed
+        self._servers, self._kind, self._query, self._shift, self._seed = servers, kind, query, shift, seed
         self._keep, self._verbose = keep, verbose
 
     def __enter__(self) -> Lab:
@@ -85,6 +86,8 @@ class Lab(contextlib.ExitStack):
         self.engine = self._servers(*self._kind, self.history)
         self.callback(self.engine.destroy)
         uris = [uri + self._query for uri in self.engine.uris(self)]
+        if self._shift:
+            self.engine.shift_clocks(self._shift)
         resource = os.path.join(self.folder, "resource")
         gate = Child([self.programs["fault_resource"], resource, resource + ".hist"], resource + ".err")
         self.callback(gate.destroy)
