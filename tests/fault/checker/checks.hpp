@@ -39,7 +39,7 @@ std::vector<breach> stale_accepted(const story&);
 std::vector<breach> token_order(const story&, const limits& = {});
 std::vector<breach> tokens_lost(const story&);
 std::vector<breach> tokens_crossed(const story&, const limits& = {});
-// How far the tokens of later grants ran backwards at the most, in the engine's own measure (Redis: microseconds).
+// How far the tokens of later grants of the engine ran backwards at the most, in its own measure (Redis: microseconds).
 std::uint64_t backwards_max(const story&);
 
 // Validity windows of one name that overlap: of two writers; of a reader and a writer; of more permits than there are,
