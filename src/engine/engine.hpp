@@ -100,6 +100,7 @@ struct capabilities {
 };
 struct server_facts {
   std::string id, version;
+  std::chrono::microseconds clock{};  // what its clock shows as this is told, since 1970; 0: not known
 };
 struct entry {  // one hold or waiter, for people
   id who;

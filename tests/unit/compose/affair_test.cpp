@@ -106,8 +106,18 @@ TEST_F(affair_test, a_write_back_that_is_refused_gives_everything_back) {
   lift(0);
   lift(1, fate::gone);
   EXPECT_FALSE(it.take_acquired()) << "first what was granted is given back";
-  for (const std::size_t i : {0u, 2u}) let_go(i);
+  for (const std::size_t i : {0u, 1u, 2u}) let_go(i, i == 1 ? fate::gone : fate::holding);
   EXPECT_TRUE(lost());
+}
+
+TEST_F(affair_test, a_node_whose_write_back_has_no_answer_may_still_have_it) {
+  acquire();
+  for (std::size_t i = 0; i < 3; ++i) grant(i, 7 + i);
+  refuse(3);
+  refuse(4);
+  lift(0);
+  it.on_lifted(taken(kind::lift, 1), wrong(why::unknown), now);
+  EXPECT_EQ(count(kind::release), 3u);
 }
 
 TEST_F(affair_test, a_lost_attempt_is_told_when_what_it_had_is_given_back) {

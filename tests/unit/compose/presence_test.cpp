@@ -64,6 +64,21 @@ TEST_F(presence_test, is_down_from_the_start_if_a_majority_cannot_be_reached) {
   EXPECT_EQ(down(2), news::down);
 }
 
+TEST_F(presence_test, clocks_that_are_apart_are_named) {
+  for (std::size_t i = 0; i < 5; ++i) {
+    up(i);
+    it.note_clock(i, 1'800'000'000s + i * 100ms, now + i * 100ms);  // told one after the other
+  }
+  EXPECT_FALSE(it.clocks_apart());
+  it.note_clock(3, 1'800'000'002s, now);
+  ASSERT_TRUE(it.clocks_apart());
+  EXPECT_TRUE(it.clocks_apart()->what.starts_with("the clock of d:4 is 2000 ms ahead")) << it.clocks_apart()->what;
+  down(3);
+  EXPECT_FALSE(it.clocks_apart());
+  it.note_clock(4, 0us, now);
+  EXPECT_FALSE(it.clocks_apart());
+}
+
 TEST_F(presence_test, a_majority_that_refuses_us_is_a_refusal) {
   for (std::size_t i = 0; i < 3; ++i) it.on_down(i, {why::refused, make_error_code(errc::refused), "WRONGPASS"}, now);
   EXPECT_EQ(it.absence().kind, why::refused);

@@ -52,7 +52,8 @@ class attempt {
   // Nodes that are to be told to raise their part to part(), since this was asked last.
   std::vector<std::size_t> take_lifts() { return std::exchange(lifts_, {}); }
   std::uint64_t part() const noexcept { return part_; }
-  bool granted_by(std::size_t node) const noexcept { return nodes_[node].said == vote::granted; }
+  // Also if its token could not be written back: perhaps the node has the lock nevertheless.
+  bool granted_by(std::size_t node) const noexcept { return nodes_[node].part != 0; }
 
   // Of a lost attempt: somebody else has it for so long, at the least, or what went wrong. `names` are the nodes'.
   std::variant<milliseconds, failure> verdict(const std::vector<std::string>& names) const;

@@ -67,6 +67,9 @@ engine::made make(core::uri& u, const engine::environment& e) {
     auto made = engine::make(one, inside);
     if (made.error.code == errc::no_engine) made.error.words = u.scheme + ":// needs the component tyer::redis";
     if (made.error) return {nullptr, std::move(made.error)};
+    if (!made.value->can().lift) {
+      return {nullptr, wrong("with these options the servers of " + u.scheme + ":// cannot agree on a token")};
+    }
     nodes.push_back({one.shown().substr(one.scheme.size() + 3), std::move(made.value)});
   }
   return {std::make_unique<redlock_engine>(std::move(nodes), node_timeout, e, std::move(box)), {}};

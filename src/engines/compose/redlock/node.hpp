@@ -26,7 +26,7 @@ class node final : private engine::events {
   // Told in the loop of the composing engine.
   class listener {
    public:
-    virtual void on_up(std::size_t node, const engine::server_facts&) = 0;
+    virtual void on_up(std::size_t node, const engine::server_facts&, engine::time_point told) = 0;
     virtual void on_down(std::size_t node, const engine::failure&) = 0;
     virtual void on_suspect(std::size_t node, const engine::id&) = 0;
     virtual void on_asked(std::size_t node, const engine::id&, const std::string& reason) = 0;
@@ -66,7 +66,7 @@ class node final : private engine::events {
   }
   void changed(std::string_view) override {}
   void up(const engine::server_facts& facts) override {
-    tell([i = index_, facts](listener& l) { l.on_up(i, facts); });
+    tell([i = index_, facts, at = clock_.now()](listener& l) { l.on_up(i, facts, at); });
   }
   void down(const engine::failure& f) override {
     tell([i = index_, f](listener& l) { l.on_down(i, f); });

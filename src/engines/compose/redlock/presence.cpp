@@ -6,6 +6,13 @@
 
 namespace tyer::redlock {
 
+namespace {
+
+// More than NTP leaves, and more than it takes to be told that a node is up.
+constexpr milliseconds clocks_apart_most{500};
+
+}  // namespace
+
 std::size_t presence::count(state s) const noexcept {
   return static_cast<std::size_t>(std::ranges::count(nodes_, s, &node::is));
 }
@@ -62,6 +69,29 @@ engine::server_facts presence::facts() const {
   }
   all.version += " on " + std::to_string(count(state::up)) + " of " + std::to_string(nodes_.size()) + " nodes";
   return all;
+}
+
+void presence::note_clock(std::size_t i, std::chrono::microseconds shown, time_point then) {
+  nodes_[i].ahead.reset();
+  if (shown.count() == 0) return;
+  nodes_[i].ahead = shown - std::chrono::duration_cast<std::chrono::microseconds>(then.time_since_epoch());
+}
+
+std::optional<engine::finding> presence::clocks_apart() const {
+  const node *first = nullptr, *last = nullptr;
+  for (const node& n : nodes_) {
+    if (n.is != state::up || !n.ahead) continue;
+    if (first == nullptr || *n.ahead < *first->ahead) first = &n;
+    if (last == nullptr || *n.ahead > *last->ahead) last = &n;
+  }
+  if (first == last || *last->ahead - *first->ahead < clocks_apart_most) return std::nullopt;
+  const auto apart = std::chrono::duration_cast<milliseconds>(*last->ahead - *first->ahead);
+  const auto name = [&](const node* n) { return names_[static_cast<std::size_t>(n - nodes_.data())]; };
+  return engine::finding{
+      "the clock of " + name(last) + " is " + std::to_string(apart.count()) + " ms ahead of that of " + name(first),
+      "let NTP slew them: a clock that is set ends leases early, and a server that has lost its data "
+      "goes on with tokens from its clock",
+      1};
 }
 
 failure presence::absence() const {

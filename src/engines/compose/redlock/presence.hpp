@@ -3,6 +3,8 @@
 
 #include "engines/compose/redlock/quorum.hpp"
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,8 @@ class presence {
   news on_up(std::size_t node, const engine::server_facts& facts, time_point now);
   news on_down(std::size_t node, const failure& f, time_point now);
   news on_time(time_point now);
+  // What the node's clock showed then; 0: not known.
+  void note_clock(std::size_t node, std::chrono::microseconds shown, time_point then);
 
   time_point due() const noexcept { return announce_at_; }
   bool is_up(std::size_t node) const noexcept { return nodes_[node].is == state::up; }
@@ -26,6 +30,8 @@ class presence {
   engine::server_facts facts() const;
   // Which are away, and why.
   failure absence() const;
+  // If the clocks of those that are up are so far apart that people should look.
+  std::optional<engine::finding> clocks_apart() const;
 
  private:
   enum class state : std::uint8_t { unknown, up, down };
@@ -33,6 +39,7 @@ class presence {
     state is = state::unknown;
     engine::server_facts facts;
     failure wrong;
+    std::optional<std::chrono::microseconds> ahead;  // of our own clock, which counts from somewhere else
   };
 
   std::size_t count(state s) const noexcept;

@@ -234,7 +234,8 @@ void redlock_engine::on_tallied(const std::vector<std::pair<id, std::string>>& w
 
 // ---- nodes
 
-void redlock_engine::on_up(std::size_t i, const seam::server_facts& facts) {
+void redlock_engine::on_up(std::size_t i, const seam::server_facts& facts, time_point told) {
+  presence_.note_clock(i, facts.clock, told);
   tell(presence_.on_up(i, facts, now()));
   std::vector<id> all;
   for (auto& [who, r] : records_) {

@@ -79,7 +79,7 @@ class redlock_engine final : public seam::engine, private node::listener {
   };
   using records = std::unordered_map<id, record, core::id_hash>;
 
-  void on_up(std::size_t node, const seam::server_facts&) override;
+  void on_up(std::size_t node, const seam::server_facts&, time_point told) override;
   void on_down(std::size_t node, const failure&) override;
   void on_suspect(std::size_t node, const id&) override;
   void on_asked(std::size_t node, const id&, const std::string& reason) override;
