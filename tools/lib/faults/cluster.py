@@ -155,7 +155,8 @@ class Cluster(Servers):
             if at_once:
                 self.ask_node(replica, "CLUSTER", "FAILOVER", "TAKEOVER")
             self.until(lambda: self._replaced(old, bits), f"{old} was not replaced")
-            time.sleep(dice.uniform(0.0, 1.5))
+            self._lose_half_of_clients(old, dice)
+            time.sleep(dice.uniform(0.3, 1.5))
         finally:
             self._bus.join()
             self.ask_node(old, "ACL", "SETUSER", "default", "+@all")
@@ -164,6 +165,13 @@ class Cluster(Servers):
         self.lost(new_from, now_ns(), LostBy.FAILOVER, bits)
         self.away_ends(number)
         self._settle()
+
+    def _lose_half_of_clients(self, node: str, dice: random.Random) -> None:
+        """Whoever loses a connection asks everybody where to go; the others go on."""
+        with self.connect_to(self.ports[node]) as connection:
+            listed = connection.ask("CLIENT", "LIST").splitlines()
+            for line in dice.sample(listed, len(listed) // 2):
+                connection.ask("CLIENT", "KILL", "ID", line.split()[0].removeprefix("id="), "SKIPME", "yes")
 
     def leader_pause(self, dice: random.Random) -> None:
         """SIGSTOP, now shorter and now longer than it takes to be replaced."""
