@@ -114,15 +114,18 @@ class Lab(contextlib.ExitStack):
         if self._verbose:
             print(f"{self.timeline.now():8.3f}  {words}", file=sys.stderr, flush=True)
 
-    def disturb(self, faults: list[Fault], seconds: float) -> None:
+    def disturb(self, faults: list[Fault], seconds: float, complete: bool) -> None:
+        """With `complete`, for longer if a fault that takes its time has not had its turn."""
         self.timeline = Timeline()
+        dice = {fault: random.Random(f"{self._seed}/{fault.name}") for fault in faults}
         for fault in faults:
-            dice = random.Random(f"{self._seed}/{fault.name}")
-            for when in fault.times(dice, seconds):
-                self.timeline.at(when, lambda fault=fault, dice=dice: self._strike(fault, dice))
+            for when in fault.times(dice[fault], seconds):
+                self.timeline.at(when, lambda fault=fault: self._strike(fault, dice[fault]))
         for when in range(int(seconds)):
             self.timeline.at(when + 0.5, self.clients.replace_crashed)
         self.timeline.run(seconds)
+        for fault in faults if complete else []:
+            fault.catch_up(self, dice[fault])
 
     def _strike(self, fault: Fault, dice: random.Random) -> None:
         if not fault.strike(self, dice):

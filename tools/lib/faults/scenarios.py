@@ -53,6 +53,14 @@ class Scenario:
         shown = tuple(name for name in self.shown if name != "starved") + ("backwards_ms_max", "starved")
         return replace(self, engine=(kind, [*options, "--clock-shift"]), shift=seconds, shown=shown)
 
+    def with_only(self, acts: list[str]) -> Scenario:
+        turns = [fault for fault in self.faults if isinstance(fault, kinds.Turns)]
+        known = set().union(*(fault.names() for fault in turns))
+        if not known.issuperset(acts):
+            raise LabError(f"{self.name} has only: {', '.join(sorted(known)) or 'nothing to choose from'}")
+        others = [fault for fault in self.faults if fault not in turns]
+        return replace(self, faults=[*others, kinds.Turns(*acts)])
+
     def must_be_zero(self) -> set[str]:
         return set(MUST_BE_ZERO) - ({"token_order"} if self.shift else set())
 
@@ -171,7 +179,7 @@ def run(scenario: Scenario, build: str, seconds: float, seed: int, keep: bool, v
     with Lab(
         build, scenario.servers, scenario.engine, scenario.load, scenario.query, scenario.shift, seed, keep, verbose
     ) as lab:
-        lab.disturb(scenario.faults, seconds)
+        lab.disturb(scenario.faults, seconds, complete=seconds >= FULL_RUN_S)
         lab.heal(calm_s=2.0, drain_s=scenario.stuck_s() + 4.0)
         lab.engine.look_back()
         left = []
