@@ -1,4 +1,5 @@
-# Turns scripts/NAME.lua into one .cpp: cmake -DNAMES=a;b -DFROM=folder -DTO=file -P embed_scripts.cmake
+# Turns scripts/NAME.lua into one .cpp:
+#   cmake -DNAMES=a;b -DFROM=folder -DTO=file [-DROOM=folder below engines/redis] -P embed_scripts.cmake
 #
 # A line `-- include other.lua` is replaced by that file; comments and indentation are dropped, since the server keeps the
 # text of every script. The SHA1 is that of exactly the bytes that are embedded.
@@ -21,13 +22,20 @@ foreach(name IN LISTS NAMES)
 endforeach()
 string(REPLACE ";" ", &" pointers "${NAMES}")
 
-file(WRITE ${TO}.new "// Made from scripts/*.lua by embed_scripts.cmake.
-#include \"engines/redis/scripts.hpp\"
+set(header engines/redis/scripts.hpp)
+set(space tyer::redis::scripts)
+if(ROOM)
+  set(header engines/redis/${ROOM}/scripts.hpp)
+  set(space tyer::redis::${ROOM}::scripts)
+endif()
 
-namespace tyer::redis::scripts {
+file(WRITE ${TO}.new "// Made from scripts/*.lua by embed_scripts.cmake.
+#include \"${header}\"
+
+namespace ${space} {
 
 ${rows}const std::array<const script*, count> all{&${pointers}};
 
-}  // namespace tyer::redis::scripts
+}  // namespace ${space}
 ")
 file(RENAME ${TO}.new ${TO})
