@@ -180,7 +180,7 @@ void connection::body::prepared() {
 // If the server refuses (an ACL without SCRIPT), every call falls back to sending the text.
 void connection::body::load_scripts() {
   if (loading_scripts_ > 0) return;
-  for (const script* s : s_.scripts) {
+  for (const script* s : s_.loads) {
     ++loading_scripts_;
     const std::array<std::string_view, 2> words{"LOAD", s->text};
     send("SCRIPT", words, nullptr, [this, mine = attempts_](const received& r) {

@@ -59,7 +59,7 @@ class connection {
     std::uint64_t seed;  // of the jitter between attempts
     const core::clock* clock;
     log_hook log;
-    std::span<const script* const> scripts = scripts::all;  // loaded before the first call
+    std::span<const script* const> loads = scripts::all;
   };
 
   explicit connection(settings);
