@@ -16,11 +16,13 @@ struct row {
   std::string_view component;
 };
 
-std::array<row, 3> rows() {
+std::array<row, 5> rows() {
   return {{
       {"memory", &tyer_engine_memory, "tyer::tyer"},
       {"redis", &tyer_engine_redis, "tyer::redis"},
       {"rediss", &tyer_engine_redis, "tyer::redis"},
+      {"redis+sentinel", &tyer_engine_redis, "tyer::redis"},
+      {"rediss+sentinel", &tyer_engine_redis, "tyer::redis"},
   }};
 }
 

@@ -54,9 +54,14 @@ std::string_view commands::digits(std::string& buffer, std::int64_t value) {
   return buffer;
 }
 
-commands::words commands::acquire(const engine::request& r, std::chrono::microseconds not_after) {
+std::string_view commands::key(std::string_view name) {
   key_.clear();
-  keys_.state(r.what.name, key_);
+  keys_.state(name, key_);
+  return key_;
+}
+
+commands::words commands::acquire(const engine::request& r, std::chrono::microseconds not_after) {
+  key(r.what.name);
   packed_.clear();
   const auto place = r.enqueue ? std::max(r.waiter_ttl, std::chrono::milliseconds{1}) : std::chrono::milliseconds{0};
   pack_into({.ttl = r.ttl,
@@ -83,8 +88,7 @@ commands::words commands::release(const engine::target& t, bool clean) {
 }
 
 commands::words commands::evict(const engine::target& t) {
-  key_.clear();
-  keys_.state(t.name, key_);
+  key(t.name);
   words_.assign({"1", key_, t.who.view()});
   return words_;
 }
@@ -124,8 +128,7 @@ commands::words commands::keep(std::span<const engine::target> targets, std::chr
 }
 
 commands::words commands::ask(std::string_view name, std::string_view reason) {
-  key_.clear();
-  keys_.state(name, key_);
+  key(name);
   words_.assign({"1", key_, reason.substr(0, owner_bytes_max)});
   return words_;
 }

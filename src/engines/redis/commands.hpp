@@ -46,6 +46,9 @@ class commands {
   commands(keys k, std::chrono::milliseconds tombstone_ttl, std::uint32_t waiters_max)
       : keys_(std::move(k)), tombstone_ttl_(tombstone_ttl), waiters_max_(waiters_max) {}
 
+  // The key that says where a call for this name goes. Valid until the next call.
+  std::string_view key(std::string_view name);
+
   words acquire(const engine::request&, std::chrono::microseconds not_after);
   words release(const engine::target&, bool clean);
   words evict(const engine::target&);

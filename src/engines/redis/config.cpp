@@ -7,7 +7,8 @@ namespace tyer::redis {
 
 namespace {
 
-constexpr std::uint16_t default_port = 6379;
+constexpr std::uint16_t default_port = 6379, default_sentinel_port = 26379;
+constexpr std::uint32_t replicas_max = 100;
 
 failure wrong(std::string words) { return {errc::invalid_uri, std::move(words)}; }
 
@@ -16,18 +17,51 @@ bool number(std::string_view text, std::uint32_t least, std::uint32_t most, std:
   return error == std::errc{} && end == text.data() + text.size() && out >= least && out <= most;
 }
 
+failure read_database(std::string_view text, config& c) {
+  std::uint32_t database = 0;
+  if (!text.empty() && !number(text, 0, 65535, database))
+    return wrong("after the host comes the number of the database");
+  c.database = static_cast<int>(database);
+  return {};
+}
+
+failure read_login(const core::uri& u, config& c) {
+  c.user = u.user;
+  c.password = u.password;
+  if (!c.user.empty() && c.password.empty()) return wrong("a user without a password: write user:password@host");
+  return {};
+}
+
 failure read_server(const core::uri& u, config& c) {
   if (u.hosts.size() > 1) return wrong(u.scheme + ":// takes one host");
   c.server = u.hosts.empty() ? core::endpoint{"127.0.0.1", 0} : u.hosts.front();
   if (c.server.port == 0) c.server.port = default_port;
-  c.user = u.user;
-  c.password = u.password;
-  if (!c.user.empty() && c.password.empty()) return wrong("a user without a password: write user:password@host");
-  std::uint32_t database = 0;
-  if (!u.path.empty() && !number(u.path, 0, 65535, database))
-    return wrong("after the host comes the number of the database");
-  c.database = static_cast<int>(database);
-  return {};
+  return read_database(u.path, c);
+}
+
+failure read_sentinels(core::uri& u, config& c) {
+  if (u.hosts.empty()) return wrong(u.scheme + ":// needs the sentinels: " + u.scheme + "://host,host,host/master");
+  c.seeds = u.hosts;
+  for (auto& s : c.seeds) {
+    if (s.port == 0) s.port = default_sentinel_port;
+  }
+  const auto cut = u.path.find('/');
+  c.master = u.path.substr(0, cut);
+  if (c.master.empty()) return wrong("after the sentinels comes the name of the master: host,host,host/master");
+  c.sentinel_user = u.take("sentinel_user").value_or("");
+  c.sentinel_password = u.take("sentinel_password").value_or("");
+  if (!c.sentinel_user.empty() && c.sentinel_password.empty())
+    return wrong("?sentinel_user= needs ?sentinel_password= too");
+  return read_database(cut == u.path.npos ? std::string_view{} : std::string_view{u.path}.substr(cut + 1), c);
+}
+
+failure read_where(core::uri& u, config& c) {
+  if (auto f = read_login(u, c)) return f;
+  if (u.scheme.ends_with("+sentinel")) {
+    c.deployment = shape::sentinel;
+    return read_sentinels(u, c);
+  }
+  return read_server(u, c);
 }
 
 failure read_limits(core::uri& u, config& c) {
@@ -43,12 +77,15 @@ failure read_limits(core::uri& u, config& c) {
   if (const auto text = u.take("in_flight_max")) {
     if (!number(*text, 1, 10'000'000, c.in_flight_max)) return wrong("?in_flight_max= must be 1 to 10000000");
   }
+  if (const auto text = u.take("replicas")) {
+    if (!number(*text, 0, replicas_max, c.replicas)) return wrong("?replicas= must be 0 to 100");
+  }
   return {};
 }
 
 // Under redis:// these stay in the query, so that somebody who forgot the second s is told.
 failure read_tls(core::uri& u, config& c) {
-  c.tls = u.scheme == "rediss";
+  c.tls = u.scheme.starts_with("rediss");
   if (!c.tls) return {};
   c.ca = u.take("ca").value_or("");
   c.cert = u.take("cert").value_or("");
@@ -63,9 +100,16 @@ failure read_tls(core::uri& u, config& c) {
 
 }  // namespace
 
+config config::at(const core::endpoint& e) const {
+  config c = *this;
+  c.server = e;
+  c.shown = (tls ? "rediss://" : "redis://") + e.host + ':' + std::to_string(e.port);
+  return c;
+}
+
 read_config read(core::uri& u) {
   read_config r;
-  r.error = read_server(u, r.value);
+  r.error = read_where(u, r.value);
   if (!r.error) r.error = read_limits(u, r.value);
   if (!r.error) r.error = read_tls(u, r.value);
   r.value.shown = u.shown();

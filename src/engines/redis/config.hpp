@@ -1,11 +1,15 @@
-// What a redis:// or rediss:// URI says.
+// What a URI of Redis or Valkey says.
 //
 //   redis[s]://[user][:password]@host[:port][/database]
+//   redis[s]+sentinel://[user][:password]@sentinel[:port],sentinel[:port]/master[/database]
+//     ?sentinel_user=&sentinel_password=   for the sentinels themselves
+//   any of them
 //     ?tombstone_ttl=SECONDS   how long the last token of a free lock is remembered (86400)
 //     ?waiters_max=N           waiters per name (100000)
 //     ?in_flight_max=N         requests in flight (65536)
 //     ?protocol=redisson       another engine, which reads the rest: redisson/redisson.hpp
-//   only rediss://
+//     ?replicas=K              only what K replicas have confirmed counts as granted or renewed (0)
+//   only with TLS
 //     ?ca=FILE                 certificates of the authorities to trust, PEM (default: the system's)
 //     ?cert=FILE&key=FILE      the client's own certificate, PEM
 //     ?verify=none             do not check who the server is
@@ -16,8 +20,11 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace tyer::redis {
+
+enum class shape : std::uint8_t { one_server, sentinel };
 
 struct config {
   core::endpoint server;
@@ -28,11 +35,21 @@ struct config {
   std::uint32_t waiters_max = 100'000;
   std::uint32_t in_flight_max = 65'536;
 
+  std::uint32_t replicas = 0;  // that must confirm
+
+  shape deployment = shape::one_server;
+  std::vector<core::endpoint> seeds;  // the sentinels
+  std::string master;                 // what sentinels call it
+  std::string sentinel_user, sentinel_password;
+
   bool tls = false;
   bool verify = true;
   std::string ca, cert, key;  // files
 
   std::string shown;  // for messages: without secrets
+
+  // The same for one server among several.
+  config at(const core::endpoint&) const;
 };
 
 struct read_config {

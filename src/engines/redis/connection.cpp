@@ -14,28 +14,8 @@ using std::chrono::seconds;
 
 namespace {
 
-constexpr milliseconds backoff_min{20}, backoff_max{1000};
-constexpr seconds clock_interval{3};
-constexpr seconds settled_after{1};         // a connection that lasted this long starts a new series of attempts
-constexpr milliseconds arrive_limit{5000};  // at least, for name, TCP, TLS and greeting together
-
 // How many answers are delivered before what they led to is sent. All at once would make client and server take turns.
 constexpr std::size_t answers_per_flush = 16;
-
-// The value of `field` in an answer of INFO.
-std::string_view info_field(std::string_view info, std::string_view field) {
-  const auto at = info.find(field);
-  if (at == info.npos) return {};
-  info.remove_prefix(at + field.size());
-  return info.substr(0, info.find('\r'));
-}
-
-engine::server_facts facts_from(std::string_view info) {
-  const auto valkey = info_field(info, "\nvalkey_version:");
-  const auto redis = info_field(info, "\nredis_version:");
-  return {std::string{info_field(info, "\nrun_id:")},
-          valkey.empty() ? "redis " + std::string{redis} : "valkey " + std::string{valkey}};
-}
 
 bool read_time(std::span<const std::string_view> words, microseconds& out) {
   if (words.size() != 2) return false;
@@ -68,8 +48,9 @@ void connection::body::flush() {
   flying_.push_back(&b);
   node_sink sink{{this, &b}};
   // No cancellation is ever passed on: it would close the connection that all share.
-  session_->stream.async_exec(b.request, boost::redis::any_adapter{sink},
-                              [this, alive = session_, &b](session::error_code, std::size_t) { finished(b); });
+  session_->stream.async_exec(
+      b.request, boost::redis::any_adapter{sink},
+      [this, self = shared_from_this(), alive = session_, &b](session::error_code, std::size_t) { finished(b); });
 }
 
 // Boost.Redis is done with the batch. If answers are missing, the connection is lost: the batch stays among those on their
@@ -95,185 +76,7 @@ void connection::body::recycle(batch& b) {
   spare_.push_back(&b);
 }
 
-// The connection: an attempt resolves, connects, greets, subscribes and prepares; then it is up.
-
-void connection::body::attempt(time_point t) {
-  auto made = tls::make_context(s_.where);
-  stage_ = stage::arriving;
-  ++attempts_;
-  next_attempt_ = time_point::max();
-  const auto limit = std::max(s_.request_timeout, arrive_limit);
-  arrive_by_ = t + limit;
-  last_read_ = t;
-  if (!made.words.empty()) return lose(std::move(made.words));
-  session_ = std::make_shared<session>(context_, std::move(made.value), s_.where, static_cast<session::host&>(*this));
-  session_->self = session_;
-  session_->start(limit, [this, mine = session_](session::error_code e) {
-    if (mine == session_) lose(mine->explain(e), mine->login_refused() ? why::refused : why::not_sent);
-  });
-}
-
-// SUBSCRIBE goes alone: Boost.Redis expects no reply to it, so an error (an ACL without channels) would be taken for the
-// reply to whatever came next, and every later reply would be given to the wrong request.
-void connection::body::on_greeted(session& s) {
-  asio::post(context_, [this, mine = s.self.lock()] {
-    if (mine != session_) return;
-    mine->commands = mine->stream.get_usage().commands_sent;
-    auto subscribe = std::make_shared<boost::redis::request>();
-    subscribe->push("SUBSCRIBE", s_.inbox);
-    mine->stream.async_exec(*subscribe, boost::redis::ignore, [mine, subscribe](session::error_code, std::size_t) {});
-  });
-}
-
-void connection::body::on_subscribed(session& s, std::string_view error) {
-  if (!error.empty()) {
-    log(log_level::warning, s_.where.shown + " allows no messages to " + s_.inbox +
-                                ", waiters will look again instead: " + std::string{error});
-  }
-  asio::post(context_, [this, mine = s.self.lock()] {
-    if (mine == session_ && stage_ == stage::arriving) prepare();
-  });
-}
-
-void connection::body::on_push(std::string_view message) {
-  messages_.emplace_back(message);
-  ready_.push_back({item::kind::message, 0, nullptr});
-}
-
-void connection::body::prepare() {
-  clock_.forget();
-  preparing_ = 3;
-  const auto one_more = [this, mine = attempts_](const received& r, auto take) {
-    if (mine != attempts_ || stage_ != stage::arriving) return;
-    if (r.wrong == nullptr)
-      take(r);
-    else if (drop_.empty())
-      drop_ = s_.where.shown + ": " + r.wrong->words;
-    if (--preparing_ == 0 && drop_.empty()) prepared();
-  };
-  constexpr std::string_view server[]{"server"}, replication[]{"replication"};
-  load_scripts();
-  send("INFO", replication, nullptr, [this, one_more](const received& r) {
-    one_more(r, [this](const received& x) {
-      if (info_field(x.words.empty() ? "" : x.words[0], "role:") == "slave") {
-        drop_ = s_.where.shown + " is a replica; connect to its primary";
-      }
-    });
-  });
-  send("INFO", server, nullptr, [this, one_more](const received& r) {
-    one_more(r, [this](const received& x) { facts_ = facts_from(x.words.empty() ? "" : x.words[0]); });
-  });
-  send("TIME", {}, nullptr,
-       [this, one_more](const received& r) { one_more(r, [this](const received& x) { note_time(x); }); });
-  flush();
-}
-
-void connection::body::prepared() {
-  const auto t = now();
-  stage_ = stage::up;
-  up_since_ = t;
-  next_time_ = t + clock_interval;
-  outage_ = false;
-  ready_.push_back({item::kind::up, 0, nullptr});
-}
-
-// If the server refuses (an ACL without SCRIPT), every call falls back to sending the text.
-void connection::body::load_scripts() {
-  if (loading_scripts_ > 0) return;
-  for (const script* s : s_.loads) {
-    ++loading_scripts_;
-    const std::array<std::string_view, 2> words{"LOAD", s->text};
-    send("SCRIPT", words, nullptr, [this, mine = attempts_](const received& r) {
-      --loading_scripts_;
-      if (r.wrong == nullptr || mine != attempts_ || stage_ == stage::away) return;
-      if (r.wrong->words.starts_with("LOADING") && drop_.empty()) drop_ = s_.where.shown + ": " + r.wrong->words;
-      log(log_level::warning, s_.where.shown + ": SCRIPT LOAD: " + r.wrong->words);
-    });
-  }
-}
-
-void connection::body::lose(std::string words, why kind) {
-  const auto t = now();
-  if (stage_ == stage::up && t - up_since_ >= settled_after) backoff_ = backoff_min;
-  backoff_ = std::clamp(backoff_, backoff_min, backoff_max);
-  next_attempt_ = t + backoff_ / 2 + milliseconds{random_() % static_cast<unsigned>(backoff_.count() / 2 + 1)};
-  backoff_ *= 2;
-  stage_ = stage::away;
-  next_time_ = time_point::max();
-  absence_ = away(kind, words);
-
-  std::uint64_t written = 0;
-  if (const auto old = std::exchange(session_, nullptr)) {
-    written = old->stream.get_usage().commands_sent;
-    old->end();
-  }
-  for (batch* b : std::exchange(flying_, {}))
-    fail(*b, b->last_command <= written ? why::unknown : why::not_sent, words);
-  if (batch* b = std::exchange(open_, nullptr)) fail(*b, why::not_sent, words);
-
-  log(outage_ ? log_level::debug : log_level::warning, words);
-  if (!std::exchange(outage_, true) && !closing_) ready_.push_back({item::kind::down, 0, nullptr});
-}
-
-void connection::body::fail(batch& b, why kind, const std::string& words) {
-  b.lost = {kind, make_error_code(kind == why::unknown ? errc::unknown : errc::unavailable), words};
-  for (std::uint32_t i = 0; i < b.entries.size(); ++i) {
-    if (b.entries[i].now != batch::state::waiting) continue;
-    b.entries[i].now = batch::state::lost;
-    ready_.push_back({item::kind::reply, i, &b});
-  }
-}
-
-// Boost.Redis waits for work on a timer that never expires. Were it the first of all timers, each wait would cost a call of
-// timerfd_settime(); with an earlier one in front of it, none does.
-void connection::body::stand_in_front() {
-  front_.expires_after(std::chrono::hours{1});
-  front_.async_wait([this](const session::error_code& e) {
-    if (!e) stand_in_front();
-  });
-}
-
-// The loop: one turn waits until there is something to deliver.
-
-void connection::body::run(time_point until) {
-  flush();
-  const bool flows = s_.clock->flows();
-  if (!flows) until = time_point::max();
-  for (;;) {
-    const auto t = now();
-    tick(t);
-    if (!ready_.empty() || woken_ || t >= until || (closing_ && idle())) {
-      serve({});
-      break;
-    }
-    serve(flows ? std::min(until, due()) - t : lease_clock::duration{milliseconds{50}});
-    if (!ready_.empty()) break;
-  }
-  deliver();
-  woken_ = false;
-  if (closing_ && idle()) finish_close();
-}
-
-void connection::body::serve(lease_clock::duration limit) {
-  try {
-    if (limit <= lease_clock::duration::zero()) {
-      context_.poll();
-    } else {
-      context_.run_one_for(limit);
-    }
-  } catch (const std::exception& e) {  // the limit of the read buffer, or no memory
-    lose(s_.where.shown + ": " + e.what());
-  }
-  if (session_) session_->drain();
-}
-
-void connection::body::wake() noexcept {
-  if (woken_.exchange(true)) return;
-  try {
-    asio::post(context_, [] {});
-  } catch (...) {  // no memory: run() returns with the next event
-  }
-}
+// Its times.
 
 void connection::body::tick(time_point t) {
   if (closing_ && stage_ == stage::away) return;
@@ -307,8 +110,18 @@ time_point connection::body::due() const {
 // Dates the server's clock, and shows that the server is there when nothing else does.
 void connection::body::ask_time(time_point t) {
   next_time_ = t + clock_interval;
+  if (!speaks_of_locks()) return ask_whether_it_is_there();
   send("TIME", {}, nullptr, [this](const received& r) {
     if (r.wrong == nullptr) note_time(r);
+  });
+  flush();
+}
+
+// Where somebody listens, an error is the reply to a SUBSCRIBE before it: nothing is wrong with PING.
+void connection::body::ask_whether_it_is_there() {
+  send("PING", {}, nullptr, [this, mine = attempts_](const received& r) {
+    if (r.wrong == nullptr || mine != attempts_ || stage_ != stage::up) return;
+    if (s_.purpose == use::listening && listener_ != nullptr) listener_->on_not_allowed(r.wrong->words);
   });
   flush();
 }
@@ -326,7 +139,7 @@ void connection::body::finish_close() {
   if (session_) {
     outage_ = true;
     lose("the client was closed");
-    serve({});
+    loop_->serve();
     ready_.clear();
   }
   next_attempt_ = time_point::max();
@@ -348,11 +161,12 @@ void connection::body::deliver() {
     deliver(item{ready_[i]});
     if ((i + 1) % answers_per_flush == 0 && open_ != nullptr) {
       flush();
-      serve({});
+      loop_->serve();
     }
   }
   ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(count));
   if (!drop_.empty()) lose(std::exchange(drop_, {}));
+  if (closed_ && idle()) finish_close();
 }
 
 void connection::body::deliver(const item& it) {
@@ -364,18 +178,30 @@ void connection::body::deliver(const item& it) {
       const auto t = now();
       return r.back({t, t, {}, &r.words});
     }
-    case item::kind::message: {
-      const auto message = std::move(messages_.front());
-      messages_.pop_front();
-      if (!closing_) listener_->on_message(message);
-      return;
-    }
+    case item::kind::message:
+    case item::kind::listening:
+    case item::kind::silenced:
+    case item::kind::not_allowed: return deliver_heard(it.what);
     case item::kind::up:
       if (!closing_) listener_->on_up(facts_);
       return;
     case item::kind::down:
       if (!closing_) listener_->on_down(absence_);
       return;
+  }
+}
+
+void connection::body::deliver_heard(item::kind what) {
+  const auto h = std::move(messages_.front());
+  messages_.pop_front();
+  if (closing_) return;
+  switch (what) {
+    case item::kind::listening: return listener_->on_listening(h.channel);
+    case item::kind::silenced: return listener_->on_no_longer_listening(h.channel);
+    case item::kind::not_allowed: return listener_->on_not_allowed(h.text);
+    default:
+      if (s_.purpose == use::listening) return listener_->on_heard(h.channel, h.text);
+      return listener_->on_message(h.text);
   }
 }
 
@@ -435,8 +261,13 @@ bool connection::body::overtaken(const batch& b, const batch::entry& e, std::str
   return open_ != nullptr && in(*open_, 0);
 }
 
-connection::connection(settings s) : body_(std::make_unique<body>(std::move(s))) {}
-connection::~connection() = default;
+void connection::listener::on_heard(std::string_view, std::string_view) {}
+void connection::listener::on_listening(std::string_view) {}
+void connection::listener::on_no_longer_listening(std::string_view) {}
+void connection::listener::on_not_allowed(std::string_view) {}
+
+connection::connection(loop& l, settings s) : body_(std::make_shared<body>(l, std::move(s))) {}
+connection::~connection() { body_->retire(); }
 
 void connection::open(listener& l) { body_->open(l); }
 void connection::call(const script& s, std::span<const std::string_view> words, then back) {
@@ -446,10 +277,16 @@ void connection::command(std::string_view name, std::span<const std::string_view
   body_->add(name, words, nullptr, std::move(back));
 }
 void connection::refuse(engine::failure f, then back) { body_->refuse(std::move(f), std::move(back)); }
+void connection::subscribe(std::string_view channel, bool sharded) { body_->subscribe(true, channel, sharded); }
+void connection::unsubscribe(std::string_view channel, bool sharded) { body_->subscribe(false, channel, sharded); }
+void connection::move_to(const core::endpoint& server, const std::string& why) { body_->move_to(server, why); }
+const core::endpoint& connection::server() const noexcept { return body_->given().where.server; }
+void connection::drop(std::string why) { body_->give_up(std::move(why)); }
 void connection::close(core::function<void()> done) { body_->close(std::move(done)); }
+bool connection::is_up() const noexcept { return body_->is_up(); }
+const engine::server_facts& connection::facts() const noexcept { return body_->facts(); }
+const engine::failure& connection::absence() const noexcept { return body_->absence(); }
 const server_clock& connection::clock() const noexcept { return body_->clock(); }
 void connection::read_clock() { body_->read_clock(); }
-void connection::run(time_point until) { body_->run(until); }
-void connection::wake() noexcept { body_->wake(); }
 
 }  // namespace tyer::redis

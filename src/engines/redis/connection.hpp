@@ -1,22 +1,23 @@
-// A connection to one server that repairs itself, and the loop that serves it.
+// A connection to one server that repairs itself. A loop serves it.
 //
 //   state       calls                          left by
 //   away        answered not_sent              the time of the next attempt
 //   arriving    answered not_sent              up: greeted, subscribed, scripts loaded; or away
-//   up          collected, sent by run()       away: lost, silent for too long, or of no more use
+//   up          collected, sent by the loop    away: lost, silent for too long, moved, or of no more use
 //   closing     answered not_sent              closed: everything that was on its way is answered
 //
-// Calls are collected and sent together: by the next run(), and while run() delivers, after every few answers, so that
-// the server has work while the rest is delivered. An answer is copied once, where Boost.Redis parses it, and handed on by
-// run() when no handler of Asio is on the stack.
+// Calls are collected and sent together: by the next turn of the loop, and while answers are delivered, after every few of
+// them, so that the server has work while the rest is delivered. An answer is copied once, where Boost.Redis parses it, and
+// handed on when no handler of Asio is on the stack.
 //
-// Thread safety: one thread at a time; wake() from any. No Boost in this header: it is compiled in one place.
+// Thread safety: that of the loop. No Boost in this header: it is compiled in one place.
 #pragma once
 
 #include "core/clock.hpp"
 #include "core/function.hpp"
 #include "engine/engine.hpp"
 #include "engines/redis/config.hpp"
+#include "engines/redis/loop.hpp"
 #include "engines/redis/scripts.hpp"
 #include "engines/redis/server_clock.hpp"
 
@@ -41,12 +42,26 @@ using then = core::function<void(const received&), 112>;
 
 class connection {
  public:
-  // Called from run() only.
+  // What it is for, and so what is asked and checked before it is up.
+  enum class use : std::uint8_t {
+    locks,      // of a server that stands alone or is the master of replicas: scripts, its clock, that it is a master
+    shard,      // the same for a node of a cluster
+    asking,     // commands only, of a server or a sentinel
+    listening,  // to channels only: see ear.hpp
+  };
+
+  // Called by the loop only.
   class listener {
    public:
     virtual void on_up(const engine::server_facts&) = 0;
     virtual void on_down(const engine::failure&) = 0;
     virtual void on_message(std::string_view) = 0;  // from the inbox
+
+    // Of a connection that listens.
+    virtual void on_heard(std::string_view channel, std::string_view message);
+    virtual void on_listening(std::string_view channel);
+    virtual void on_no_longer_listening(std::string_view channel);  // by the server's will
+    virtual void on_not_allowed(std::string_view error);            // to listen; the server does not say to what
 
    protected:
     ~listener() = default;
@@ -54,36 +69,49 @@ class connection {
 
   struct settings {
     config where;
-    std::string inbox;  // channel
+    std::string inbox;  // channel; none: nothing is subscribed to
     std::chrono::milliseconds request_timeout;
     std::uint64_t seed;  // of the jitter between attempts
     const core::clock* clock;
     log_hook log;
+    use purpose = use::locks;
+    // Of the locks: those that are called in a cluster are others, see scripts.hpp.
     std::span<const script* const> loads = scripts::all;
   };
 
-  explicit connection(settings);
-  ~connection();
+  connection(loop&, settings);
+  ~connection();  // what is on its way is not answered any more
 
   void open(listener&);
 
   // Never fail: what goes wrong comes back through `then`.
   void call(const script&, std::span<const std::string_view> words, then);  // words: as after EVALSHA sha1
   void command(std::string_view name, std::span<const std::string_view> words, then);
-  // Comes back from the next run() as this failure.
+  // Comes back in the next turn as this failure.
   void refuse(engine::failure, then);
+
+  // Only for a connection that listens, while it is up: forgotten when it is lost.
+  void subscribe(std::string_view channel, bool sharded);
+  void unsubscribe(std::string_view channel, bool sharded);
+
+  // From now on this is the server. What was on its way to the old one counts as lost.
+  void move_to(const core::endpoint&, const std::string& why);
+  const core::endpoint& server() const noexcept;
+
+  // Gives the server up and tries again, as if it had been lost.
+  void drop(std::string why);
 
   void close(core::function<void()> done);
 
+  bool is_up() const noexcept;
+  const engine::server_facts& facts() const noexcept;  // while it is up
+  const engine::failure& absence() const noexcept;     // while it is not
   const server_clock& clock() const noexcept;
   void read_clock();  // soon
 
-  void run(engine::time_point until);
-  void wake() noexcept;
-
  private:
   class body;
-  std::unique_ptr<body> body_;
+  std::shared_ptr<body> body_;  // handlers of Asio keep it alive
 };
 
 }  // namespace tyer::redis

@@ -1,15 +1,12 @@
-// The inside of a connection. Only connection.cpp includes this: it brings all of Boost.Redis.
+// The inside of a connection, for connection.cpp and arriving.cpp alone: it brings all of Boost.Redis.
 #pragma once
 
 #include "engines/redis/batch.hpp"
 #include "engines/redis/connection.hpp"
 #include "engines/redis/session.hpp"
 
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 
-#include <atomic>
 #include <deque>
 #include <random>
 #include <vector>
@@ -23,25 +20,33 @@ using std::chrono::milliseconds;
 
 namespace asio = boost::asio;
 
+inline constexpr std::chrono::seconds clock_interval{3};  // how often the server is asked for its time
+
 // The server cannot be reached, or does not want us.
 inline failure away(why kind, std::string words) {
   return {kind, make_error_code(kind == why::refused ? errc::refused : errc::unavailable), std::move(words)};
 }
 
-class connection::body final : session::host {
+class connection::body final : public loop::member,
+                               session::host,
+                               public std::enable_shared_from_this<connection::body> {
  public:
-  explicit body(settings s) : s_(std::move(s)), random_(s_.seed), work_(context_.get_executor()) {
+  body(loop& l, settings s) : loop_(&l), s_(std::move(s)), random_(s_.seed), context_(l.context()) {
     if (s_.where.tls && !s_.where.verify)
       log(log_level::warning, s_.where.shown + ": ?verify=none, anybody can pose as the server");
+    loop_->join(*this);
   }
-  ~body() {
-    if (session_) session_->end();
+
+  // Nobody is told anything any more. Handlers of Asio may still hold on to this.
+  void retire() {
+    loop_->leave(*this);
+    listener_ = nullptr;
+    if (const auto old = std::exchange(session_, nullptr)) old->end();
   }
 
   void open(listener& l) {
     listener_ = &l;
     next_attempt_ = now();
-    stand_in_front();
   }
 
   void add(std::string_view command, std::span<const std::string_view> words, const script* via, then back) {
@@ -71,21 +76,41 @@ class connection::body final : session::host {
     closed_ = std::move(done);
   }
 
+  void move_to(const core::endpoint&, const std::string& why);
+  void give_up(std::string why);
+  void subscribe(bool on, std::string_view channel, bool sharded);
+
+  bool is_up() const noexcept { return stage_ == stage::up; }
+  const settings& given() const noexcept { return s_; }
+  const engine::server_facts& facts() const noexcept { return facts_; }
+  const failure& absence() const noexcept { return absence_; }
   const server_clock& clock() const noexcept { return clock_; }
   void read_clock() { next_time_ = std::min(next_time_, now()); }
 
-  void run(time_point until);
-  void wake() noexcept;
+  void flush() override;
+  void tick(time_point) override;
+  time_point due() const override;
+  bool ready() const override { return !ready_.empty() || (closed_ && idle()); }
+  void drain() override {
+    if (session_) session_->drain();
+  }
+  void deliver() override;
+  void broken(const std::string& words) override {
+    if (session_) lose(s_.where.shown + ": " + words);
+  }
 
  private:
   enum class stage : std::uint8_t { away, arriving, up };
 
   // Something for deliver().
   struct item {
-    enum class kind : std::uint8_t { reply, refused, message, up, down };
+    enum class kind : std::uint8_t { reply, refused, message, listening, silenced, not_allowed, up, down };
     kind what;
     std::uint32_t index;
     batch* from;
+  };
+  struct heard {
+    std::string channel, text;
   };
   struct refused_call {
     failure words;
@@ -113,7 +138,6 @@ class connection::body final : session::host {
 
   // The way out
   void send(std::string_view command, std::span<const std::string_view> words, const script* via, then back);
-  void flush();
   batch& fresh();
   void finished(batch&);
   void recycle(batch&);
@@ -122,33 +146,37 @@ class connection::body final : session::host {
   void attempt(time_point);
   void on_read() override { last_read_ = now(); }
   void on_greeted(session&) override;
-  void on_subscribed(session&, std::string_view error) override;
-  void on_push(std::string_view message) override;
+  void on_subscribed(session&, std::string_view channel, std::string_view error) override;
+  void on_unsubscribed(session&, std::string_view channel) override;
+  void on_push(std::string_view channel, std::string_view message) override;
+  void note(item::kind, std::string_view channel, std::string_view text);
   void prepare();
+  void check_role(std::string_view info);
+  void check_server(std::string_view info);
   void prepared();
   void load_scripts();
   void lose(std::string words, why kind = why::not_sent);
   void fail(batch&, why, const std::string& words);
 
-  // The loop
-  void stand_in_front();
-  void serve(lease_clock::duration);
-  void tick(time_point);
+  // Its times
   void tick_requests(time_point);
-  time_point due() const;
   void ask_time(time_point);
+  void ask_whether_it_is_there();
   void note_time(const received&);
   bool idle() const { return ready_.empty() && flying_.empty() && (open_ == nullptr || open_->entries.empty()); }
   void finish_close();
 
   // The way back
   void on_node(batch&, std::size_t i, const boost::redis::resp3::node_view&);
-  void deliver();
   void deliver(const item&);
+  void deliver_heard(item::kind);
   void deliver_reply(batch&, std::uint32_t index);
   bool send_again(batch&, batch::entry&);
   bool overtaken(const batch&, const batch::entry&, std::string_view key) const;
 
+  bool speaks_of_locks() const { return s_.purpose == use::locks || s_.purpose == use::shard; }
+
+  loop* loop_;
   settings s_;
   listener* listener_ = nullptr;
   std::minstd_rand random_;
@@ -163,7 +191,7 @@ class connection::body final : session::host {
 
   std::vector<item> ready_;
   std::deque<refused_call> refused_;
-  std::deque<std::string> messages_;
+  std::deque<heard> messages_;
   std::vector<std::string_view> scratch_, leaves_;
 
   stage stage_ = stage::away;
@@ -177,10 +205,7 @@ class connection::body final : session::host {
   time_point next_attempt_ = time_point::max(), arrive_by_{}, up_since_{}, next_time_ = time_point::max(), last_read_{};
   std::string drop_;  // set while delivering: the connection is of no more use
 
-  std::atomic<bool> woken_{false};
-  asio::io_context context_{1};
-  asio::executor_work_guard<asio::io_context::executor_type> work_;
-  asio::steady_timer front_{context_};
+  asio::io_context& context_;
   std::shared_ptr<session> session_;
 };
 

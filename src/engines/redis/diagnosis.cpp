@@ -1,7 +1,10 @@
 #include "engines/redis/diagnosis.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <memory>
 #include <string>
+#include <utility>
 
 namespace tyer::redis {
 
@@ -58,6 +61,66 @@ std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_
                         "slew the clock instead of setting it: leases are counted on it", 2});
   }
   return findings;
+}
+
+namespace {
+
+// What a failover of a cluster takes at its shortest: tokens may run backwards when clocks differ by more (ADR 0006).
+constexpr std::chrono::milliseconds clocks_apart_max{10};
+
+struct examination {
+  engine::reply<std::vector<engine::finding>> back;
+  std::vector<engine::finding> found;
+  engine::time_point sent;
+  std::size_t awaited = 0;
+  bool several = false;
+
+  void add(const connection& from, std::vector<engine::finding> findings) {
+    const auto server = from.server().host + ':' + std::to_string(from.server().port);
+    for (auto& f : findings) {
+      if (several) f.what = server + ": " + f.what;
+      found.push_back(std::move(f));
+    }
+  }
+};
+
+// For certain: what a clock shows is known only to within a round trip.
+void compare_clocks(const std::vector<connection*>& servers, engine::time_point now, examination& e) {
+  if (servers.size() < 2) return;
+  auto [behind, ahead] = std::pair{std::chrono::microseconds::max(), std::chrono::microseconds::min()};
+  for (const connection* s : servers) {
+    if (!s->clock().known()) continue;
+    behind = std::min(behind, s->clock().latest(now));
+    ahead = std::max(ahead, s->clock().earliest(now));
+  }
+  if (ahead <= behind || ahead - behind <= clocks_apart_max) return;
+  const auto apart = std::chrono::duration_cast<std::chrono::milliseconds>(ahead - behind).count();
+  e.found.push_back({"the clocks of the servers are " + std::to_string(apart) + " ms apart",
+                     "let NTP set them: after a failover tokens grow only if the clocks differ by less than it took",
+                     2});
+}
+
+}  // namespace
+
+void examine_all(deployment& d, engine::reply<std::vector<engine::finding>> back) {
+  const auto e = std::make_shared<examination>();
+  e->back = std::move(back);
+  const auto servers = d.masters();
+  e->several = servers.size() > 1;
+  e->awaited = servers.size();
+  for (connection* s : servers) {
+    s->command("INFO", {}, [e, s, servers](const received& r) {
+      e->sent = r.sent;
+      if (r.wrong != nullptr)
+        e->add(*s, {{"it does not answer: " + r.wrong->words, "see whether it runs and who may use it", 3}});
+      else
+        e->add(*s, examine(r.words.empty() ? std::string_view{} : r.words[0], s->clock().jumps()));
+      if (--e->awaited > 0) return;
+      if (!e->several && r.wrong != nullptr) return e->back({r.sent, *r.wrong});
+      compare_clocks(servers, r.came, *e);
+      e->back({e->sent, std::move(e->found)});
+    });
+  }
 }
 
 }  // namespace tyer::redis

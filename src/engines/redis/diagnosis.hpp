@@ -1,7 +1,8 @@
-// What a doctor would say about a server, from its INFO.
+// What a doctor would say about servers, from their INFO.
 #pragma once
 
 #include "engine/engine.hpp"
+#include "engines/redis/deployment.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -11,5 +12,8 @@ namespace tyer::redis {
 
 // Severity: 1 good to know, 2 weakens a promise, 3 locks do not work.
 std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_jumps);
+
+// Every master, and whether their clocks agree.
+void examine_all(deployment&, engine::reply<std::vector<engine::finding>>);
 
 }  // namespace tyer::redis

@@ -54,7 +54,7 @@ void add_entries(engine::page& p, const std::string& name, std::span<const std::
   }
 }
 
-void show(connection& c, commands& words, std::string_view key, const std::string& name,
+void show(deployment& c, commands& words, std::string_view key, const std::string& name,
           const std::shared_ptr<listing>& l) {
   ++l->awaited;
   c.call(scripts::show, words.show(key, waiters_shown_max), [l, name](const received& r) {
@@ -70,7 +70,7 @@ void show(connection& c, commands& words, std::string_view key, const std::strin
 
 }  // namespace
 
-void show(connection& c, commands& words, std::string_view name, engine::reply<engine::page> back) {
+void show(deployment& c, commands& words, std::string_view name, engine::reply<engine::page> back) {
   const auto key = words.names().state(name);
   c.call(scripts::show, words.show(key, waiters_shown_max),
          [name = std::string{name}, back = std::move(back)](const received& r) mutable {
@@ -81,26 +81,48 @@ void show(connection& c, commands& words, std::string_view name, engine::reply<e
          });
 }
 
-void list(connection& c, commands& words, std::string_view prefix, std::string_view cursor, std::uint32_t limit,
+namespace {
+
+// Servers are looked through one after the other: a cursor is the number of the server, a dot, and its own cursor.
+struct place {
+  std::size_t server = 0;
+  std::string cursor = "0";
+};
+place read_cursor(std::string_view text) {
+  const auto dot = text.find('.');
+  if (dot == text.npos) return {};
+  return {number<std::size_t>(text.substr(0, dot)), std::string{text.substr(dot + 1)}};
+}
+std::string next_cursor(const place& p, std::string_view cursor, std::size_t servers) {
+  if (cursor != "0") return std::to_string(p.server) + '.' + std::string{cursor};
+  return p.server + 1 < servers ? std::to_string(p.server + 1) + ".0" : std::string{};
+}
+
+}  // namespace
+
+void list(deployment& c, commands& words, std::string_view prefix, std::string_view cursor, std::uint32_t limit,
           engine::reply<engine::page> back) {
   auto l = std::make_shared<listing>();
   l->back = std::move(back);
+  const auto from = read_cursor(cursor);
+  const auto servers = c.masters();
   const auto pattern = words.names().pattern(prefix);
   const auto count = std::to_string(std::clamp<std::uint32_t>(limit, 10, 1000));
-  const std::array<std::string_view, 5> scan{cursor.empty() ? "0" : cursor, "MATCH", pattern, "COUNT", count};
-  c.command("SCAN", scan, [l, &c, &words](const received& r) {
-    l->sent = r.sent;
-    if (r.wrong != nullptr || r.words.empty()) {
-      l->failed = true;
-      if (r.wrong != nullptr) l->wrong = *r.wrong;
-      return l->done();
-    }
-    if (r.words[0] != "0") l->found.cursor = std::string{r.words[0]};
-    for (const auto key : r.words.subspan(1)) {
-      if (const auto name = words.names().name_of(key)) show(c, words, key, *name, l);
-    }
-    if (l->awaited == 0) l->done();
-  });
+  const std::array<std::string_view, 5> scan{from.cursor, "MATCH", pattern, "COUNT", count};
+  servers[std::min(from.server, servers.size() - 1)]->command(
+      "SCAN", scan, [l, &c, &words, from, all = servers.size()](const received& r) {
+        l->sent = r.sent;
+        if (r.wrong != nullptr || r.words.empty()) {
+          l->failed = true;
+          if (r.wrong != nullptr) l->wrong = *r.wrong;
+          return l->done();
+        }
+        l->found.cursor = next_cursor(from, r.words[0], all);
+        for (const auto key : r.words.subspan(1)) {
+          if (const auto name = words.names().name_of(key)) show(c, words, key, *name, l);
+        }
+        if (l->awaited == 0) l->done();
+      });
 }
 
 }  // namespace tyer::redis

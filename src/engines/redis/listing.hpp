@@ -3,7 +3,7 @@
 
 #include "engine/engine.hpp"
 #include "engines/redis/commands.hpp"
-#include "engines/redis/connection.hpp"
+#include "engines/redis/deployment.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -12,8 +12,8 @@ namespace tyer::redis {
 
 // The pages of one listing may show a name twice or, if it comes or goes meanwhile, not at all: that is what SCAN promises.
 // A page may be empty and still not be the last one.
-void show(connection&, commands&, std::string_view name, engine::reply<engine::page>);
-void list(connection&, commands&, std::string_view prefix, std::string_view cursor, std::uint32_t limit,
+void show(deployment&, commands&, std::string_view name, engine::reply<engine::page>);
+void list(deployment&, commands&, std::string_view prefix, std::string_view cursor, std::uint32_t limit,
           engine::reply<engine::page>);
 
 }  // namespace tyer::redis

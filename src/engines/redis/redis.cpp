@@ -1,10 +1,10 @@
-// The engine behind redis:// and rediss://: locks as small scripts on one server.
+// The engine behind redis://, redis+sentinel:// and their like: locks as small scripts.
 #include "engine/engine.hpp"
 #include "engine/table.hpp"
 #include "engines/redis/answers.hpp"
 #include "engines/redis/commands.hpp"
 #include "engines/redis/config.hpp"
-#include "engines/redis/connection.hpp"
+#include "engines/redis/deployment.hpp"
 #include "engines/redis/diagnosis.hpp"
 #include "engines/redis/keys.hpp"
 #include "engines/redis/listing.hpp"
@@ -65,12 +65,19 @@ then parsed(reply<T> back, Parse parse) {
   };
 }
 
+std::unique_ptr<deployment> make_deployment(loop& l, const materials& m) {
+  return m.where.deployment == shape::sentinel ? make_sentinel(l, m) : make_one_server(l, m);
+}
+
 class redis_engine final : public engine::engine, connection::listener {
  public:
   redis_engine(const config& c, const tyer::engine::environment& e)
       : clock_(e.clock),
+        confirms_(c.replicas > 0),
         commands_(keys{e.prefix}, c.tombstone_ttl, c.waiters_max),
-        connection_({c, commands_.names().inbox(e.ids->nonce()), e.request_timeout, e.ids->nonce(), e.clock, e.log}) {}
+        loop_(*e.clock),
+        servers_(make_deployment(
+            loop_, {c, commands_.names().inbox(e.ids->nonce()), e.request_timeout, e.ids->nonce(), e.clock, e.log})) {}
 
   tyer::engine::capabilities can() const noexcept override {
     return {.queue = true,
@@ -86,7 +93,7 @@ class redis_engine final : public engine::engine, connection::listener {
 
   void open(tyer::engine::events& e) override {
     events_ = &e;
-    connection_.open(*this);
+    servers_->open(*this);
   }
 
   void acquire(const tyer::engine::request&, reply<answer>) override;
@@ -96,22 +103,22 @@ class redis_engine final : public engine::engine, connection::listener {
   void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;
   void evict(const target&, std::string_view reason, reply<fate>) override;
   void show(std::string_view name, reply<tyer::engine::page> back) override {
-    redis::show(connection_, commands_, name, std::move(back));
+    redis::show(*servers_, commands_, name, std::move(back));
   }
   void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
             reply<tyer::engine::page> back) override {
-    redis::list(connection_, commands_, prefix, cursor, limit, std::move(back));
+    redis::list(*servers_, commands_, prefix, cursor, limit, std::move(back));
   }
   // Nobody is told of changes yet: whoever watches a name lists it from time to time.
   void watch(std::string_view, bool) override {}
   void diagnose(reply<std::vector<tyer::engine::finding>>) override;
 
   void close(reply<tyer::engine::done> back) override {
-    connection_.close([this, back = std::move(back)]() mutable { back({clock_->now(), tyer::engine::done{}}); });
+    servers_->close([this, back = std::move(back)]() mutable { back({clock_->now(), tyer::engine::done{}}); });
   }
 
-  void run(time_point until) override { connection_.run(until); }
-  void wake() noexcept override { connection_.wake(); }
+  void run(time_point until) override { loop_.run(until); }
+  void wake() noexcept override { loop_.wake(); }
 
  private:
   void on_up(const tyer::engine::server_facts& f) override { events_->up(f); }
@@ -119,73 +126,103 @@ class redis_engine final : public engine::engine, connection::listener {
   void on_message(std::string_view) override;
 
   // Nothing known of the server's clock means not connected: the connection will refuse.
-  std::chrono::microseconds server_time_after(milliseconds wait) const {
-    return connection_.clock().latest(clock_->now()) + wait;
+  std::chrono::microseconds server_time_after(milliseconds wait, std::string_view key) const {
+    return servers_->clock(key).latest(clock_->now()) + wait;
   }
-  void granted_or_not(const received&, milliseconds ttl, reply<answer>&);
+  void granted_or_not(const received&, const std::string& key, milliseconds ttl, reply<answer>&);
+  template <class T>
+  void once_confirmed(const std::string& key, outcome<T>, reply<T>);
 
   template <class T>
   void refuse(failure f, reply<T> back) {
-    connection_.refuse(std::move(f), [back = std::move(back)](const received& r) mutable { back({r.sent, *r.wrong}); });
+    servers_->refuse(std::move(f), [back = std::move(back)](const received& r) mutable { back({r.sent, *r.wrong}); });
   }
 
   const core::clock* clock_;
+  bool confirms_;
   tyer::engine::events* events_ = nullptr;
   commands commands_;
-  connection connection_;
+  loop loop_;
+  std::unique_ptr<deployment> servers_;
 };
+
+// With ?replicas= an answer counts only when they have it. Else it is not known what will become of it: a failover may forget
+// it. The caller then asks again by the same id, or gives up and takes it back.
+template <class T>
+void redis_engine::once_confirmed(const std::string& key, outcome<T> o, reply<T> back) {
+  if (!confirms_) return back(std::move(o));
+  auto held = std::make_shared<std::pair<outcome<T>, reply<T>>>(std::move(o), std::move(back));
+  servers_->confirm(key, [held](const failure* f) {
+    if (f != nullptr) held->first.result = *f;
+    held->second(std::move(held->first));
+  });
+}
 
 void redis_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
   if (auto f = objection(r)) return refuse(*std::move(f), std::move(back));
-  connection_.call(
-      scripts::acquire, commands_.acquire(r, server_time_after(r.not_after)),
-      [this, ttl = r.ttl, back = std::move(back)](const received& x) mutable { granted_or_not(x, ttl, back); });
+  const auto key = commands_.key(r.what.name);
+  auto kept = confirms_ ? std::string{key} : std::string{};
+  const auto words = commands_.acquire(r, server_time_after(r.not_after, key));
+  servers_->call(scripts::acquire, words,
+                 [this, key = std::move(kept), ttl = r.ttl, back = std::move(back)](const received& x) mutable {
+                   granted_or_not(x, key, ttl, back);
+                 });
 }
 
-void redis_engine::granted_or_not(const received& r, milliseconds ttl, reply<answer>& back) {
+void redis_engine::granted_or_not(const received& r, const std::string& key, milliseconds ttl, reply<answer>& back) {
   if (r.wrong != nullptr) return back({r.sent, *r.wrong});
   auto result = parse_acquire(r.words.empty() ? std::string_view{} : r.words[0], ttl);
-  if (auto* a = std::get_if<answer>(&result)) return back({r.sent, std::move(*a)});
   if (auto* f = std::get_if<failure>(&result)) return back({r.sent, std::move(*f)});
-  connection_.read_clock();
+  if (auto* a = std::get_if<answer>(&result)) {
+    if (!std::holds_alternative<tyer::engine::granted>(*a)) return back({r.sent, std::move(*a)});
+    return once_confirmed<answer>(key, {r.sent, std::move(*a)}, std::move(back));
+  }
+  servers_->read_clocks();
   back({r.sent, failure{why::not_sent, make_error_code(errc::unavailable),
                         "the request reached the server too late, so it did nothing"}});
 }
 
 void redis_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<std::vector<fate>> back) {
-  const auto& via = as == fate::holding ? scripts::keep_holds : scripts::keep_waiters;
-  const auto count = targets.size();
-  connection_.call(
-      via, commands_.keep(targets, ttl),
-      parsed<std::vector<fate>>(std::move(back), [count](std::string_view text) { return parse_fates(text, count); }));
+  const bool holds = as == fate::holding;
+  if (holds && confirms_ && !targets.empty()) {
+    back = [this, key = std::string{commands_.key(targets.front().name)},
+            back = std::move(back)](outcome<std::vector<fate>>&& o) mutable {
+      if (std::holds_alternative<failure>(o.result)) return back(std::move(o));
+      once_confirmed(key, std::move(o), std::move(back));
+    };
+  }
+  servers_->call(holds ? scripts::keep_holds : scripts::keep_waiters, commands_.keep(targets, ttl),
+                 parsed<std::vector<fate>>(std::move(back), [count = targets.size()](std::string_view text) {
+                   return parse_fates(text, count);
+                 }));
 }
 
 void redis_engine::release(const target& t, bool clean, reply<fate> back) {
-  connection_.call(scripts::release, commands_.release(t, clean), parsed<fate>(std::move(back), parse_fate));
+  servers_->call(scripts::release, commands_.release(t, clean), parsed<fate>(std::move(back), parse_fate));
 }
 
 void redis_engine::convert(const target& t, mode to, milliseconds not_after, reply<answer> back) {
   if (to == mode::permit) {
     return refuse(no(why::unsupported, errc::unsupported, "permits cannot be converted"), std::move(back));
   }
-  connection_.call(scripts::convert, commands_.convert(t, to, server_time_after(not_after)),
-                   [this, back = std::move(back)](const received& x) mutable { granted_or_not(x, {}, back); });
+  const auto key = commands_.key(t.name);
+  auto kept = confirms_ ? std::string{key} : std::string{};
+  const auto words = commands_.convert(t, to, server_time_after(not_after, key));
+  servers_->call(scripts::convert, words,
+                 [this, key = std::move(kept), back = std::move(back)](const received& x) mutable {
+                   granted_or_not(x, key, {}, back);
+                 });
 }
 
 void redis_engine::ask(std::string_view name, std::string_view reason, reply<std::uint32_t> back) {
-  connection_.call(scripts::ask, commands_.ask(name, reason), parsed<std::uint32_t>(std::move(back), parse_count));
+  servers_->call(scripts::ask, commands_.ask(name, reason), parsed<std::uint32_t>(std::move(back), parse_count));
 }
 
 void redis_engine::evict(const target& t, std::string_view, reply<fate> back) {
-  connection_.call(scripts::evict, commands_.evict(t), parsed<fate>(std::move(back), parse_fate));
+  servers_->call(scripts::evict, commands_.evict(t), parsed<fate>(std::move(back), parse_fate));
 }
 
-void redis_engine::diagnose(reply<std::vector<tyer::engine::finding>> back) {
-  connection_.command("INFO", {}, [this, back = std::move(back)](const received& r) mutable {
-    if (r.wrong != nullptr) return back({r.sent, *r.wrong});
-    back({r.sent, examine(r.words.empty() ? std::string_view{} : r.words[0], connection_.clock().jumps())});
-  });
-}
+void redis_engine::diagnose(reply<std::vector<tyer::engine::finding>> back) { examine_all(*servers_, std::move(back)); }
 
 // kind, id, and for `a` the reason. The channel is open to everybody on the server, so anything may come.
 void redis_engine::on_message(std::string_view text) {

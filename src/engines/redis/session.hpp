@@ -34,18 +34,20 @@ class session {
    public:
     virtual void on_read() = 0;
     virtual void on_greeted(session&) = 0;
-    virtual void on_subscribed(session&, std::string_view error) = 0;
-    virtual void on_push(std::string_view message) = 0;
+    virtual void on_subscribed(session&, std::string_view channel, std::string_view error) = 0;
+    virtual void on_unsubscribed(session&, std::string_view channel) = 0;
+    virtual void on_push(std::string_view channel, std::string_view message) = 0;
 
    protected:
     ~host() = default;
   };
 
-  session(boost::asio::io_context& context, tls::context tls, const config& where, host& h)
+  // `where` may change later: an attempt goes where it was sent to.
+  session(boost::asio::io_context& context, tls::context tls, config where, host& h)
       : stream(context.get_executor(), boost::asio::ssl::context{tls.release()}, read_bytes_max),
-        where_(where),
+        where_(std::move(where)),
         host_(&h) {
-    if (where.tls) tls::expect(stream.next_layer().native_handle(), where);
+    if (where_.tls) tls::expect(stream.next_layer().native_handle(), where_);
     stream.set_receive_response(pushes_);
   }
   session(const session&) = delete;
@@ -93,7 +95,8 @@ class session {
     void trace(std::string_view, const error_code&) {}
   };
 
-  // Reads what the server pushes: ["message", channel, payload] and ["subscribe", channel, count].
+  // Reads what the server pushes: ["message", channel, payload] and ["subscribe", channel, count]; with an s in front where
+  // the channel belongs to a shard of a cluster.
   struct push_reader {
     session* s;
     std::size_t get_supported_response_size() const noexcept { return static_cast<std::size_t>(-1); }
@@ -166,18 +169,27 @@ class session {
                      error.find("without any password configured") != error.npos;
   }
 
+  enum class push : std::uint8_t { other, message, subscribed, unsubscribed };
+  static push kind_of(std::string_view word) {
+    if (word == "message" || word == "smessage") return push::message;
+    if (word == "subscribe" || word == "ssubscribe") return push::subscribed;
+    return word == "unsubscribe" || word == "sunsubscribe" ? push::unsubscribed : push::other;
+  }
+
   void pushed(const boost::redis::resp3::node_view& n) {
     using boost::redis::resp3::type;
     if (n.depth == 0) {
       ++undrained_;
       index_ = 0;
       // With nothing asked, an error can only be the answer to SUBSCRIBE.
-      if (n.data_type == type::simple_error) host_->on_subscribed(*this, n.value);
+      if (n.data_type == type::simple_error) host_->on_subscribed(*this, {}, n.value);
       return;
     }
-    if (index_ == 0) is_message_ = n.value == "message";
-    if (index_ == 0 && n.value == "subscribe") host_->on_subscribed(*this, {});
-    if (index_ == 2 && is_message_) host_->on_push(n.value);
+    if (index_ == 0) what_ = kind_of(n.value);
+    if (index_ == 1) channel_ = n.value;
+    if (index_ == 1 && what_ == push::subscribed) host_->on_subscribed(*this, channel_, {});
+    if (index_ == 1 && what_ == push::unsubscribed) host_->on_unsubscribed(*this, channel_);
+    if (index_ == 2 && what_ == push::message) host_->on_push(channel_, n.value);
     ++index_;
   }
 
@@ -185,12 +197,13 @@ class session {
   std::weak_ptr<session> self;  // set by whoever made it
 
  private:
-  const config& where_;
+  const config where_;
   host* host_;
   push_sink pushes_{this};
-  std::string why_;
+  std::string why_, channel_;
   std::size_t index_ = 0, undrained_ = 0;
-  bool is_message_ = false, over_ = false, login_refused_ = false;
+  push what_ = push::other;
+  bool over_ = false, login_refused_ = false;
 };
 
 }  // namespace tyer::redis

@@ -3,6 +3,8 @@
 #include "engines/redis/answers.hpp"
 #include "engines/redis/connection.hpp"
 #include "engines/redis/diagnosis.hpp"
+#include "engines/redis/ear.hpp"
+#include "engines/redis/loop.hpp"
 #include "engines/redis/redisson/failures.hpp"
 #include "engines/redis/redisson/layout.hpp"
 #include "engines/redis/redisson/listing.hpp"
@@ -43,13 +45,15 @@ then parsed(reply<T> back, Parse parse) {
   };
 }
 
-class redisson_engine final : public engine::engine, connection::listener {
+class redisson_engine final : public engine::engine, connection::listener, ear::listener {
  public:
   redisson_engine(const config& c, const tyer::engine::environment& e)
       : clock_(e.clock),
         layout_(e.prefix),
-        connection_(
-            {c, layout_.inbox(e.ids->nonce()), e.request_timeout, e.ids->nonce(), e.clock, e.log, scripts::all}) {}
+        log_(e.log),
+        loop_(*e.clock),
+        connection_(loop_, settings(c, layout_, e)),
+        ear_(loop_, settings(c, layout_, e), false) {}
 
   tyer::engine::capabilities can() const noexcept override {
     return {.push = true, .owners = false, .handoffs = false, .ttl_min = milliseconds{1}, .keep_batch = keep_batch};
@@ -78,20 +82,30 @@ class redisson_engine final : public engine::engine, connection::listener {
   void watch(std::string_view, bool) override {}
   void diagnose(reply<std::vector<tyer::engine::finding>>) override;
 
-  void close(reply<tyer::engine::done> back) override {
-    connection_.close([this, back = std::move(back)]() mutable { back({clock_->now(), tyer::engine::done{}}); });
-  }
+  void close(reply<tyer::engine::done>) override;
 
-  void run(time_point until) override { connection_.run(until); }
-  void wake() noexcept override { connection_.wake(); }
+  void run(time_point until) override { loop_.run(until); }
+  void wake() noexcept override { loop_.wake(); }
 
  private:
+  static connection::settings settings(const config& c, const layout& l, const tyer::engine::environment& e) {
+    const auto nonce = e.ids->nonce();
+    return {c, l.inbox(nonce), e.request_timeout, nonce, e.clock, e.log, connection::use::locks, scripts::all};
+  }
+
   void on_up(const tyer::engine::server_facts& f) override { events_->up(f); }
   void on_down(const failure& f) override { events_->down(f); }
   void on_message(std::string_view) override;
 
+  // Of the channels on which Redisson says that a name is free.
+  void on_heard(std::string_view channel, std::string_view) override { wake_those_of(channel); }
+  void on_listening(std::string_view channel) override { wake_those_of(channel); }  // what was said before was missed
+  void on_deaf(std::string_view channel) override;
+
   void answered(const id&, const received&, milliseconds ttl, reply<answer>&);
+  void listen_for(const id&);
   void stop_waiting(const id&);
+  void wake_those_of(std::string_view channel);
 
   template <class T>
   void refuse(failure f, reply<T> back) {
@@ -101,8 +115,12 @@ class redisson_engine final : public engine::engine, connection::listener {
   const core::clock* clock_;
   tyer::engine::events* events_ = nullptr;
   layout layout_;
+  log_hook log_;
   waiters waiters_;
+  bool listens_ = false, warned_ = false, closing_ = false;
+  loop loop_;
   connection connection_;
+  ear ear_;
 };
 
 void redisson_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
@@ -129,7 +147,10 @@ void redisson_engine::answered(const id& who, const received& r, milliseconds tt
   }
   auto result = parse_acquire(first(r), ttl);
   if (auto* a = std::get_if<answer>(&result)) {
-    if (!std::holds_alternative<tyer::engine::busy>(*a)) stop_waiting(who);
+    if (std::holds_alternative<tyer::engine::busy>(*a))
+      listen_for(who);
+    else
+      stop_waiting(who);
     return back({r.sent, std::move(*a)});
   }
   stop_waiting(who);
@@ -139,7 +160,35 @@ void redisson_engine::answered(const id& who, const received& r, milliseconds tt
                         "the request reached the server too late, so it did nothing"}});
 }
 
-void redisson_engine::stop_waiting(const id& who) { waiters_.leave(who); }
+// One who only tries, or who has left meanwhile, does not wait. The second connection is made when somebody has to.
+void redisson_engine::listen_for(const id& who) {
+  const auto* channel = waiters_.channel_of(who);
+  if (channel == nullptr || closing_) return;
+  if (!std::exchange(listens_, true)) ear_.open(*this);
+  ear_.listen(*channel);
+}
+
+void redisson_engine::stop_waiting(const id& who) {
+  if (const auto channel = waiters_.leave(who)) ear_.unlisten(*channel);
+}
+
+void redisson_engine::wake_those_of(std::string_view channel) {
+  if (closing_) return;
+  for (const auto& who : waiters_.of(std::string{channel})) events_->wake(who);
+}
+
+void redisson_engine::on_deaf(std::string_view channel) {
+  if (!log_ || std::exchange(warned_, true)) return;
+  log_(log_level::warning,
+       "the server allows nobody to listen to " + std::string{channel} + ", waiters will look again instead");
+}
+
+void redisson_engine::close(reply<tyer::engine::done> back) {
+  closing_ = true;
+  auto done = [this, back = std::move(back)]() mutable { back({clock_->now(), tyer::engine::done{}}); };
+  if (!listens_) return connection_.close(std::move(done));
+  connection_.close([this, done = std::move(done)]() mutable { ear_.close(std::move(done)); });
+}
 
 void redisson_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<std::vector<fate>> back) {
   const auto count = targets.size();
@@ -195,8 +244,11 @@ void redisson_engine::on_message(std::string_view text) {
 }  // namespace
 
 tyer::engine::made make(core::uri& address, const tyer::engine::environment& e) {
-  for (const char* option : {"tombstone_ttl", "waiters_max"}) {
-    if (address.take(option)) {
+  if (address.scheme != "redis" && address.scheme != "rediss") {
+    return {nullptr, {errc::invalid_uri, "?protocol=redisson needs redis:// or rediss://, one server"}};
+  }
+  for (const char* option : {"tombstone_ttl", "waiters_max", "replicas"}) {
+    if (address.find(option)) {
       return {nullptr, {errc::invalid_uri, std::string{"?"} + option + "= means nothing with ?protocol=redisson"}};
     }
   }
