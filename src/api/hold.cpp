@@ -46,6 +46,12 @@ std::uint64_t hold::token() const {
   return token;
 }
 
+hold_id hold::id() const {
+  if (!state_) throw error(errc::not_held);
+  const auto handoffs = static_cast<char>(state_->handoffs());
+  return hold_id::from(core::to_hex(state_->who()) + core::to_hex({&handoffs, 1}));
+}
+
 bool hold::valid() const noexcept { return state_ && state_->valid(now_of(*state_)); }
 
 lease_clock::time_point hold::valid_until() const noexcept {

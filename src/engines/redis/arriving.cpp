@@ -97,8 +97,8 @@ void connection::body::on_subscribed(session& s, std::string_view channel, std::
     return note(error.empty() ? item::kind::listening : item::kind::not_allowed, channel, error);
   }
   if (!error.empty()) {
-    log(log_level::warning, s_.where.shown + " allows no messages to " + s_.inbox +
-                                ", waiters will look again instead: " + std::string{error});
+    log(log_level::warning, s_.where.shown + " allows no messages of " + s_.inbox +
+                                ", so it is asked again from time to time instead: " + std::string{error});
   }
   asio::post(context_, [this, self = shared_from_this(), mine = s.self.lock()] {
     if (mine == session_ && stage_ == stage::arriving) prepare();

@@ -57,7 +57,12 @@ class loop::body {
     });
   }
 
+  // Nobody was here for so long (the process was stopped, perhaps): what has come meanwhile is read before anything is
+  // given up for having taken too long.
+  static constexpr milliseconds absent_for{100};
+
   const core::clock* clock_;
+  time_point left_at_{};
   std::vector<member*> members_;  // null: has left
   std::atomic<bool> woken_{false};
   asio::io_context context_{1};
@@ -68,6 +73,7 @@ class loop::body {
 void loop::body::run(time_point until) {
   each([](member& m) { m.flush(); });
   const bool flows = clock_->flows();
+  if (clock_->now() - left_at_ > absent_for) serve({});
   if (!flows) until = time_point::max();
   for (;;) {
     const auto t = clock_->now();
@@ -82,6 +88,7 @@ void loop::body::run(time_point until) {
   each([](member& m) { m.deliver(); });
   woken_ = false;
   std::erase(members_, nullptr);
+  left_at_ = clock_->now();
 }
 
 void loop::body::serve(lease_clock::duration limit) {

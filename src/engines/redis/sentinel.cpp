@@ -126,10 +126,11 @@ class sentinel final : public one_server, connection::listener, loop::member {
   void heard(scout& s, const master& m) {
     s.trouble.clear();
     const bool stale = known_ && m.epoch < known_->epoch;
-    if (stale && !(main_away() && clock_->now() - away_since_ >= forget_epoch_after)) return;
+    if (stale && (main_.is_up() || clock_->now() - away_since_ < forget_epoch_after)) return;
     const bool first = !known_, moved = first || m.server != main_.server();
     known_ = m;
     if (!moved) return;
+    away_since_ = clock_->now();
     if (log_) log_(log_level::info, "the sentinels say that the master of " + name_ + " is " + shown(m.server));
     move_to(m.server, "the sentinels say that the master is now " + shown(m.server));
     if (first && !closing_) one_server::open(*this);
@@ -156,7 +157,6 @@ class sentinel final : public one_server, connection::listener, loop::member {
     outer_->on_down(nobody_told());
   }
 
-  bool main_away() const { return !main_.is_up(); }
   static std::string shown(const core::endpoint& e) { return e.host + ':' + std::to_string(e.port); }
 
   // The master

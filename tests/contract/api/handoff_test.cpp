@@ -75,6 +75,21 @@ TYPED_TEST(handoff, the_token_grows_by_one) {
   EXPECT_EQ(soon(next.done).hold.token(), token + 1);
 }
 
+// The engine's hold goes on; what the user has is another one.
+TYPED_TEST(handoff, the_id_is_another_one_and_the_engine_knows_both_by_its_first_part) {
+  auto c = this->connect();
+  auto lock = this->make(c, {.ttl = 60s});
+  auto [h, next] = this->taken_with_one_behind(lock);
+  const auto id = h.id().text();
+  h.release();
+  const auto got = soon(next.done).hold;
+  EXPECT_NE(got.id().text(), id);
+  EXPECT_EQ(got.id().text().substr(0, 32), id.substr(0, 32));
+  const auto held = this->raw().holding(this->name());
+  ASSERT_EQ(held.size(), 1U);
+  EXPECT_EQ(tyer::core::to_hex(held.front().who), id.substr(0, 32));
+}
+
 // After a loss of data the engine may have granted the lock to others meanwhile, with larger tokens.
 TYPED_TEST(handoff, who_came_after_the_last_confirmation_asks_the_engine) {
   auto c = this->connect();

@@ -1,5 +1,6 @@
 // The engine is away for a while: paused, or killed and started again.
 #include "contract/api/fixture.hpp"
+#include "contract/api/pulse.hpp"
 
 namespace contract {
 namespace {
@@ -16,13 +17,12 @@ TYPED_TEST_SUITE(outage, blocking_kinds);
 TYPED_TEST(outage, longer_than_the_validity_loses_the_hold_in_time) {
   auto c = this->connect({.request_timeout = 500ms});
   auto lock = this->make(c, {.ttl = 2s});
+  pulse machine;
   auto h = lock.acquire();
-  std::atomic<bool> in_time{false};
-  const std::stop_callback callback{h.lost(), [&] { in_time = tyer::lease_clock::now() < h.valid_until(); }};
+  loss_witness told{h};
   this->engine.pause();
-  const stopwatch watch;
   EXPECT_TRUE(wait_for_loss(h.lost(), 2s + slack));
-  EXPECT_TRUE(in_time) << "told only after it was over";
+  EXPECT_TRUE(told.in_time(machine, 2s));
   EXPECT_FALSE(h.valid());
   this->engine.resume();
   EXPECT_TRUE(lock.try_acquire_for(patience));

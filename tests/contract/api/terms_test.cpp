@@ -2,10 +2,9 @@
 // being asked to give it back.
 #include "contract/api/child.hpp"
 #include "contract/api/fixture.hpp"
+#include "contract/api/pulse.hpp"
 
 #include <signal.h>
-
-#include <atomic>
 
 namespace contract {
 namespace {
@@ -72,16 +71,17 @@ TYPED_TEST(terms, after_its_max_hold_it_is_lost_and_goes_to_others) {
   auto a = this->connect(), b = this->connect();
   auto lock = this->make(a, {.ttl = 2s, .max_hold = 1s});
   auto other = this->make(b);
+  pulse machine;
   auto h = lock.acquire();
   const auto end = h.valid_until();
   EXPECT_LE(end, tyer::lease_clock::now() + 1s);
-  std::atomic<bool> in_time{false};
-  const std::stop_callback told{h.lost(), [&] { in_time = tyer::lease_clock::now() < h.valid_until(); }};
+  loss_witness told{h};
   auto next = other.acquire();
-  EXPECT_GE(tyer::lease_clock::now(), end);
-  EXPECT_LT(tyer::lease_clock::now(), end + slack);
+  const auto granted = tyer::lease_clock::now();
+  EXPECT_GE(granted, end);
+  EXPECT_LT(granted, end + slack + machine.late(end, granted));
   EXPECT_TRUE(h.lost().stop_requested());
-  EXPECT_TRUE(in_time);
+  EXPECT_TRUE(told.in_time(machine, 2s));
   EXPECT_FALSE(h.valid());
   EXPECT_TRUE(next.valid());
 }

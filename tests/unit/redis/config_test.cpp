@@ -50,6 +50,29 @@ TEST(config, everything) {
   EXPECT_EQ(c.value.shown.find("cret"), std::string::npos);
 }
 
+TEST(config, sentinels_and_their_master) {
+  const auto c =
+      read("rediss+sentinel://ann:s@a,b:7000/shop/2?sentinel_user=eve&sentinel_password=p%40w&replicas=1").read;
+  ASSERT_FALSE(c.error) << c.error.words;
+  EXPECT_EQ(c.value.deployment, tyer::redis::shape::sentinel);
+  EXPECT_EQ(c.value.seeds, (std::vector<tyer::core::endpoint>{{"a", 26379}, {"b", 7000}}));
+  EXPECT_EQ(c.value.master, "shop");
+  EXPECT_EQ(c.value.database, 2);
+  EXPECT_EQ(c.value.user + c.value.password, "anns");
+  EXPECT_EQ(c.value.sentinel_user + c.value.sentinel_password, "evep@w");
+  EXPECT_EQ(c.value.replicas, 1u);
+  EXPECT_TRUE(c.value.tls);
+  EXPECT_EQ(c.value.at({"10.0.0.1", 6380}).shown, "rediss://10.0.0.1:6380");
+}
+
+TEST(config, sentinels_need_the_name_of_the_master) {
+  EXPECT_TRUE(read("redis+sentinel://a,b").read.error);
+  EXPECT_TRUE(read("redis+sentinel://a,b/").read.error);
+  EXPECT_TRUE(read("redis+sentinel://a/shop/x").read.error) << "not a database";
+  EXPECT_TRUE(read("redis+sentinel://a/shop?sentinel_user=eve").read.error);
+  EXPECT_TRUE(read("redis://a,b").read.error);
+}
+
 TEST(config, what_it_does_not_know_stays) {
   EXPECT_EQ(read("redis://h?colour=red").left.query.size(), 1u);
   EXPECT_EQ(read("redis://h?ca=/a").left.query.size(), 1u) << "TLS options without TLS are somebody's mistake";

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <stdexcept>
 
 namespace tyer::test {
@@ -28,7 +30,9 @@ std::string field(const std::string& json, const std::string& name) {
   return json.substr(from, json.find('"', from) - from);
 }
 
+// TYER_KIND, or that of the instance that the tests run under.
 std::string kind() {
+  if (const char* named = std::getenv("TYER_KIND")) return named;
   const char* id = std::getenv("TYER_ENGINE_ID");  // redis-a1b2c3
   const std::string text = id != nullptr ? id : "redis-";
   return text.substr(0, text.rfind('-'));
@@ -52,6 +56,22 @@ own_server::~own_server() {
   }
 }
 
-void own_server::tell(const std::string& verb) { output_of(TYER_ENGINES_TOOL " " + verb + " " + id_); }
+std::string own_server::tell(const std::string& verb, const std::string& members) {
+  auto text = output_of(TYER_ENGINES_TOOL " " + verb + " " + id_ + " " + members);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+// A line for each: name, role, state, pid, port, note
+int own_server::port_of(const std::string& role) {
+  std::istringstream lines{output_of(TYER_ENGINES_TOOL " members " + id_)};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words{line};
+    std::string name, is, state;
+    int pid = 0, port = 0;
+    if (words >> name >> is >> state >> pid >> port && (is == role || name == role)) return port;
+  }
+  throw std::runtime_error("there is no " + role);
+}
 
 }  // namespace tyer::test

@@ -1,4 +1,4 @@
-// A server of the test's own, of the kind that the tests run under, to be killed, paused and given passwords.
+// A server, or a deployment, of the test's own, of the kind that the tests run under, to be killed, paused and given passwords.
 #pragma once
 
 #include <string>
@@ -13,13 +13,17 @@ class own_server {
 
   const std::string& uri() const { return uri_; }
   const std::string& folder() const { return folder_; }
-  void kill() { tell("kill"); }
-  void restart() { tell("restart"); }
-  void pause() { tell("pause"); }
-  void resume() { tell("resume"); }
+  // All of it, or of several servers those named: see tools/engines --help. Answers the names that stay.
+  std::string kill(const std::string& members = {}) { return tell("kill", members); }
+  std::string restart(const std::string& members = {}) { return tell("restart", members); }
+  std::string pause(const std::string& members = {}) { return tell("pause", members); }
+  std::string resume(const std::string& members = {}) { return tell("resume", members); }
+  std::string failover() { return tell("failover"); }
+  void wait() { tell("wait"); }  // until they are in order among themselves
+  int port_of(const std::string& role);
 
  private:
-  void tell(const std::string& verb);
+  std::string tell(const std::string& verb, const std::string& members = {});
 
   std::string uri_, id_, folder_;
 };

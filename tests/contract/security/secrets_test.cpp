@@ -1,0 +1,129 @@
+// No password and no user is ever read in a log, in the words of a failure or in what().
+#include "contract/security/target.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace security {
+namespace {
+
+// Servers with TLS, a user and a password; and a second user who may do next to nothing.
+class secrets : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    servers =
+        std::make_unique<target>("--tls --user '" + user + "' --password '" + password +
+                                 "' --set 'user=limited on >hunter2limited ~* -@all +hello +auth +client|setname'");
+  }
+  static void TearDownTestSuite() { servers.reset(); }
+
+  static std::string query() { return "ca=" + servers->file("ca.crt"); }
+  static std::string right_uri(const std::string& host = {}) {
+    return servers->uri(target::login(user, password), query() + servers->sentinel_login(user, password), host);
+  }
+  // Refused, with words of which none is secret. Gives back all that was said.
+  static std::string refused(const std::string& uri) {
+    talk t{uri, std::chrono::milliseconds{200}};
+    EXPECT_FALSE(t.ready());
+    EXPECT_FALSE(t.locks());
+    EXPECT_GT(t.said().size(), 20U) << "and why?";
+    EXPECT_EQ(secret_in(t.said()), "") << t.said();
+    return t.said();
+  }
+
+  static inline std::unique_ptr<target> servers;
+};
+
+TEST_F(secrets, the_right_password_is_let_in_and_not_repeated) {
+  talk t{right_uri()};
+  EXPECT_TRUE(t.ready()) << t.said();
+  EXPECT_TRUE(t.locks()) << t.said();
+  EXPECT_EQ(secret_in(t.said()), "") << t.said();
+}
+
+TEST_F(secrets, a_wrong_password) {
+  const auto said =
+      refused(servers->uri(target::login(user, "hunter2wrong"), query() + servers->sentinel_login(user, password)));
+  EXPECT_NE(said.find("WRONGPASS"), std::string::npos) << said;
+}
+
+TEST_F(secrets, a_wrong_user) {
+  refused(servers->uri(target::login(user + "x", password), query() + servers->sentinel_login(user, password)));
+}
+
+TEST_F(secrets, no_password_at_all) { refused(servers->uri("", query())); }
+
+TEST_F(secrets, a_wrong_password_for_the_sentinels) {
+  if (!servers->has_sentinels()) GTEST_SKIP() << "no sentinels here";
+  const auto said =
+      refused(servers->uri(target::login(user, password), query() + servers->sentinel_login(user, sentinel_password)));
+  EXPECT_NE(said.find("WRONGPASS"), std::string::npos) << said;
+}
+
+// The server's own words name the user that it refuses; the password is in none.
+TEST_F(secrets, a_user_who_may_not_lock) {
+  talk t{servers->uri(target::login("limited", "hunter2limited"), query() + servers->sentinel_login(user, password))};
+  EXPECT_FALSE(t.locks());
+  EXPECT_NE(t.said().find("NOPERM"), std::string::npos) << t.said();
+  EXPECT_EQ(secret_in(t.said()), "") << t.said();
+}
+
+TEST_F(secrets, tls_that_fails) {
+  refused(servers->uri(target::login(user, password), servers->sentinel_login(user, password)));
+  refused(right_uri("127.1"));
+}
+
+TEST_F(secrets, a_server_that_cannot_be_reached) {
+  const auto with = target::login(user, password) + "127.0.0.1:1";
+  const auto path = servers->has_sentinels() ? "/mymaster" : "";
+  refused(servers->scheme() + "://" + with + path + "?" + query() + servers->sentinel_login(user, sentinel_password));
+}
+
+TEST_F(secrets, a_host_that_there_is_not) { refused(right_uri("nowhere.invalid")); }
+
+TEST_F(secrets, servers_that_go_away) {
+  target own{"--user '" + user + "' --password '" + password + "'"};
+  talk t{
+      own.uri(target::login(user, password), own.sentinel_login(user, password).substr(own.has_sentinels() ? 1 : 0))};
+  EXPECT_TRUE(t.locks()) << t.said();
+  own.kill();
+  EXPECT_TRUE(t.says("cannot connect to")) << t.said();
+  EXPECT_EQ(secret_in(t.said()), "") << t.said();
+}
+
+// Everything that can be written wrong in a URI, and the password at every place where it could be.
+TEST_F(secrets, a_uri_that_cannot_be_understood) {
+  const auto scheme = servers->scheme() + "://";
+  const auto path = servers->has_sentinels() ? "/mymaster" : "";
+  const auto at = user + ":hunter2@";
+  for (const auto& rest : {
+           at,                     // no host
+           at + "h:99999" + path,  // no port
+           at + "h:1x" + path,
+           at + "h" + path + "/hunter2",  // no database
+           at + "h" + path + "?tombstone_ttl=hunter2",
+           at + "h" + path + "?waiters_max=hunter2",
+           at + "h" + path + "?in_flight_max=hunter2",
+           at + "h" + path + "?verify=hunter2",
+           at + "h" + path + "?cert=hunter2",  // and no key
+           at + "h" + path + "?replicas=hunter2",
+           at + "h" + path + "?unknown=hunter2",
+           at + "h" + path + "?x=%hunter2",
+           user + "@h" + path,  // no password
+           user + ":%hunter2@h" + path,
+           user + ":1/hunter2@h" + path,
+           user + ":1?hunter2@h" + path,
+           user + ":1?hunter2=1@h" + path,
+           user + ":1#hunter2@h" + path,
+           user + ":a/hunter2@h" + path,
+           user + ":hunter2/1@h" + path,
+       }) {
+    if (rest == at && !servers->has_sentinels()) continue;  // means the server of this machine
+    EXPECT_THROW(tyer::client{scheme + rest}, tyer::error) << rest;
+    refused(scheme + rest);
+  }
+}
+
+}  // namespace
+}  // namespace security
