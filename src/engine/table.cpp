@@ -16,9 +16,11 @@ struct row {
   std::string_view component;
 };
 
-std::array<row, 5> rows() {
+std::array<row, 7> rows() {
   return {{
       {"memory", &tyer_engine_memory, "tyer::tyer"},
+      {"redlock", &tyer_engine_redlock, "tyer::tyer"},
+      {"redlocks", &tyer_engine_redlock, "tyer::tyer"},
       {"redis", &tyer_engine_redis, "tyer::redis"},
       {"rediss", &tyer_engine_redis, "tyer::redis"},
       {"redis+sentinel", &tyer_engine_redis, "tyer::redis"},

@@ -101,6 +101,14 @@ commands::words commands::convert(const engine::target& t, engine::mode to, std:
   return words_;
 }
 
+commands::words commands::lift(const engine::target& t, std::uint64_t part) {
+  evict(t);
+  packed_.clear();
+  put(packed_, std::min(part, exact_max + 1), 7);
+  words_.push_back(packed_);
+  return words_;
+}
+
 commands::words commands::keep(std::span<const engine::target> targets, std::chrono::milliseconds ttl) {
   key_.clear();
   ends_.clear();

@@ -53,6 +53,7 @@ class commands {
   words release(const engine::target&, bool clean);
   words evict(const engine::target&);
   words convert(const engine::target&, engine::mode to, std::chrono::microseconds not_after);
+  words lift(const engine::target&, std::uint64_t part);
   words keep(std::span<const engine::target>, std::chrono::milliseconds ttl);
   words ask(std::string_view name, std::string_view reason);
   words show(std::string_view key, std::uint32_t waiters_max);

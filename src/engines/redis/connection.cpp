@@ -183,6 +183,7 @@ void connection::body::deliver(const item& it) {
     case item::kind::silenced:
     case item::kind::not_allowed: return deliver_heard(it.what);
     case item::kind::up:
+      facts_.clock = clock_.latest(now());
       if (!closing_) listener_->on_up(facts_);
       return;
     case item::kind::down:

@@ -87,6 +87,7 @@ class redis_engine final : public engine::engine, connection::listener {
             .token = true,
             .convert = true,
             .lock_delay = true,
+            .lift = true,
             .ttl_min = milliseconds{1},
             .keep_batch = keep_batch};
   }
@@ -100,6 +101,7 @@ class redis_engine final : public engine::engine, connection::listener {
   void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) override;
   void release(const target&, bool clean, reply<fate>) override;
   void convert(const target&, mode to, milliseconds not_after, reply<answer>) override;
+  void lift(const target&, std::uint64_t part, reply<fate>) override;
   void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;
   void evict(const target&, std::string_view reason, reply<fate>) override;
   void show(std::string_view name, reply<tyer::engine::page> back) override {
@@ -220,6 +222,10 @@ void redis_engine::ask(std::string_view name, std::string_view reason, reply<std
 
 void redis_engine::evict(const target& t, std::string_view, reply<fate> back) {
   servers_->call(scripts::evict, commands_.evict(t), parsed<fate>(std::move(back), parse_fate));
+}
+
+void redis_engine::lift(const target& t, std::uint64_t part, reply<fate> back) {
+  servers_->call(scripts::lift, commands_.lift(t, part), parsed<fate>(std::move(back), parse_fate));
 }
 
 void redis_engine::diagnose(reply<std::vector<tyer::engine::finding>> back) { examine_all(*servers_, std::move(back)); }

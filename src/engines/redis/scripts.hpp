@@ -15,9 +15,9 @@ struct script {
 
 namespace scripts {
 
-extern const script acquire, release, keep_holds, keep_waiters, convert, evict, ask, show;
+extern const script acquire, release, keep_holds, keep_waiters, convert, lift, evict, ask, show;
 
-inline constexpr std::size_t count = 8;
+inline constexpr std::size_t count = 9;
 extern const std::array<const script*, count> all;
 
 }  // namespace scripts

@@ -93,8 +93,18 @@ std::string words_of(F f) {
 // For tests that disturb the server behind the engine: an engine inside this process has none.
 inline constexpr const char* no_server = "no server of our own behind this engine (TYER_ENGINE_ID)";
 
+// For tests of what not every engine can do.
+inline constexpr const char* no_queue = "this engine has no queue";
+inline constexpr const char* no_such_lock = "this engine has no lock of this kind";
+inline constexpr const char* no_lock_delay = "this engine has no lock_delay";
+
 class fixture : public ::testing::Test {
  protected:
+  static const tyer::engine::capabilities& can() {
+    static const auto all = engine_can(engine_uri());
+    return all;
+  }
+
   // A client that has reached the engine.
   static tyer::client connect(tyer::client_options options = {}) {
     tyer::client c{engine_uri(), std::move(options)};
@@ -125,6 +135,10 @@ class fixture : public ::testing::Test {
 template <class Kind>
 class contract_of : public fixture {
  protected:
+  void SetUp() override {
+    if (!Kind::able(can())) GTEST_SKIP() << no_such_lock;
+  }
+
   auto make(const tyer::client& c, tyer::lock_options o = {}) const { return Kind::make(c, name(), o); }
   auto make_as(const tyer::client& c, std::string_view other, tyer::lock_options o = {}) const {
     return Kind::make(c, other, o);

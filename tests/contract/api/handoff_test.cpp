@@ -61,12 +61,17 @@ class handoff : public contract_of<Kind> {
 TYPED_TEST_SUITE(handoff, exclusive_kinds);
 
 TYPED_TEST(handoff, another_client_waits_for_no_more_than_the_stated_number) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   EXPECT_EQ(this->turns(3), "XaaaaBaaaaaa");
 }
 
-TYPED_TEST(handoff, switched_off_the_order_of_the_engine_is_kept) { EXPECT_EQ(this->turns(0), "XaBaaaaaaaaa"); }
+TYPED_TEST(handoff, switched_off_the_order_of_the_engine_is_kept) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
+  EXPECT_EQ(this->turns(0), "XaBaaaaaaaaa");
+}
 
 TYPED_TEST(handoff, the_token_grows_by_one) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   auto c = this->connect();
   auto lock = this->make(c, {.ttl = 60s});
   auto [h, next] = this->taken_with_one_behind(lock);
@@ -102,6 +107,7 @@ TYPED_TEST(handoff, who_came_after_the_last_confirmation_asks_the_engine) {
 }
 
 TYPED_TEST(handoff, the_old_hold_is_over_and_the_new_one_is_its_own) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   auto c = this->connect();
   auto lock = this->make(c, {.ttl = 60s});
   auto [h, next] = this->taken_with_one_behind(lock);

@@ -53,6 +53,7 @@ TYPED_TEST(loss, breaking_a_hold_never_breaks_the_next_one) {
 }
 
 TYPED_TEST(loss, a_waiter_gets_what_was_broken) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   auto a = this->connect(), b = this->connect();
   auto lock_a = this->make(a, {.ttl = 60s}), lock_b = this->make(b, {.ttl = 60s});
   auto h = lock_a.acquire();

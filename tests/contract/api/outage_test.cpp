@@ -9,6 +9,7 @@ template <class Kind>
 class outage : public contract_of<Kind> {
  protected:
   void SetUp() override {
+    contract_of<Kind>::SetUp();
     if (!this->engine.there()) GTEST_SKIP() << no_server;
   }
 };
@@ -81,6 +82,7 @@ TYPED_TEST(outage, a_wait_without_a_limit_gives_up_after_unavailable_after) {
 }
 
 TYPED_TEST(outage, a_wait_lasts_through_a_restart) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   auto a = this->connect(), b = this->connect();
   auto h = this->make(a, {.ttl = 3s}).acquire();
   const auto token = h.token();

@@ -13,6 +13,10 @@ namespace {
 
 class shared_lock : public fixture {
  protected:
+  void SetUp() override {
+    if (!can().shared) GTEST_SKIP() << no_such_lock;
+  }
+
   static constexpr tyer::lock_options options{.ttl = 60s, .local_handoffs = 0};
 
   tyer::client a = connect(), b = connect(), c = connect();

@@ -89,6 +89,7 @@ TYPED_TEST(terms, after_its_max_hold_it_is_lost_and_goes_to_others) {
 // ---- lock_delay
 
 TYPED_TEST(terms, released_cleanly_there_is_no_lock_delay) {
+  if (!this->can().lock_delay) GTEST_SKIP() << no_lock_delay;
   auto a = this->connect(), b = this->connect();
   auto lock = this->make(a, {.ttl = 60s, .lock_delay = 1h}), other = this->make(b, {.ttl = 60s, .lock_delay = 1h});
   lock.acquire().release();
@@ -99,6 +100,7 @@ TYPED_TEST(terms, released_cleanly_there_is_no_lock_delay) {
 }
 
 TYPED_TEST(terms, after_a_loss_others_wait_for_the_lock_delay_or_until_the_owner_has_stopped) {
+  if (!this->can().lock_delay) GTEST_SKIP() << no_lock_delay;
   auto a = this->connect(), b = this->connect();
   auto lock = this->make(a, {.ttl = 60s, .lock_delay = 1h}), other = this->make(b, {.ttl = 60s});
   auto h = lock.acquire();
@@ -115,6 +117,7 @@ TYPED_TEST(terms, after_a_loss_others_wait_for_the_lock_delay_or_until_the_owner
 }
 
 TYPED_TEST(terms, after_a_loss_the_lock_delay_ends_by_itself) {
+  if (!this->can().lock_delay) GTEST_SKIP() << no_lock_delay;
   auto a = this->connect(), b = this->connect();
   auto lock = this->make(a, {.ttl = 60s, .lock_delay = 400ms});
   auto other = this->make(b);
@@ -156,6 +159,7 @@ TYPED_TEST(terms, whoever_looks_only_after_it_was_asked_sees_it_too) {
 }
 
 TYPED_TEST(terms, what_was_asked_for_is_not_handed_off_inside_the_client) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   auto x = this->connect(), a = this->connect(), b = this->connect();
   auto others = this->make(x, {.ttl = 60s}), lock = this->make(a, {.ttl = 60s}), wanting = this->make(b, {.ttl = 60s});
   auto held = others.acquire();
@@ -178,6 +182,7 @@ TYPED_TEST(terms, what_was_asked_for_is_not_handed_off_inside_the_client) {
 class asking : public fixture {};
 
 TEST_F(asking, reaches_every_reader_and_every_permit) {
+  if (!can().shared || !can().permits) GTEST_SKIP() << no_such_lock;
   auto a = connect(), b = connect(), c = connect();
   tyer::shared_mutex in_a{a, name()}, in_b{b, name()};
   auto one = in_a.shared().acquire(), two = in_b.shared().acquire();
@@ -195,6 +200,7 @@ TEST_F(asking, of_a_name_that_is_none_or_a_client_that_is_closed_fails) {
 }
 
 TEST_F(asking, is_answered_before_a_callback_that_gives_it_back) {
+  if (!can().queue) GTEST_SKIP() << no_queue;
   auto a = connect(), b = connect();
   tyer::mutex lock{a, name(), {.ttl = 60s}}, other{b, name()};
   auto h = lock.acquire();
@@ -211,6 +217,7 @@ class delayed_death : public fixture {
  protected:
   void SetUp() override {
     if (!engine.there()) GTEST_SKIP() << no_server;
+    if (!can().lock_delay) GTEST_SKIP() << no_lock_delay;
   }
 };
 

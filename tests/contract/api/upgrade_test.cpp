@@ -9,6 +9,10 @@ namespace {
 
 class upgrade : public fixture {
  protected:
+  void SetUp() override {
+    if (!can().convert) GTEST_SKIP() << no_such_lock;
+  }
+
   static constexpr tyer::lock_options options{.ttl = 60s};
 
   // Somebody upgrades and has to wait for it.

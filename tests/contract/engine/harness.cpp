@@ -136,6 +136,10 @@ outcome<answer> client::convert(const want& w, mode to) {
   return call<answer>([&](auto reply) { engine_->convert(w.target(), to, w.not_after, std::move(reply)); });
 }
 
+fate client::lift(const want& w, std::uint64_t part) {
+  return value_of(call<fate>([&](auto reply) { engine_->lift(w.target(), part, std::move(reply)); }));
+}
+
 std::uint32_t client::ask(std::string_view name, std::string_view reason) {
   return value_of(call<std::uint32_t>([&](auto reply) { engine_->ask(name, reason, std::move(reply)); }));
 }

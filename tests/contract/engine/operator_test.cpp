@@ -111,7 +111,7 @@ TEST_F(operator_contract, lists_nothing_where_nothing_is) {
 TEST_F(operator_contract, does_not_list_what_has_expired) {
   auto w = a.wants("order");
   w.ttl = brief();
-  const auto given = a.lock(w).ttl;
+  const auto given = lasts(w, a.lock(w));
   b.pump_until(b.now() + given + 5ms);
   EXPECT_TRUE(b.list("", 10).empty());
 }

@@ -67,6 +67,25 @@ TEST(TokensLost, NotBetweenTwoFromAfterTheLoss) {
   EXPECT_EQ(token_order(s).size(), 1u);
 }
 
+TEST(TokensCrossed, ALeaseGoesOnFromHandToHandBesideAnotherOfAFailover) {
+  // 2560 is granted first; 5120 by the other side, for a moment; then the lease of 2560 goes to the next in its process.
+  const auto with = [](std::int64_t next_invoked, std::uint32_t pid) {
+    return pen{}
+        .attempt(10, 0)
+        .granted(10, 1, 2560, 951)
+        .release(10, 600, 2560, 1500)
+        .attempt(pid, next_invoked, 0, 1)
+        .granted(pid, 601, 2561, 1500, 0, 1)
+        .hold(11, 2, 400, 420, 5120);
+  };
+  const auto good = with(500, 10).lost(390, 450, lost_by_failover).told();
+  EXPECT_TRUE(token_order(good).empty());
+  EXPECT_EQ(tokens_crossed(good).size(), 1u);
+  EXPECT_EQ(token_order(with(500, 10).told()).size(), 1u);                                      // no failover
+  EXPECT_EQ(token_order(with(500, 12).lost(390, 450, lost_by_failover).told()).size(), 1u);     // another process
+  EXPECT_EQ(token_order(with(500, 10).lost(390, 450, lost_by_failover, 2).told()).size(), 1u);  // another name
+}
+
 TEST(Stuck, OutageOfOtherNamesIsNoExcuse) {
   const auto with_outage_of = [](std::uint16_t names) {
     return stuck(pen{}.hold(10, 0, 6000, 6010, 100).away(1000, 3000, names).done(op::finish, 9000).told(), usual)

@@ -64,7 +64,7 @@ void judge(const command& c) {
   const fault::story s = fault::tell(fault::read_histories(c.folder));
   const std::vector<finding> findings{
       {"stale_accepted", fault::stale_accepted(s)},
-      {"token_order", fault::token_order(s)},
+      {"token_order", fault::token_order(s, c.limits)},
       {"overlaps", fault::overlaps(s, c.limits)},
       {"late_loss", fault::late_loss(s, c.limits)},
       {"stuck", fault::stuck(s, c.limits)},
@@ -73,6 +73,7 @@ void judge(const command& c) {
       {"order", fault::order(s)},
       {"double_grants", fault::double_grants(s, c.limits)},
       {"tokens_lost", fault::tokens_lost(s)},
+      {"tokens_crossed", fault::tokens_crossed(s, c.limits)},
   };
   const auto refused =
       std::count_if(s.writes.begin(), s.writes.end(), [](const auto& w) { return w.answer == fault::verdict::stale; });

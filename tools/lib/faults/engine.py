@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 TOOL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "engines")
 TOOL_S_MAX = 60.0
 ANSWER_S_MAX = 2.0
+AGREE_S_MAX = 20.0
 
 
 def engines(*words: str) -> str:
@@ -100,6 +101,16 @@ class Servers:
                 return connection.ask(*words)
         except (OSError, resp.ReplyError):
             return None
+
+    def look_back(self) -> None:
+        """When all is over: notes what happened by itself."""
+
+    def until(self, so_far: Callable[[], object], missing: str) -> None:
+        deadline = time.monotonic() + AGREE_S_MAX
+        while not so_far():
+            if time.monotonic() > deadline:
+                raise LabError(missing)
+            time.sleep(0.02)
 
     def heal(self) -> None:
         if self._thread:

@@ -29,7 +29,7 @@ COUNTS = (
 )  # fmt: skip
 COUNTS_OF_MODES = ("readers_beside_writer", "permits_over", "order")
 # What an engine of several servers cannot prevent, and how long it takes.
-COUNTS_OF_FAILOVERS = ("double_grants", "double_grants_per_1000", "failover_to_grant_ms")
+COUNTS_OF_FAILOVERS = ("tokens_crossed", "double_grants", "double_grants_per_1000", "failover_to_grant_ms")
 EXCUSED = ("starved",)
 MUST_BE_ZERO = COUNTS[3:] + COUNTS_OF_MODES
 
@@ -111,7 +111,7 @@ SCENARIOS = {
         Scenario(
             name="sentinel",
             about="mutexes on a master with replicas and sentinels, that fail, are stopped, or cut off",
-            engine=("sentinel", []),
+            engine=("sentinel", ["--set", "down-after-milliseconds=1000"]),
             servers=Sentinel,
             faults=_of_several(
                 "leader_kill", "planned_failover", "partition", "leader_pause", "replica_kill", "sentinel_kill"
@@ -160,6 +160,7 @@ def run(scenario: Scenario, build: str, seconds: float, seed: int, keep: bool, v
     with Lab(build, scenario.servers, scenario.engine, scenario.load, scenario.query, seed, keep, verbose) as lab:
         lab.disturb(scenario.faults, seconds)
         lab.heal(calm_s=2.0, drain_s=scenario.stuck_s() + 4.0)
+        lab.engine.look_back()
         left = []
         for port in lab.engine.masters():
             with lab.engine.connect_to(port) as connection:

@@ -70,6 +70,9 @@ class redisson_engine final : public engine::engine, connection::listener, ear::
   void convert(const target&, mode, milliseconds, reply<answer> back) override {
     refuse(unsupported("a lock of Redisson's cannot be converted"), std::move(back));
   }
+  void lift(const target&, std::uint64_t, reply<fate> back) override {
+    refuse(unsupported("a lock of Redisson's has no token"), std::move(back));
+  }
   void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;
   void evict(const target&, std::string_view reason, reply<fate>) override;
   void show(std::string_view name, reply<tyer::engine::page> back) override {
