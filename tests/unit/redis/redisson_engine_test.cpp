@@ -153,6 +153,16 @@ TEST_F(redisson_engine, a_broken_hold_is_gone) {
   EXPECT_EQ(raw.ask({"HGET", "order", java}).text, "1");
 }
 
+TEST_F(redisson_engine, telling_who_holds_does_not_touch_the_lease) {
+  const auto who = a.ids.next();
+  a.acquire(who, "order");
+  raw.ask({"PERSIST", "order"});
+  EXPECT_EQ(std::get<0>(a.keep(who, "order", fate::waiting).result).front(), fate::holding);
+  EXPECT_EQ(raw.ask({"PTTL", "order"}).number, -1);
+  EXPECT_EQ(std::get<0>(a.keep(who, "order", fate::holding).result).front(), fate::holding);
+  EXPECT_GT(raw.ask({"PTTL", "order"}).number, 5000) << "and a renewal gives it one again";
+}
+
 TEST_F(redisson_engine, what_is_no_lock_is_a_conflict) {
   raw.ask({"SET", "text", "x"});
   raw.ask({"HSET", "map", "key", "value"});
