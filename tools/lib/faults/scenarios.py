@@ -203,7 +203,7 @@ def run(scenario: Scenario, build: str, seconds: float, seed: int, keep: bool, v
         left = []
         for port in lab.engine.masters():
             with lab.engine.connect_to(port) as connection:
-                leftovers = Leftovers(connection, scenario.prefix, redis_scripts.embedded(build)["show"].text)
+                leftovers = Leftovers(connection, scenario.prefix, redis_scripts.embedded(build)["show"][0].text)
                 left += leftovers.wait(3 * scenario.load.ttl_ms / 1000 + 2.0)
         counts = _check(lab, scenario)
         counts["backwards_ms_max"] = counts["backwards_us_max"] // 1000
