@@ -8,13 +8,13 @@
 namespace security {
 namespace {
 
-// Servers with TLS, a user and a password; and a second user who may do next to nothing.
+// Servers with TLS, a user and a password; a second user who may do next to nothing, and a third who has a prefix.
 class secrets : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    servers =
-        std::make_unique<target>("--tls --user '" + user + "' --password '" + password +
-                                 "' --set 'user=limited on >hunter2limited ~* -@all +hello +auth +client|setname'");
+    servers = std::make_unique<target>("--tls --user '" + user + "' --password '" + password +
+                                       "' --set 'user=limited on >hunter2limited ~* -@all +hello +auth +client|setname'"
+                                       " --set 'user=other on >hunter2other ~other:* &other:* +@all'");
   }
   static void TearDownTestSuite() { servers.reset(); }
 
@@ -67,6 +67,17 @@ TEST_F(secrets, a_user_who_may_not_lock) {
   EXPECT_FALSE(t.locks());
   EXPECT_NE(t.said().find("NOPERM"), std::string::npos) << t.said();
   EXPECT_EQ(secret_in(t.said()), "") << t.said();
+}
+
+TEST_F(secrets, a_user_of_another_prefix_cannot_touch_these_locks) {
+  const auto as_other = target::login("other", "hunter2other");
+  const auto with = query() + servers->sentinel_login(user, password);
+  talk own{servers->uri(as_other, with + "&prefix=other:")};
+  EXPECT_TRUE(own.locks()) << own.said();
+  talk ours{servers->uri(as_other, with)};
+  EXPECT_FALSE(ours.locks());
+  EXPECT_NE(ours.said().find("NOPERM"), std::string::npos) << ours.said();
+  EXPECT_EQ(secret_in(ours.said()), "") << ours.said();
 }
 
 TEST_F(secrets, tls_that_fails) {
