@@ -95,6 +95,8 @@ inline constexpr const char* no_server = "no server of our own behind this engin
 
 // For tests of what not every engine can do.
 inline constexpr const char* no_queue = "this engine has no queue";
+inline constexpr const char* no_token = "this engine has no tokens";
+inline constexpr const char* no_owners = "this engine does not keep who holds a lock and where";
 inline constexpr const char* no_such_lock = "this engine has no lock of this kind";
 inline constexpr const char* no_lock_delay = "this engine has no lock_delay";
 
