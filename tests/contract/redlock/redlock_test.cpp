@@ -31,6 +31,7 @@ class redlock : public fixture {
     tyer::hold h;
     const auto has_it = [&](int i) { return seam{"redis://" + address(i)}.holding(name()).size() == 1; };
     const bool all = eventually([&] {
+      h = {};
       h = lock.acquire();
       return has_it(0) && has_it(1) && has_it(2) && has_it(3) && has_it(4);
     });
