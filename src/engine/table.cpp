@@ -16,7 +16,7 @@ struct row {
   std::string_view component;
 };
 
-std::array<row, 7> rows() {
+std::array<row, 9> rows() {
   return {{
       {"memory", &tyer_engine_memory, "tyer::tyer"},
       {"redlock", &tyer_engine_redlock, "tyer::tyer"},
@@ -25,6 +25,8 @@ std::array<row, 7> rows() {
       {"rediss", &tyer_engine_redis, "tyer::redis"},
       {"redis+sentinel", &tyer_engine_redis, "tyer::redis"},
       {"rediss+sentinel", &tyer_engine_redis, "tyer::redis"},
+      {"redis+cluster", &tyer_engine_redis, "tyer::redis"},
+      {"rediss+cluster", &tyer_engine_redis, "tyer::redis"},
   }};
 }
 

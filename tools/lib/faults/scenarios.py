@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from faults import kinds, redis_scripts
 from faults.children import LabError
@@ -44,7 +44,25 @@ class Scenario:
     load: Load = field(default_factory=Load)
     prefix: str = "tyer:"
     query: str = ""  # added to the URI
+    shift: float = 0.0  # between the clocks of the servers
     shown: tuple[str, ...] = COUNTS + EXCUSED  # in the last line, in this order
+
+    def with_shift(self, seconds: float) -> Scenario:
+        """Tokens may then run backwards after a failover: how far is what is measured."""
+        kind, options = self.engine
+        shown = tuple(name for name in self.shown if name != "starved") + ("backwards_ms_max", "starved")
+        return replace(self, engine=(kind, [*options, "--clock-shift"]), shift=seconds, shown=shown)
+
+    def with_only(self, acts: list[str]) -> Scenario:
+        turns = [fault for fault in self.faults if isinstance(fault, kinds.Turns)]
+        known = set().union(*(fault.names() for fault in turns))
+        if not known.issuperset(acts):
+            raise LabError(f"{self.name} has only: {', '.join(sorted(known)) or 'nothing to choose from'}")
+        others = [fault for fault in self.faults if fault not in turns]
+        return replace(self, faults=[*others, kinds.Turns(*acts)])
+
+    def must_be_zero(self) -> set[str]:
+        return set(MUST_BE_ZERO) - ({"token_order"} if self.shift else set())
 
     def expected(self) -> set[str]:
         return set().union(*(fault.names() for fault in self.faults))
@@ -146,19 +164,22 @@ SCENARIOS = {
 @dataclass
 class Verdict:
     counts: dict[str, float]
+    must_be_zero: set[str]
     problems: list[str]  # what the counts do not show
 
     def good(self) -> bool:
         return (
             not self.problems
             and self.counts["stale_offered"] > 0
-            and all(self.counts[name] == 0 for name in MUST_BE_ZERO)
+            and all(self.counts[name] == 0 for name in self.must_be_zero)
         )
 
 
 def run(scenario: Scenario, build: str, seconds: float, seed: int, keep: bool, verbose: bool) -> Verdict:
-    with Lab(build, scenario.servers, scenario.engine, scenario.load, scenario.query, seed, keep, verbose) as lab:
-        lab.disturb(scenario.faults, seconds)
+    with Lab(
+        build, scenario.servers, scenario.engine, scenario.load, scenario.query, scenario.shift, seed, keep, verbose
+    ) as lab:
+        lab.disturb(scenario.faults, seconds, complete=seconds >= FULL_RUN_S)
         lab.heal(calm_s=2.0, drain_s=scenario.stuck_s() + 4.0)
         lab.engine.look_back()
         left = []
@@ -167,6 +188,7 @@ def run(scenario: Scenario, build: str, seconds: float, seed: int, keep: bool, v
                 leftovers = Leftovers(connection, scenario.prefix, redis_scripts.embedded(build)["show"].text)
                 left += leftovers.wait(3 * scenario.load.ttl_ms / 1000 + 2.0)
         counts = _check(lab, scenario)
+        counts["backwards_ms_max"] = counts["backwards_us_max"] // 1000
         counts["double_grants_per_1000"] = round(1000 * counts["double_grants"] / max(1, counts["acquisitions"]), 2)
         counts["keys_left"] = len(left)
         problems = [f"keys_left: {words}" for words in left[:BREACHES_SHOWN]]
@@ -183,7 +205,7 @@ def run(scenario: Scenario, build: str, seconds: float, seed: int, keep: bool, v
                 print(f"faults: {name} {count}", file=sys.stderr)
             for words in lab.clients.complaints():
                 print(f"faults: a worker said: {words}", file=sys.stderr)
-        return Verdict(counts, problems)
+        return Verdict(counts, scenario.must_be_zero(), problems)
 
 
 def _check(lab: Lab, scenario: Scenario) -> dict[str, int]:
