@@ -177,8 +177,9 @@ class Cluster(Servers):
         """SIGSTOP, now shorter and now longer than it takes to be replaced."""
         old, bits = self._some_master(dice)
         number = self.away_begins(bits)
-        stopped = now_ns()
+        new_from = now_ns()
         engines("pause", self.id, old)
+        stopped = now_ns()
         time.sleep(dice.choice((0.4, 3.0)))
         engines("resume", self.id, old)
         # What the others have begun, they carry through.
@@ -189,7 +190,7 @@ class Cluster(Servers):
         if replaced:
             self.until(lambda: self._demoted(old), f"{old} does not step down")
             self.history.add(Op.FAILOVER, stopped, names=bits)
-            self.lost(stopped, now_ns(), LostBy.FAILOVER, bits)
+            self.lost(new_from, now_ns(), LostBy.FAILOVER, bits)
         self._settle()
 
     def migrate(self, dice: random.Random) -> None:
