@@ -83,6 +83,8 @@ talk::talk(const std::string& uri, std::chrono::milliseconds limit) {
   hear(why);
 }
 
+bool talk::comes_up() { return client_ && !client_->wait_ready(patience, std::nothrow); }
+
 bool talk::locks() {
   if (!client_) return false;
   tyer::failure why;

@@ -49,6 +49,8 @@ class talk {
   explicit talk(const std::string& uri, std::chrono::milliseconds limit = std::chrono::seconds{5});
 
   bool ready() const { return ready_; }
+  // In the end, whatever it has said before.
+  bool comes_up();
   // One attempt to lock; true if it was granted.
   bool locks();
   std::string said();
