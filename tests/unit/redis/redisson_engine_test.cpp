@@ -236,7 +236,7 @@ std::string words_of(const std::string& text) {
   EXPECT_FALSE(parsed.error) << text;
   tyer::core::boot_clock clock;
   tyer::core::random_ids ids;
-  return tyer::engine::make(parsed.value, {"", &ids, &clock, 2000ms, {}}).error.words;
+  return ::tyer_engine_redis(parsed.value, {"", &ids, &clock, 2000ms, {}}).error.words;
 }
 
 TEST(redisson_uri, says_what_means_nothing_there) {

@@ -43,12 +43,20 @@ class Scenario:
     servers: type[Servers] = Engine
     load: Load = field(default_factory=Load)
     prefix: str = "tyer:"
-    query: str = ""  # added to the URI
+    replicas: int = 0  # that each master has
+    confirmed_by: int = 0  # of these, for a grant to count
     shift: float = 0.0  # between the clocks of the servers
     shown: tuple[str, ...] = COUNTS + EXCUSED  # in the last line, in this order
 
+    def with_replicas(self, count: int) -> Scenario:
+        if count > self.replicas:
+            raise LabError(f"{self.name} has {self.replicas or 'no'} replicas of a master")
+        return replace(self, confirmed_by=count)
+
     def with_shift(self, seconds: float) -> Scenario:
         """Tokens may then run backwards after a failover: how far is what is measured."""
+        if not self.replicas:
+            raise LabError(f"{self.name} has no server that takes over from another")
         kind, options = self.engine
         shown = tuple(name for name in self.shown if name != "starved") + ("backwards_ms_max", "starved")
         return replace(self, engine=(kind, [*options, "--clock-shift"]), shift=seconds, shown=shown)
@@ -62,7 +70,15 @@ class Scenario:
         return replace(self, faults=[*others, kinds.Turns(*acts)])
 
     def must_be_zero(self) -> set[str]:
-        return set(MUST_BE_ZERO) - ({"token_order"} if self.shift else set())
+        if self.shift:
+            return set(MUST_BE_ZERO) - {"token_order"}
+        # What every replica has, no failover forgets.
+        all_have_it = self.replicas > 0 and self.confirmed_by == self.replicas
+        return set(MUST_BE_ZERO) | ({"double_grants"} if all_have_it else set())
+
+    def query(self) -> str:
+        """Added to the URI."""
+        return f"?replicas={self.confirmed_by}" if self.confirmed_by else ""
 
     def expected(self) -> set[str]:
         return set().union(*(fault.names() for fault in self.faults))
@@ -131,6 +147,7 @@ SCENARIOS = {
             about="mutexes on a master with replicas and sentinels, that fail, are stopped, or cut off",
             engine=("sentinel", ["--set", "down-after-milliseconds=1000"]),
             servers=Sentinel,
+            replicas=2,
             faults=_of_several(
                 "leader_kill", "planned_failover", "partition", "leader_pause", "replica_kill", "sentinel_kill"
             ),
@@ -141,6 +158,7 @@ SCENARIOS = {
             about="mutexes on a cluster, whose masters fail, are cut off, stopped and replaced, and whose slots move",
             engine=("cluster", []),
             servers=Cluster,
+            replicas=1,
             faults=_of_several(
                 "leader_kill", "planned_failover", "takeover", "partition", "leader_pause", "migrate", "replica_kill"
             ),
@@ -177,7 +195,7 @@ class Verdict:
 
 def run(scenario: Scenario, build: str, seconds: float, seed: int, keep: bool, verbose: bool) -> Verdict:
     with Lab(
-        build, scenario.servers, scenario.engine, scenario.load, scenario.query, scenario.shift, seed, keep, verbose
+        build, scenario.servers, scenario.engine, scenario.load, scenario.query(), scenario.shift, seed, keep, verbose
     ) as lab:
         lab.disturb(scenario.faults, seconds, complete=seconds >= FULL_RUN_S)
         lab.heal(calm_s=2.0, drain_s=scenario.stuck_s() + 4.0)
@@ -185,7 +203,7 @@ def run(scenario: Scenario, build: str, seconds: float, seed: int, keep: bool, v
         left = []
         for port in lab.engine.masters():
             with lab.engine.connect_to(port) as connection:
-                leftovers = Leftovers(connection, scenario.prefix, redis_scripts.embedded(build)["show"].text)
+                leftovers = Leftovers(connection, scenario.prefix, redis_scripts.embedded(build)["show"][0].text)
                 left += leftovers.wait(3 * scenario.load.ttl_ms / 1000 + 2.0)
         counts = _check(lab, scenario)
         counts["backwards_ms_max"] = counts["backwards_us_max"] // 1000

@@ -1,12 +1,10 @@
-// Engines without a queue: whoever is told `busy` and would wait is woken when the lock may be free.
+// There is no queue: whoever is told `busy` and would wait is woken when the lock may be free.
 #include "contract/engine/harness.hpp"
 
 namespace tyer::contract {
 
 class woken_contract : public engine_contract {
  protected:
-  bool does_not_apply() const { return can().queue || !can().push; }
-
   // As a runtime does: asks, and asks again when it was woken, until `ready`.
   void ask_until(client& who, const want& w, const std::function<bool(const outcome<answer>&)>& ready) {
     const auto end = who.now() + patience;
@@ -26,7 +24,6 @@ class woken_contract : public engine_contract {
 };
 
 TEST_F(woken_contract, a_release_wakes_those_who_wait) {
-  if (does_not_apply()) return;
   const auto held = a.wants("order");
   a.lock(held);
   const auto one = b.waits("order"), two = c.waits("order");
@@ -40,7 +37,6 @@ TEST_F(woken_contract, a_release_wakes_those_who_wait) {
 
 // Between the answer `busy` and the moment from which messages are heard, a release would be missed: so it is woken then too.
 TEST_F(woken_contract, a_release_is_not_missed_while_one_begins_to_listen) {
-  if (does_not_apply()) return;
   for (int i = 0; i < 50; ++i) {
     const auto held = a.wants("order"), next = b.waits("order");
     a.lock(held);
@@ -53,7 +49,6 @@ TEST_F(woken_contract, a_release_is_not_missed_while_one_begins_to_listen) {
 }
 
 TEST_F(woken_contract, who_has_left_is_not_woken) {
-  if (does_not_apply()) return;
   const auto held = a.wants("order"), left = b.waits("order");
   a.lock(held);
   wait_in_front(b, left);
@@ -66,7 +61,6 @@ TEST_F(woken_contract, who_has_left_is_not_woken) {
 }
 
 TEST_F(woken_contract, a_try_is_not_woken) {
-  if (does_not_apply()) return;
   const auto held = a.wants("order");
   a.lock(held);
   b.find_busy(b.wants("order"));
@@ -76,7 +70,6 @@ TEST_F(woken_contract, a_try_is_not_woken) {
 }
 
 TEST_F(woken_contract, an_eviction_wakes_too) {
-  if (does_not_apply()) return;
   const auto held = a.wants("order"), next = b.waits("order");
   a.lock(held);
   wait_in_front(b, next);
