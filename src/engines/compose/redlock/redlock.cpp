@@ -28,12 +28,10 @@ affair::setting setting_of(const std::vector<part>& nodes, milliseconds node_tim
   return s;
 }
 
+// Not push: who waits is not woken. That a hold was broken, or is asked for, is passed on as the nodes tell it.
 seam::capabilities able(const std::vector<part>& nodes) {
   const auto node = nodes.front().value->can();
-  return {.push = node.push,
-          .token = true,
-          .ttl_min = std::max(node.ttl_min, 10 * drift_least),
-          .keep_batch = node.keep_batch};
+  return {.token = true, .ttl_min = std::max(node.ttl_min, 10 * drift_least), .keep_batch = node.keep_batch};
 }
 
 }  // namespace
