@@ -27,9 +27,7 @@ cluster::cluster(loop& l, materials m)
             const shard* s = of_slot(slot);
             return s == nullptr ? nullptr : &s->link.server();
           },
-          [this](std::string_view message) {
-            if (!closing_) outer_->on_message(message);
-          }) {
+          outer_) {
   loop_->join(*this);
 }
 

@@ -18,26 +18,34 @@ constexpr seconds link_unneeded_after{10};
 
 }  // namespace
 
-wakeups::wakeups(loop& l, const materials& m, master_of master, told tell)
-    : loop_(&l), m_(&m), master_(std::move(master)), tell_(std::move(tell)) {
+wakeups::wakeups(loop& l, const materials& m, master_of master, connection::listener*& outer)
+    : loop_(&l), m_(&m), master_(std::move(master)), outer_(&outer) {
   loop_->join(*this);
 }
 
-void wakeups::waits(std::string_view key, const core::id& who, milliseconds how_long) {
-  const auto tag = key.find('{');
-  if (closing_ || tag == key.npos) return;
-  const auto name = m_->inbox + std::string{key.substr(tag)};
+void wakeups::waits(std::string_view key, const core::id& who, time_point sent, milliseconds how_long) {
+  if (closing_) return;
+  const auto name = name_of(key);
   auto at = channels_.find(name);
   if (at == channels_.end()) {
     if (channels_.size() >= channels_max) return;
-    at = channels_.emplace(name, channel{.slot = hash_slot(key), .waiters = {}}).first;
+    at = channels_.emplace(name, channel{.key = std::string{key}, .slot = hash_slot(key), .waiters = {}}).first;
   }
   const auto now = m_->clock->now();
   auto& c = at->second;
-  auto& until = c.waiters[who];
-  until = std::max(until, now + how_long);
+  const auto [mine, fresh] = c.waiters.try_emplace(who, now + how_long);
+  mine->second = std::max(mine->second, now + how_long);
+  c.until = std::max(c.until, mine->second);
   if (c.at == nullptr && now >= c.again) listen(at->first, c);
   next_sweep_ = std::min(next_sweep_, now + sweep_every);
+  // We listen for others already, but it may have had its turn before we did: answers come on another connection.
+  const bool listens = c.at != nullptr && c.at->hears.listens(name);
+  if (fresh && listens && sent <= c.since) (*outer_)->on_unheard(c.key, {&who, 1});
+}
+
+void wakeups::waits_no_more(std::string_view key, const core::id& who) {
+  const auto at = channels_.find(name_of(key));
+  if (at != channels_.end()) at->second.waiters.erase(who);
 }
 
 wakeups::link& wakeups::link_to(const core::endpoint& master) {
@@ -67,21 +75,26 @@ void wakeups::leave(const std::string& name, channel& c) {
 void wakeups::follow() {
   for (auto& [name, c] : channels_) {
     const auto* master = master_(c.slot);
-    if (master == nullptr || (c.at != nullptr && c.at->hears.server() == *master)) continue;
+    if (c.at == nullptr || master == nullptr || c.at->hears.server() == *master) continue;  // without one: see sweep()
     leave(name, c);
     listen(name, c);
   }
 }
 
-void wakeups::on_heard(std::string_view, std::string_view message) { tell_(message); }
+void wakeups::on_heard(std::string_view, std::string_view message) {
+  if (!closing_) (*outer_)->on_message(message);
+}
 
-// What was said before is missed, so whoever waits asks once.
+// What was said before is missed, so it is looked after whoever waits.
 void wakeups::on_listening(std::string_view name) {
   const auto at = channels_.find(name);
-  if (at == channels_.end()) return;
-  at->second.pause = {};
-  const auto waiters = at->second.waiters;
-  for (const auto& [who, until] : waiters) tell_("w" + std::string{who.view()});
+  if (closing_ || at == channels_.end()) return;
+  auto& c = at->second;
+  c.pause = {};
+  c.since = m_->clock->now();
+  std::vector<core::id> ids;
+  for (const auto& [who, until] : c.waiters) ids.push_back(who);
+  if (!ids.empty()) (*outer_)->on_unheard(c.key, ids);
 }
 
 // The slot has moved, or the user may not: soon we know, or it will not change soon.
@@ -99,7 +112,7 @@ void wakeups::sweep(time_point t) {
   for (auto at = channels_.begin(); at != channels_.end();) {
     auto& [name, c] = *at;
     std::erase_if(c.waiters, [t](const auto& w) { return w.second <= t; });
-    if (c.waiters.empty()) {
+    if (c.until <= t) {
       leave(name, c);
       at = channels_.erase(at);
       continue;

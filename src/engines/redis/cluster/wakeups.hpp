@@ -25,13 +25,15 @@ class wakeups final : ear::listener, loop::member {
   static constexpr std::size_t channels_max = 10'000;  // further names are looked at again instead
 
   using master_of = std::function<const core::endpoint*(std::uint16_t slot)>;
-  using told = std::function<void(std::string_view message)>;  // as from an inbox
 
-  wakeups(loop&, const materials&, master_of, told);
+  // Both are told what the engine is: a message as from an inbox; and who may have had its turn before we listened.
+  wakeups(loop&, const materials&, master_of, connection::listener*& outer);
   ~wakeups() { loop_->leave(*this); }
 
-  // This id waits for the name of this key, and is worth listening for that long.
-  void waits(std::string_view key, const core::id&, std::chrono::milliseconds);
+  // This id waits for the name of this key, by the answer to what was sent then, and is worth listening for that long.
+  void waits(std::string_view key, const core::id&, engine::time_point sent, std::chrono::milliseconds);
+
+  void waits_no_more(std::string_view key, const core::id&);
 
   // Slots may have other masters now.
   void follow();
@@ -52,7 +54,10 @@ class wakeups final : ear::listener, loop::member {
     bool closed = false;
   };
   struct channel {
+    std::string key;
     std::uint16_t slot = 0;
+    time_point until{};  // we listen, also when nobody waits just now
+    time_point since{};  // we have listened, if we do
     link* at = nullptr;  // none: it is tried again later
     time_point again{};
     std::chrono::milliseconds pause{};
@@ -60,6 +65,7 @@ class wakeups final : ear::listener, loop::member {
   };
   using channels = std::map<std::string, channel, std::less<>>;
 
+  std::string name_of(std::string_view key) const { return m_->inbox + std::string{key.substr(key.find('{'))}; }
   void listen(const std::string& name, channel&);
   void leave(const std::string& name, channel&);
   link& link_to(const core::endpoint&);
@@ -80,7 +86,7 @@ class wakeups final : ear::listener, loop::member {
   loop* loop_;
   const materials* m_;
   master_of master_;
-  told tell_;
+  connection::listener** outer_;
   channels channels_;
   std::vector<std::unique_ptr<link>> links_, leaving_;
   time_point next_sweep_ = time_point::max();
