@@ -57,7 +57,7 @@ class TYER_EXPORT hold {
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
   // Larger for every later conflicting grant of this name; fits a signed 64-bit column. An upgrade or a downgrade gives
-  // the hold a new one.
+  // the hold a new one. Throws errc::unsupported where the engine has none (redis://…?protocol=redisson).
   std::uint64_t token() const;
 
   // Of this hold and no other; the same for as long as it lives. Where a failover can make two holds have the same token

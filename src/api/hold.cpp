@@ -40,7 +40,10 @@ hold& hold::operator=(hold&& other) noexcept {
 
 std::uint64_t hold::token() const {
   if (!state_) throw error(errc::not_held);
-  return state_->token();
+  const auto token = state_->token();
+  if (token == 0)
+    throw error({errc::unsupported, "this engine gives no tokens: only the lease protects what you write to"});
+  return token;
 }
 
 hold_id hold::id() const {

@@ -152,6 +152,11 @@ std::optional<std::string> uri::take(std::string_view key) {
   return value;
 }
 
+std::optional<std::string> uri::find(std::string_view key) const {
+  const auto at = std::find_if(query.begin(), query.end(), [&](const auto& item) { return item.first == key; });
+  return at == query.end() ? std::nullopt : std::optional{at->second};
+}
+
 std::string uri::shown() const {
   std::string text = scheme + "://";
   for (std::size_t i = 0; i < hosts.size(); ++i) {

@@ -55,9 +55,9 @@ struct request {
   milliseconds waiter_ttl{};             // of a place in the queue, and of a hand-over until it is claimed
   milliseconds lock_delay{};             // after an unclean loss: see release
   milliseconds not_after{};              // executed later than this after it was made: does nothing, why::not_sent
-  bool enqueue = false;
-  std::uint64_t seen = 0;  // largest token part the client knows for this name
-  std::string_view owner;  // host, pid, label, call site: for people
+  bool enqueue = false;                  // an engine without a queue answers busy, and wakes by push if it can
+  std::uint64_t seen = 0;                // largest token part the client knows for this name
+  std::string_view owner;                // host, pid, label, call site: for people
 };
 
 struct granted {
@@ -94,7 +94,9 @@ struct capabilities {
   bool queue = false, shared = false, permits = false, push = false, token = false, convert = false;
   bool lock_delay = false;
   bool lift = false;
-  bool watch = false;  // changed() comes by itself; else whoever observes a name lists it from time to time
+  bool watch = false;    // changed() comes by itself; else whoever observes a name lists it from time to time
+  bool owners = true;    // keeps request::owner, and lists it
+  bool handoffs = true;  // a hold may go from one caller of a client to the next without a request
   milliseconds ttl_min{1};
   std::size_t keep_batch = 1;  // how many ids one keep() may carry
 };

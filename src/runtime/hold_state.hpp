@@ -28,7 +28,7 @@ class hold_state {
   enum class phase : std::uint8_t { held, lost, released };
 
   struct grant {
-    std::uint64_t token;
+    std::uint64_t token;  // 0: the engine has none
     lease::time_point at, valid_until;
     engine::mode how;
     std::vector<std::uint32_t> slots;

@@ -8,6 +8,7 @@
 //     ?tombstone_ttl=SECONDS   how long the last token of a free lock is remembered (86400)
 //     ?waiters_max=N           waiters per name (100000)
 //     ?in_flight_max=N         requests in flight (65536)
+//     ?protocol=redisson       another engine, which reads the rest: redisson/redisson.hpp
 //     ?replicas=K              only what K replicas have confirmed counts as granted or renewed (0)
 //   only with TLS
 //     ?ca=FILE                 certificates of the authorities to trust, PEM (default: the system's)

@@ -1,4 +1,5 @@
-# Turns scripts/NAME.lua into one .cpp: cmake -DNAMES=a;b -DFROM=folder -DTO=file -P embed_scripts.cmake
+# Turns scripts/NAME.lua into one .cpp:
+#   cmake -DNAMES=a;b -DFROM=folder -DTO=file [-DROOM=folder below engines/redis] -P embed_scripts.cmake
 #
 # A line `-- include other.lua` is replaced by that file; comments and indentation are dropped, since the server keeps the
 # text of every script. The SHA1 is that of exactly the bytes that are embedded.
@@ -44,14 +45,9 @@ string(REPLACE ";" ", &" pointers "${NAMES}")
 string(REPLACE ";" ", " names "${NAMES};all")
 string(REPLACE ";" ", cluster::" cluster_names "${NAMES};all")
 
-file(WRITE ${TO}.new "// Made from scripts/*.lua by embed_scripts.cmake.
-#include \"engines/redis/scripts.hpp\"
-
-namespace tyer::redis::scripts {
-
-${rows}const std::array<const script*, count> all{&${pointers}};
-
-namespace cluster {
+set(header engines/redis/scripts.hpp)
+set(space tyer::redis::scripts)
+set(cluster_part "namespace cluster {
 namespace {
 
 ${cluster_rows}const std::array<const script*, count> all{&${pointers}};
@@ -61,6 +57,20 @@ ${cluster_rows}const std::array<const script*, count> all{&${pointers}};
 
 const set on_one_server{${names}}, in_a_cluster{cluster::${cluster_names}};
 
-}  // namespace tyer::redis::scripts
+")
+if(ROOM)
+  set(cluster_part "")
+  set(header engines/redis/${ROOM}/scripts.hpp)
+  set(space tyer::redis::${ROOM}::scripts)
+endif()
+
+file(WRITE ${TO}.new "// Made from scripts/*.lua by embed_scripts.cmake.
+#include \"${header}\"
+
+namespace ${space} {
+
+${rows}const std::array<const script*, count> all{&${pointers}};
+
+${cluster_part}}  // namespace ${space}
 ")
 file(RENAME ${TO}.new ${TO})

@@ -9,6 +9,7 @@
 #include "engines/redis/keep_apart.hpp"
 #include "engines/redis/keys.hpp"
 #include "engines/redis/listing.hpp"
+#include "engines/redis/redisson/redisson.hpp"
 #include "engines/redis/scripts.hpp"
 
 #include <tyer/export.hpp>
@@ -317,6 +318,10 @@ void redis_engine::on_message(std::string_view text) {
 }  // namespace tyer::redis
 
 TYER_EXPORT tyer::engine::made tyer_engine_redis(tyer::core::uri& address, const tyer::engine::environment& e) {
+  if (const auto protocol = address.take("protocol")) {
+    if (*protocol == "redisson") return tyer::redis::redisson::make(address, e);
+    return {nullptr, {tyer::errc::invalid_uri, "?protocol= must be redisson, or left out"}};
+  }
   if (auto f = tyer::redis::keys::check_prefix(e.prefix)) return {nullptr, std::move(f)};
   auto read = tyer::redis::read(address);
   if (read.error) return {nullptr, std::move(read.error)};

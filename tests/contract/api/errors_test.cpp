@@ -111,5 +111,15 @@ TYPED_TEST(lock_errors, a_client_that_was_moved_from_makes_no_locks) {
   EXPECT_TRUE(this->make(moved).try_acquire());
 }
 
+TEST_F(errors, where_there_are_no_tokens_nobody_is_given_one) {
+  if (can().token) GTEST_SKIP() << "this engine has tokens";
+  auto c = connect();
+  const auto h = tyer::mutex{c, name()}.acquire();
+  EXPECT_EQ(code_of([&] { static_cast<void>(h.token()); }), errc::unsupported);
+  const auto several = tyer::multi_mutex{c, {name() + "/1", name() + "/2"}}.acquire();
+  EXPECT_EQ(code_of([&] { static_cast<void>(several.token(name() + "/1")); }), errc::unsupported);
+  EXPECT_EQ(code_of([&] { tyer::leader{c, name()}; }), errc::unsupported) << "a term is a token";
+}
+
 }  // namespace
 }  // namespace contract

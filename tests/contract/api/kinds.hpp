@@ -60,7 +60,9 @@ struct shared_mutex_kind : kind_of<tyer::shared_mutex> {
 struct semaphore_kind : kind_of<semaphore_of_one> {
   static bool able(const tyer::engine::capabilities& can) { return can.permits; }
 };
-struct leader_kind : kind_of<tyer::leader> {};
+struct leader_kind : kind_of<tyer::leader> {
+  static bool able(const tyer::engine::capabilities& can) { return can.token; }
+};
 struct multi_kind : kind_of<multi_lock> {
   static std::vector<std::string> names(const std::string& name) { return three_names(name); }
 };

@@ -61,7 +61,7 @@ std::unique_ptr<tyer::engine::engine> make_engine(std::string_view uri, tyer::co
                                                   const tyer::core::clock& clock) {
   auto [address, wrong] = tyer::core::parse_uri(uri);
   if (wrong) throw std::runtime_error(wrong.words);
-  auto prefix = address.take("prefix").value_or("tyer:");
+  auto prefix = address.take("prefix").value_or(address.find("protocol") ? "" : "tyer:");
   auto made = tyer::engine::make(std::move(address), {std::move(prefix), &ids, &clock, request_timeout, {}});
   if (made.error) throw std::runtime_error(made.error.words);
   return std::move(made.value);

@@ -26,10 +26,16 @@ def rights(of: str) -> list[str]:
     return found[1].replace("tyer:", "contract:").split()
 
 
-def members() -> list[tuple[str, int]]:
-    """Name and port of every server of the instance that we run under."""
+def servers() -> list[tuple[str, int]]:
+    """What each server of the instance is that we run under, in the words of the page, and its port."""
     told = subprocess.check_output([ROOT / "tools/engines", "members", os.environ["TYER_ENGINE_ID"], "--json"])
-    return [(member["name"], member["port"]) for member in json.loads(told)]
+    return [(_role(member["name"]), member["port"]) for member in json.loads(told)]
+
+
+def _role(name: str) -> str:
+    if name.startswith("sentinel"):
+        return "sentinel"
+    return "node of a cluster" if os.environ["TYER_ENGINE_ID"].startswith("cluster") else "server"
 
 
 def ask(port: int, *words: str):

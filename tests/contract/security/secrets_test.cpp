@@ -8,13 +8,13 @@
 namespace security {
 namespace {
 
-// Servers with TLS, a user and a password; and a second user who may do next to nothing.
+// Servers with TLS, a user and a password; a second user who may do next to nothing, and a third who has a prefix.
 class secrets : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    servers =
-        std::make_unique<target>("--tls --user '" + user + "' --password '" + password +
-                                 "' --set 'user=limited on >hunter2limited ~* -@all +hello +auth +client|setname'");
+    servers = std::make_unique<target>("--tls --user '" + user + "' --password '" + password +
+                                       "' --set 'user=limited on >hunter2limited ~* -@all +hello +auth +client|setname'"
+                                       " --set 'user=other on >hunter2other ~other:* &other:* +@all'");
   }
   static void TearDownTestSuite() { servers.reset(); }
 
@@ -22,14 +22,14 @@ class secrets : public ::testing::Test {
   static std::string right_uri(const std::string& host = {}) {
     return servers->uri(target::login(user, password), query() + servers->sentinel_login(user, password), host);
   }
-  // Refused, with words of which none is secret. Gives back all that was said.
-  static std::string refused(const std::string& uri) {
+  // Refused, in the end with these words, and none of all that is said is secret.
+  static void refused(const std::string& uri, std::string_view words = {}) {
     talk t{uri, std::chrono::milliseconds{200}};
     EXPECT_FALSE(t.ready());
     EXPECT_FALSE(t.locks());
+    EXPECT_TRUE(t.says(words)) << t.said();
     EXPECT_GT(t.said().size(), 20U) << "and why?";
     EXPECT_EQ(secret_in(t.said()), "") << t.said();
-    return t.said();
   }
 
   static inline std::unique_ptr<target> servers;
@@ -37,15 +37,14 @@ class secrets : public ::testing::Test {
 
 TEST_F(secrets, the_right_password_is_let_in_and_not_repeated) {
   talk t{right_uri()};
-  EXPECT_TRUE(t.ready()) << t.said();
+  EXPECT_TRUE(t.comes_up()) << t.said();
   EXPECT_TRUE(t.locks()) << t.said();
   EXPECT_EQ(secret_in(t.said()), "") << t.said();
 }
 
 TEST_F(secrets, a_wrong_password) {
-  const auto said =
-      refused(servers->uri(target::login(user, "hunter2wrong"), query() + servers->sentinel_login(user, password)));
-  EXPECT_NE(said.find("WRONGPASS"), std::string::npos) << said;
+  refused(servers->uri(target::login(user, "hunter2wrong"), query() + servers->sentinel_login(user, password)),
+          "WRONGPASS");
 }
 
 TEST_F(secrets, a_wrong_user) {
@@ -56,17 +55,27 @@ TEST_F(secrets, no_password_at_all) { refused(servers->uri("", query())); }
 
 TEST_F(secrets, a_wrong_password_for_the_sentinels) {
   if (!servers->has_sentinels()) GTEST_SKIP() << "no sentinels here";
-  const auto said =
-      refused(servers->uri(target::login(user, password), query() + servers->sentinel_login(user, sentinel_password)));
-  EXPECT_NE(said.find("WRONGPASS"), std::string::npos) << said;
+  refused(servers->uri(target::login(user, password), query() + servers->sentinel_login(user, sentinel_password)),
+          "WRONGPASS");
 }
 
 // The server's own words name the user that it refuses; the password is in none.
 TEST_F(secrets, a_user_who_may_not_lock) {
   talk t{servers->uri(target::login("limited", "hunter2limited"), query() + servers->sentinel_login(user, password))};
   EXPECT_FALSE(t.locks());
-  EXPECT_NE(t.said().find("NOPERM"), std::string::npos) << t.said();
+  EXPECT_TRUE(t.says("NOPERM")) << t.said();
   EXPECT_EQ(secret_in(t.said()), "") << t.said();
+}
+
+TEST_F(secrets, a_user_of_another_prefix_cannot_touch_these_locks) {
+  const auto as_other = target::login("other", "hunter2other");
+  const auto with = query() + servers->sentinel_login(user, password);
+  talk own{servers->uri(as_other, with + "&prefix=other:")};
+  EXPECT_TRUE(own.comes_up() && own.locks()) << own.said();
+  talk ours{servers->uri(as_other, with)};
+  EXPECT_FALSE(ours.locks());
+  EXPECT_TRUE(ours.says("NOPERM")) << ours.said();
+  EXPECT_EQ(secret_in(ours.said()), "") << ours.said();
 }
 
 TEST_F(secrets, tls_that_fails) {
@@ -75,9 +84,8 @@ TEST_F(secrets, tls_that_fails) {
 }
 
 TEST_F(secrets, a_server_that_cannot_be_reached) {
-  const auto with = target::login(user, password) + "127.0.0.1:1";
-  const auto path = servers->has_sentinels() ? "/mymaster" : "";
-  refused(servers->scheme() + "://" + with + path + "?" + query() + servers->sentinel_login(user, sentinel_password));
+  refused(servers->scheme() + "://" + target::login(user, password) + servers->dead_hosts() + servers->path() + "?" +
+          query() + servers->sentinel_login(user, sentinel_password));
 }
 
 TEST_F(secrets, a_host_that_there_is_not) { refused(right_uri("nowhere.invalid")); }
@@ -86,7 +94,7 @@ TEST_F(secrets, servers_that_go_away) {
   target own{"--user '" + user + "' --password '" + password + "'"};
   talk t{
       own.uri(target::login(user, password), own.sentinel_login(user, password).substr(own.has_sentinels() ? 1 : 0))};
-  EXPECT_TRUE(t.locks()) << t.said();
+  EXPECT_TRUE(t.comes_up() && t.locks()) << t.said();
   own.kill();
   EXPECT_TRUE(t.says("cannot connect to")) << t.said();
   EXPECT_EQ(secret_in(t.said()), "") << t.said();
@@ -95,31 +103,29 @@ TEST_F(secrets, servers_that_go_away) {
 // Everything that can be written wrong in a URI, and the password at every place where it could be.
 TEST_F(secrets, a_uri_that_cannot_be_understood) {
   const auto scheme = servers->scheme() + "://";
-  const auto path = servers->has_sentinels() ? "/mymaster" : "";
-  const auto at = user + ":hunter2@";
+  const auto hosts = servers->dead_hosts(), path = servers->path();
+  const auto good = user + ":hunter2@" + hosts + path;
   for (const auto& rest : {
-           at,                     // no host
-           at + "h:99999" + path,  // no port
-           at + "h:1x" + path,
-           at + "h" + path + "/hunter2",  // no database
-           at + "h" + path + "?tombstone_ttl=hunter2",
-           at + "h" + path + "?waiters_max=hunter2",
-           at + "h" + path + "?in_flight_max=hunter2",
-           at + "h" + path + "?verify=hunter2",
-           at + "h" + path + "?cert=hunter2",  // and no key
-           at + "h" + path + "?replicas=hunter2",
-           at + "h" + path + "?unknown=hunter2",
-           at + "h" + path + "?x=%hunter2",
-           user + "@h" + path,  // no password
-           user + ":%hunter2@h" + path,
-           user + ":1/hunter2@h" + path,
-           user + ":1?hunter2@h" + path,
-           user + ":1?hunter2=1@h" + path,
-           user + ":1#hunter2@h" + path,
-           user + ":a/hunter2@h" + path,
-           user + ":hunter2/1@h" + path,
+           user + ":hunter2@,",  // no host
+           user + ":hunter2@" + hosts + "x" + path,
+           good + "/hunter2",  // no database
+           good + "?tombstone_ttl=hunter2",
+           good + "?waiters_max=hunter2",
+           good + "?in_flight_max=hunter2",
+           good + "?verify=hunter2",
+           good + "?cert=hunter2",  // and no key
+           good + "?replicas=hunter2",
+           good + "?unknown=hunter2",
+           good + "?x=%hunter2",
+           user + "@" + hosts + path,  // no password
+           user + ":%hunter2@" + hosts + path,
+           user + ":1/hunter2@" + hosts + path,
+           user + ":1?hunter2@" + hosts + path,
+           user + ":1?hunter2=1@" + hosts + path,
+           user + ":1#hunter2@" + hosts + path,
+           user + ":a/hunter2@" + hosts + path,
+           user + ":hunter2/1@" + hosts + path,
        }) {
-    if (rest == at && !servers->has_sentinels()) continue;  // means the server of this machine
     EXPECT_THROW(tyer::client{scheme + rest}, tyer::error) << rest;
     refused(scheme + rest);
   }

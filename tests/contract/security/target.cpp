@@ -43,8 +43,15 @@ std::string target::uri(const std::string& login, const std::string& query, cons
   for (const auto& e : address_.hosts) {
     hosts += (hosts.empty() ? "" : ",") + (host.empty() ? e.host : host) + ":" + std::to_string(e.port);
   }
-  const auto path = address_.path.empty() ? "" : "/" + address_.path;
-  return scheme() + "://" + login + hosts + path + (query.empty() ? "" : "?" + query);
+  return scheme() + "://" + login + hosts + path() + (query.empty() ? "" : "?" + query);
+}
+
+std::string target::dead_hosts() const {
+  std::string hosts;
+  for (std::size_t port = 1; port <= address_.hosts.size(); ++port) {
+    hosts += (hosts.empty() ? "" : ",") + std::string{"127.0.0.1:"} + std::to_string(port);
+  }
+  return hosts;
 }
 
 std::string target::login(const std::string& user, const std::string& password) {
@@ -75,6 +82,8 @@ talk::talk(const std::string& uri, std::chrono::milliseconds limit) {
   ready_ = !why;
   hear(why);
 }
+
+bool talk::comes_up() { return client_ && !client_->wait_ready(patience, std::nothrow); }
 
 bool talk::locks() {
   if (!client_) return false;

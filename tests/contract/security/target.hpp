@@ -28,6 +28,10 @@ class target {
 
   // The URI with another login, other options and, if named, another host in place of all.
   std::string uri(const std::string& login, const std::string& query, const std::string& host = {}) const;
+  // As many hosts as there are, where nobody listens.
+  std::string dead_hosts() const;
+  // What stands behind the hosts: the name of the master.
+  std::string path() const { return address_.path.empty() ? "" : "/" + address_.path; }
 
   // user:password@, and for sentinels the same in the query.
   static std::string login(const std::string& user, const std::string& password);
@@ -45,6 +49,8 @@ class talk {
   explicit talk(const std::string& uri, std::chrono::milliseconds limit = std::chrono::seconds{5});
 
   bool ready() const { return ready_; }
+  // In the end, whatever it has said before.
+  bool comes_up();
   // One attempt to lock; true if it was granted.
   bool locks();
   std::string said();

@@ -19,7 +19,8 @@ class tls : public ::testing::Test {
   static void expect_refused(const std::string& uri, const std::string& words) {
     talk t{uri};
     EXPECT_FALSE(t.ready());
-    EXPECT_NE(t.said().find(words), std::string::npos) << t.said();
+    // On a busy machine the first attempt may have taken too long to come to the point.
+    EXPECT_TRUE(t.says(words)) << t.said();
   }
 
   static inline std::unique_ptr<target> servers;
@@ -27,7 +28,7 @@ class tls : public ::testing::Test {
 
 TEST_F(tls, with_the_right_authority_it_locks) {
   talk t{servers->uri("", ca())};
-  EXPECT_TRUE(t.ready()) << t.said();
+  EXPECT_TRUE(t.comes_up()) << t.said();
   EXPECT_TRUE(t.locks()) << t.said();
 }
 
@@ -50,7 +51,7 @@ TEST_F(tls, a_file_that_is_not_there_is_named) {
 
 TEST_F(tls, unchecked_only_when_asked_for_and_with_a_warning) {
   talk t{servers->uri("", "verify=none")};
-  EXPECT_TRUE(t.ready()) << t.said();
+  EXPECT_TRUE(t.comes_up()) << t.said();
   EXPECT_TRUE(t.locks()) << t.said();
   EXPECT_NE(t.said().find("verify=none"), std::string::npos) << t.said();
 }
@@ -67,7 +68,7 @@ class mutual_tls : public tls {
 
 TEST_F(mutual_tls, with_a_certificate_of_ones_own_it_locks) {
   talk t{servers->uri("", ca() + own("client"))};
-  EXPECT_TRUE(t.ready()) << t.said();
+  EXPECT_TRUE(t.comes_up()) << t.said();
   EXPECT_TRUE(t.locks()) << t.said();
 }
 

@@ -34,12 +34,12 @@ std::vector<breach> stale_accepted(const story&);
 // A grant whose acquire was invoked after a conflicting one of the name had returned, with a token that is not larger;
 // one token for two holds that conflict; a hold whose token changes while its mode does not.
 // Two of the kind are excused, and counted here instead: tokens_lost, if the engine's counters were lost between the two
-// (lost_with_tokens); tokens_crossed, if the later one is handed on inside a process, from a lease that existed before
-// the other was granted beside it in a failover.
+// (lost_with_tokens); tokens_crossed, if the later one is handed on inside a process, from a lease that was asked for
+// before the other was granted, in a failover.
 std::vector<breach> token_order(const story&, const limits& = {});
 std::vector<breach> tokens_lost(const story&);
 std::vector<breach> tokens_crossed(const story&, const limits& = {});
-// How far the tokens of later grants ran backwards at the most, in the engine's own measure (Redis: microseconds).
+// How far the tokens of later grants of the engine ran backwards at the most, in its own measure (Redis: microseconds).
 std::uint64_t backwards_max(const story&);
 
 // Validity windows of one name that overlap: of two writers; of a reader and a writer; of more permits than there are,

@@ -81,9 +81,10 @@ TEST(TokensCrossed, ALeaseGoesOnFromHandToHandBesideAnotherOfAFailover) {
   const auto good = with(500, 10).lost(390, 450, lost_by_failover).told();
   EXPECT_TRUE(token_order(good).empty());
   EXPECT_EQ(tokens_crossed(good).size(), 1u);
-  EXPECT_EQ(token_order(with(500, 10).told()).size(), 1u);                                      // no failover
-  EXPECT_EQ(token_order(with(500, 12).lost(390, 450, lost_by_failover).told()).size(), 1u);     // another process
-  EXPECT_EQ(token_order(with(500, 10).lost(390, 450, lost_by_failover, 2).told()).size(), 1u);  // another name
+  EXPECT_EQ(token_order(with(500, 10).lost(-9000, -2000, lost_by_failover).told()).size(), 1u);  // long ago
+  EXPECT_EQ(token_order(with(500, 10).told()).size(), 1u);                                       // no failover
+  EXPECT_EQ(token_order(with(500, 12).lost(390, 450, lost_by_failover).told()).size(), 1u);      // another process
+  EXPECT_EQ(token_order(with(500, 10).lost(390, 450, lost_by_failover, 2).told()).size(), 1u);   // another name
 }
 
 TEST(Stuck, OutageOfOtherNamesIsNoExcuse) {

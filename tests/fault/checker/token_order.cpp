@@ -1,7 +1,6 @@
-#include "checker/windows.hpp"
+#include "checker/checks.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 
 namespace fault {
@@ -86,18 +85,22 @@ bool forgotten(const inversion& i, const story& s) {
   });
 }
 
-// A hold has the part of the token of the lease it was handed. If that lease and the other hold are the two sides of a
-// failover, the lease may be the older one, and goes on from hand to hand when the other is over.
+// Inside a process: the engine made only the first token of a lease.
+bool handed_on(const grant& g) { return g.token % 256 != 0; }
+
+// A hold has the part of the token of the lease it was handed, made when the engine gave the lease out, perhaps before
+// anybody came for it. If another was granted meanwhile by the other side of a failover, its token may be the larger one,
+// and the lease goes on from hand to hand when the other is over.
 bool crossed(const inversion& i, const story& s, const limits& l) {
-  std::vector<data_loss> failovers;
-  std::copy_if(s.losses.begin(), s.losses.end(), std::back_inserter(failovers),
-               [](const data_loss& loss) { return (loss.how & lost_by_failover) != 0; });
-  if (i.after->token % 256 == 0) return false;
-  return std::any_of(s.grants.begin(), s.grants.end(), [&](const grant& g) {
-    const bool of_the_lease = g.name == i.after->name && g.pid == i.after->pid && g.token / 256 == i.after->token / 256;
-    const bool at_once = g.window_begin() < i.before->window_end() && i.before->window_begin() < g.window_end();
-    return of_the_lease && at_once && excused(g, *i.before, failovers, l);
+  if (!handed_on(*i.after)) return false;
+  const bool asked_before = std::any_of(s.grants.begin(), s.grants.end(), [&](const grant& g) {
+    return g.name == i.after->name && g.pid == i.after->pid && g.token / 256 == i.after->token / 256 &&
+           g.invoked < i.before->returned;
   });
+  return asked_before && std::any_of(s.losses.begin(), s.losses.end(), [&](const data_loss& loss) {
+           return (loss.how & lost_by_failover) != 0 && loss.names.has(i.after->name) &&
+                  i.before->returned > loss.new_from && i.before->invoked < loss.old_until + l.ttl_ns;
+         });
 }
 
 }  // namespace
@@ -130,7 +133,8 @@ std::vector<breach> tokens_crossed(const story& s, const limits& l) {
 std::uint64_t backwards_max(const story& s) {
   std::uint64_t most = 0;
   for (const inversion& i : inversions(s)) {
-    if (i.before->token > i.after->token) most = std::max(most, i.before->token / 256 - i.after->token / 256);
+    if (handed_on(*i.after) || i.before->token <= i.after->token) continue;
+    most = std::max(most, i.before->token / 256 - i.after->token / 256);
   }
   return most;
 }

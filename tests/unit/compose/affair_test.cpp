@@ -18,6 +18,9 @@ using kind = affair::order::kind;
 
 class affair_test : public ::testing::Test {
  protected:
+  void SetUp() override {
+    for (std::size_t i = 0; i < 5; ++i) come(i);
+  }
   // Takes the requests of this kind that go to these nodes, in order; the others stay where they are.
   affair::order taken(kind what, std::size_t node) {
     collect();
@@ -66,7 +69,15 @@ class affair_test : public ::testing::Test {
     return r ? std::optional{std::get<fate>(r->was)} : std::nullopt;
   }
 
-  const affair::setting setting{{"a:1", "b:2", "c:3", "d:4", "e:5"}, 2s, 50ms};
+  void come(std::size_t node) {
+    there.on_up(node, {"id", "version"}, now);
+    it.on_up(node, now);
+  }
+  void leave(std::size_t node) { there.on_down(node, wrong(why::not_sent), now); }
+
+  const std::vector<std::string> names{"a:1", "b:2", "c:3", "d:4", "e:5"};
+  presence there{names, 50ms};
+  const affair::setting setting{names, 2s, 50ms, &there};
   time_point now{1000s};
   affair it{setting};
 
@@ -181,7 +192,8 @@ TEST_F(affair_test, a_minority_whose_grant_is_unknown_is_undone_after_the_releas
   EXPECT_TRUE(it.take_acquired());
   now += 1s;
   it.release(now);
-  for (std::size_t i = 0; i < 5; ++i) let_go(i, i < 3 ? fate::holding : fate::gone);
+  for (std::size_t i = 0; i < 4; ++i) let_go(i, i < 3 ? fate::holding : fate::gone);
+  EXPECT_EQ(count(kind::release), 0u) << "node 4 was sent nothing, so it has nothing";
   EXPECT_EQ(released(), fate::holding);
   EXPECT_FALSE(it.over(now));
   pass(3s);
@@ -254,8 +266,46 @@ TEST_F(affair_test, a_release_is_told_when_a_majority_has_let_go_and_goes_on_wit
   fail_release(3, why::not_sent);
   let_go(4);
   EXPECT_FALSE(it.over(now));
-  it.on_up(3);
+  it.on_up(3, now);
   let_go(3);
+  EXPECT_TRUE(it.over(now));
+}
+
+TEST_F(affair_test, a_node_that_is_away_is_asked_nothing) {
+  leave(1);
+  leave(4);
+  acquire();
+  EXPECT_EQ(count(kind::acquire), 3u);
+  for (const std::size_t i : {0u, 2u, 3u}) grant(i);
+  EXPECT_TRUE(it.take_acquired());
+  it.release(now);
+  EXPECT_EQ(count(kind::release), 3u) << "the others have nothing to give back";
+  for (const std::size_t i : {0u, 2u, 3u}) let_go(i);
+  EXPECT_EQ(released(), fate::holding);
+  EXPECT_TRUE(it.over(now));
+}
+
+TEST_F(affair_test, with_a_majority_away_nobody_is_asked) {
+  for (const std::size_t i : {0u, 2u, 4u}) leave(i);
+  acquire();
+  EXPECT_EQ(count(kind::acquire), 0u);
+  EXPECT_EQ(std::get<failure>(lost().value().why).code, make_error_code(errc::unavailable));
+}
+
+TEST_F(affair_test, what_a_node_had_when_it_left_waits_until_it_is_back_or_has_expired) {
+  win();
+  leave(3);
+  leave(4);
+  it.release(now);
+  EXPECT_EQ(count(kind::release), 3u);
+  for (const std::size_t i : {0u, 1u, 2u}) let_go(i);
+  EXPECT_EQ(released(), fate::holding);
+  EXPECT_EQ(it.due(), now + 10s) << "it does not try again and again meanwhile";
+  now += 1s;
+  come(3);
+  let_go(3);
+  EXPECT_FALSE(it.over(now));
+  pass(9s);
   EXPECT_TRUE(it.over(now));
 }
 

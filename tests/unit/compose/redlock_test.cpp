@@ -166,6 +166,7 @@ TEST_F(redlock_test, an_eviction_breaks_only_what_a_majority_holds_and_is_told) 
   pump([&] { return !suspects.empty(); });
   EXPECT_EQ(suspects.front(), a);
   EXPECT_EQ(kept(a), fate::gone);
+  pump([&] { return holds() == 0; });
   const auto b = ids.next();
   lock_everywhere(b);
   for (const std::size_t i : {0u, 1u, 2u}) stores[i]->lose_everything();

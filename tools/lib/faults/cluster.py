@@ -116,9 +116,16 @@ class Cluster(Servers):
     def planned_failover(self, dice: random.Random) -> None:
         """The master waits until its replica has everything: nothing may be lost."""
         old, bits = self._some_master(dice)
+        new_from = now_ns()
         self.ask_node(self._replica_of(old), "CLUSTER", "FAILOVER")
         self.until(lambda: self._replaced(old, bits), f"{old} was not replaced")
+        self._ended_early(new_from, bits)
         self._settle()
+
+    def _ended_early(self, new_from: int, bits: int) -> None:
+        """Leases that a server with another clock has taken over."""
+        if self.shifted:
+            self.lost(new_from, now_ns(), LostBy.FAILOVER, bits)
 
     def takeover(self, dice: random.Random) -> None:
         """The replica asks nobody."""
@@ -148,7 +155,8 @@ class Cluster(Servers):
             if at_once:
                 self.ask_node(replica, "CLUSTER", "FAILOVER", "TAKEOVER")
             self.until(lambda: self._replaced(old, bits), f"{old} was not replaced")
-            time.sleep(dice.uniform(0.0, 1.5))
+            self._lose_half_of_clients(old, dice)
+            time.sleep(dice.uniform(0.3, 1.5))
         finally:
             self._bus.join()
             self.ask_node(old, "ACL", "SETUSER", "default", "+@all")
@@ -158,12 +166,20 @@ class Cluster(Servers):
         self.away_ends(number)
         self._settle()
 
+    def _lose_half_of_clients(self, node: str, dice: random.Random) -> None:
+        """Whoever loses a connection asks everybody where to go; the others go on."""
+        with self.connect_to(self.ports[node]) as connection:
+            listed = connection.ask("CLIENT", "LIST").splitlines()
+            for line in dice.sample(listed, len(listed) // 2):
+                connection.ask("CLIENT", "KILL", "ID", line.split()[0].removeprefix("id="), "SKIPME", "yes")
+
     def leader_pause(self, dice: random.Random) -> None:
         """SIGSTOP, now shorter and now longer than it takes to be replaced."""
         old, bits = self._some_master(dice)
         number = self.away_begins(bits)
-        stopped = now_ns()
+        new_from = now_ns()
         engines("pause", self.id, old)
+        stopped = now_ns()
         time.sleep(dice.choice((0.4, 3.0)))
         engines("resume", self.id, old)
         # What the others have begun, they carry through.
@@ -174,7 +190,7 @@ class Cluster(Servers):
         if replaced:
             self.until(lambda: self._demoted(old), f"{old} does not step down")
             self.history.add(Op.FAILOVER, stopped, names=bits)
-            self.lost(stopped, now_ns(), LostBy.FAILOVER, bits)
+            self.lost(new_from, now_ns(), LostBy.FAILOVER, bits)
         self._settle()
 
     def migrate(self, dice: random.Random) -> None:
@@ -184,7 +200,9 @@ class Cluster(Servers):
             slot = names.slot(number)
             owner = self._owners()[slot]
             target = dice.choice([port for port in self.masters() if port != owner])
+            new_from = now_ns()
             engines("migrate", self.id, str(slot), str(target), "--seconds", f"{dice.uniform(0.1, 0.8):.2f}")
+            self._ended_early(new_from, 1 << number)
         self._settle()
 
     def replica_kill(self, dice: random.Random) -> None:

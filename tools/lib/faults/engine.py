@@ -43,6 +43,7 @@ class Servers:
         self.busy = threading.Lock()
         self._thread: threading.Thread | None = None
         self._outages = 0
+        self.shifted = False
         self.problem: LabError | None = None
 
     def uris(self, lab: Lab) -> list[str]:
@@ -101,6 +102,13 @@ class Servers:
                 return connection.ask(*words)
         except (OSError, resp.ReplyError):
             return None
+
+    def shift_clocks(self, seconds: float) -> None:
+        """Every second server's clock is this far ahead (behind, if negative): so a replica's differs from its
+        master's, and a lease ends earlier or later when the one takes over from the other."""
+        for node in sorted(name for name in self.ports if name.startswith("node-"))[1::2]:
+            engines("clock", self.id, node, f"{seconds:g}")
+        self.shifted = True
 
     def look_back(self) -> None:
         """When all is over: notes what happened by itself."""

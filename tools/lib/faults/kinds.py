@@ -36,6 +36,9 @@ class Fault:
         """Gives back words for the log, or None if it could not be done just now."""
         raise NotImplementedError
 
+    def catch_up(self, lab: Lab, dice: random.Random) -> None:
+        """After the time of the run: what has not happened once, and can take as long as it likes."""
+
 
 class Regular(Fault):
     """Comes again and again, with some unrest."""
@@ -202,6 +205,13 @@ class Turns(Fault):
             self._next.pop(0)
             lab.did(name, "begins")
         return False
+
+
+    def catch_up(self, lab: Lab, dice: random.Random) -> None:
+        while missing := [name for name in self._acts if lab.done[name] == 0]:
+            lab.engine.heal()
+            self._next = missing
+            self.strike(lab, dice)
 
 
 class OnSomeServer(Regular):

@@ -45,6 +45,7 @@ class Lab(contextlib.ExitStack):
         kind: tuple[str, list[str]],
         load: Load,
         query: str,  # to be added to the URI
+        shift: float,  # between the clocks of the servers
         seed: int,
         keep: bool,
         verbose: bool,
@@ -56,7 +57,7 @@ class Lab(contextlib.ExitStack):
         self.done: Counter[str] = Counter()
         self.not_ended = 0
         self.proxies: list[Proxy] = []
-        self._servers, self._kind, self._query, self._seed = servers, kind, query, seed
+        self._servers, self._kind, self._query, self._shift, self._seed = servers, kind, query, shift, seed
         self._keep, self._verbose = keep, verbose
 
     def __enter__(self) -> Lab:
@@ -85,6 +86,8 @@ class Lab(contextlib.ExitStack):
         self.engine = self._servers(*self._kind, self.history)
         self.callback(self.engine.destroy)
         uris = [uri + self._query for uri in self.engine.uris(self)]
+        if self._shift:
+            self.engine.shift_clocks(self._shift)
         resource = os.path.join(self.folder, "resource")
         gate = Child([self.programs["fault_resource"], resource, resource + ".hist"], resource + ".err")
         self.callback(gate.destroy)
@@ -111,15 +114,18 @@ class Lab(contextlib.ExitStack):
         if self._verbose:
             print(f"{self.timeline.now():8.3f}  {words}", file=sys.stderr, flush=True)
 
-    def disturb(self, faults: list[Fault], seconds: float) -> None:
+    def disturb(self, faults: list[Fault], seconds: float, complete: bool) -> None:
+        """With `complete`, for longer if a fault that takes its time has not had its turn."""
         self.timeline = Timeline()
+        dice = {fault: random.Random(f"{self._seed}/{fault.name}") for fault in faults}
         for fault in faults:
-            dice = random.Random(f"{self._seed}/{fault.name}")
-            for when in fault.times(dice, seconds):
-                self.timeline.at(when, lambda fault=fault, dice=dice: self._strike(fault, dice))
+            for when in fault.times(dice[fault], seconds):
+                self.timeline.at(when, lambda fault=fault: self._strike(fault, dice[fault]))
         for when in range(int(seconds)):
             self.timeline.at(when + 0.5, self.clients.replace_crashed)
         self.timeline.run(seconds)
+        for fault in faults if complete else []:
+            fault.catch_up(self, dice[fault])
 
     def _strike(self, fault: Fault, dice: random.Random) -> None:
         if not fault.strike(self, dice):

@@ -23,7 +23,7 @@ KINDS = ("acquire", "claim", "keep", "wait", "release", "convert")
 def redis_rules(build: str) -> str:
     """How the proxy knows the scripts: by their digests."""
     scripts = redis_scripts.embedded(build)
-    return "".join(f"sha {scripts[name].sha1} {kind}\n" for name, kind in SCRIPT_KINDS.items())
+    return "".join(f"sha {one.sha1} {kind}\n" for name, kind in SCRIPT_KINDS.items() for one in scripts[name])
 
 
 class Proxy:

@@ -133,8 +133,9 @@ class Sentinel(Servers):
         """SIGSTOP, now shorter and now longer than it takes to be replaced."""
         old = self._look()
         number = self.away_begins()
-        stopped = now_ns()
+        new_from = now_ns()
         engines("pause", self.id, old)
+        stopped = now_ns()
         time.sleep(dice.choice((0.3, PAUSE_S)))
         engines("resume", self.id, old)
         # What the sentinels have begun, they carry through.
@@ -145,7 +146,7 @@ class Sentinel(Servers):
         if master != old:
             self._follow(old, master)
             self.history.add(Op.FAILOVER, stopped)
-            self.lost(stopped, now_ns(), LostBy.FAILOVER)
+            self.lost(new_from, now_ns(), LostBy.FAILOVER)
         self._settle(master)
 
     def replica_kill(self, dice: random.Random) -> None:

@@ -22,6 +22,7 @@ constexpr duration losses_remembered_for = 5s;
 
 void affair::acquire(milliseconds ttl, milliseconds not_after, time_point now) {
   if (attempt_ || undoing_) return;
+  asked_ = true;
   ttl_ = ttl;
   not_after_ = not_after;
   sent_ = now;
@@ -32,16 +33,22 @@ void affair::acquire(milliseconds ttl, milliseconds not_after, time_point now) {
                                  .give_up_at = now + s_.request_timeout - s_.straggle,
                                  .straggle = s_.straggle,
                                  .told = now < held_until_ ? held_part_ : 0});
+  std::vector<std::size_t> there;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    node& n = nodes_[i];
-    n.giving_back.reset();
-    if (n.doubtful_until > now) {
+    nodes_[i].giving_back.reset();
+    if (const failure* f = away(i)) {
+      attempt_->on_failure(i, *f, now);
+    } else if (nodes_[i].doubtful_until > now) {
       attempt_->on_failure(i, {why::not_sent, make_error_code(errc::unavailable), "an old release may be under way"},
                            now);
-      continue;
+    } else {
+      there.push_back(i);
     }
-    ++n.asks;
-    n.asked_at = now;
+  }
+  if (attempt_->over()) there.clear();  // too few
+  for (const auto i : there) {
+    ++nodes_[i].asks;
+    nodes_[i].asked_at = now;
     orders_.push_back({i, order::kind::acquire, ++serial_});
   }
   act_on_attempt(now);
@@ -58,6 +65,7 @@ void affair::on_acquired(const order& asked, std::variant<answer, failure> said,
     // Twice: the node's clock is known to it only to within a round trip.
     n.unsettled_until = std::max(n.unsettled_until, n.asked_at + 2 * not_after_);
   }
+  n.may_hold = n.may_hold || g != nullptr || n.unsettled_until > now;
   if (attempt_ && asked.serial >= first_serial_) {
     if (g != nullptr) {
       attempt_->on_granted(i, g->part, now);
@@ -71,7 +79,7 @@ void affair::on_acquired(const order& asked, std::variant<answer, failure> said,
   }
   if (n.giving_back && n.asks == 0) {
     const auto not_before = n.unsettled_until > now ? n.unsettled_until : time_point::min();
-    act(i, n.giving_back->on_settled(g != nullptr, not_before));
+    act(i, n.giving_back->on_settled(g != nullptr, not_before), now);
     end_undoing(now);
   }
 }
@@ -97,9 +105,8 @@ void affair::act_on_attempt(time_point now) {
 void affair::lose(std::variant<milliseconds, failure> why, time_point now) {
   undoing_.emplace(undoing{{sent_, std::move(why)}, {}, now + s_.straggle});
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const bool has_it = attempt_->granted_by(i);
-    if (has_it) undoing_->waits_for.push_back(i);
-    if (has_it || may_have_it(nodes_[i], now)) give_back(i, now);
+    if (attempt_->granted_by(i)) undoing_->waits_for.push_back(i);
+    if (may_have_it(nodes_[i], now)) give_back(i, now);
   }
   attempt_.reset();
   held_part_ = 0;
@@ -125,18 +132,25 @@ void affair::give_back(std::size_t i, time_point now) {
   node& n = nodes_[i];
   auto not_before = n.unsettled_until > now ? n.unsettled_until : time_point::min();
   if (n.asks > 0) not_before = n.asked_at + 2 * not_after_;
-  n.giving_back.emplace(not_before, now + std::max<duration>(ttl_, s_.request_timeout));
-  act(i, n.giving_back->start());
+  n.given_up_at = now + std::max<duration>(ttl_, s_.request_timeout);
+  n.giving_back.emplace(not_before, n.given_up_at);
+  act(i, n.giving_back->start(), now);
 }
 
-void affair::act(std::size_t i, verb v) {
+void affair::act(std::size_t i, verb v, time_point now) {
   node& n = nodes_[i];
+  if (v == verb::send && away(i) != nullptr) {
+    v = n.giving_back->on_failure(now, why::not_sent);
+    count(i, vote::failed, now);
+  }
   switch (v) {
     case verb::none: return;
     case verb::send:
       n.release_serial = ++serial_;
       return orders_.push_back({i, order::kind::release, n.release_serial});
-    case verb::done: return n.giving_back.reset();
+    case verb::done:
+      n.may_hold = n.may_hold && n.giving_back->result() == lease::release::outcome::unknown;
+      return n.giving_back.reset();
   }
 }
 
@@ -149,8 +163,9 @@ void affair::on_released(const order& asked, time_point sent, std::variant<fate,
   vote v = vote::failed;
   if (f == nullptr) v = std::get<fate>(said) == fate::gone ? vote::gone : vote::holding;
   if (n.giving_back) {
-    act(i,
-        f != nullptr ? n.giving_back->on_failure(now, f->kind) : n.giving_back->on_answer(sent, std::get<fate>(said)));
+    const auto next =
+        f != nullptr ? n.giving_back->on_failure(now, f->kind) : n.giving_back->on_answer(sent, std::get<fate>(said));
+    act(i, next, now);
   }
   end_undoing(now);
   count(i, v, now);
@@ -165,8 +180,12 @@ void affair::release(time_point now) {
   releasing_.emplace(releasing{now, std::vector<vote>(nodes_.size(), vote::none), now + s_.request_timeout});
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const auto& back = nodes_[i].giving_back;
-    const bool under_way = back && back->where() == lease::release::state::sending;
-    if (!under_way) give_back(i, now);
+    if (back && back->where() == lease::release::state::sending) continue;
+    if (may_have_it(nodes_[i], now)) {
+      give_back(i, now);
+    } else {
+      count(i, vote::gone, now);
+    }
   }
 }
 
@@ -209,17 +228,24 @@ void affair::on_gone(time_point now) {
   if (attempt_) return;
   held_part_ = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (!nodes_[i].giving_back) give_back(i, now);
+    if (!nodes_[i].giving_back && may_have_it(nodes_[i], now)) give_back(i, now);
   }
 }
 
-void affair::on_up(std::size_t i) {
-  if (nodes_[i].giving_back) act(i, nodes_[i].giving_back->on_up());
+void affair::on_up(std::size_t i, time_point now) {
+  if (nodes_[i].giving_back) act(i, nodes_[i].giving_back->on_up(), now);
 }
 
 void affair::on_time(time_point now) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i].giving_back) act(i, nodes_[i].giving_back->on_time(now));
+    node& n = nodes_[i];
+    if (!n.giving_back) continue;
+    if (away(i) == nullptr) {
+      act(i, n.giving_back->on_time(now), now);
+    } else if (now >= n.given_up_at) {  // has expired there by itself
+      n.giving_back.reset();
+      n.may_hold = false;
+    }
   }
   if (attempt_) {
     attempt_->on_time(now);
@@ -239,8 +265,9 @@ time_point affair::due() const noexcept {
   if (attempt_) also(attempt_->due());
   if (undoing_) also(undoing_->until);
   if (releasing_) also(releasing_->until);
-  for (const node& n : nodes_) {
-    if (n.giving_back) also(n.giving_back->wake_at());
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const node& n = nodes_[i];
+    if (n.giving_back) also(away(i) != nullptr ? n.given_up_at : n.giving_back->wake_at());
     if (n.asks > 0) also(time_point::max());
   }
   if (!idle) return t;

@@ -7,6 +7,8 @@
 //   held       | won, until released, found gone or expired
 //   giving back| on each node by itself, until nothing of the id can be left there (lease/release.hpp)
 //
+// A node that is away costs nothing: it is not asked, and what it may have of the id waits until it is back, or has expired.
+//
 // Two things make a second attempt with the same id safe. Its requests follow the first one's on every node, so a grant
 // that was not given back yet is simply its own. And a release of which nobody knows whether it will still be carried out
 // could take away the second attempt's lock: while that may be, what the node grants does not count, so it is not asked.
@@ -15,6 +17,7 @@
 #pragma once
 
 #include "engines/compose/redlock/attempt.hpp"
+#include "engines/compose/redlock/presence.hpp"
 #include "lease/release.hpp"
 
 #include <cstdint>
@@ -32,6 +35,7 @@ class affair {
     std::vector<std::string> names;  // of the nodes
     milliseconds request_timeout{};
     duration straggle{};
+    const presence* there = nullptr;  // null: all are
   };
   // A request to a node; the answer is to come back with it.
   struct order {
@@ -67,7 +71,7 @@ class affair {
   void on_kept(time_point until) { held_until_ = held_part_ != 0 ? std::max(held_until_, until) : held_until_; }
   // A majority says so; what the others still have must go.
   void on_gone(time_point now);
-  void on_up(std::size_t node);
+  void on_up(std::size_t node, time_point now);
   void on_time(time_point now);
 
   std::vector<order> take_orders() { return std::exchange(orders_, {}); }
@@ -85,7 +89,9 @@ class affair {
     time_point asked_at = time_point::min();
     time_point unsettled_until = time_point::min();  // until then an acquire may be carried out that was given up
     time_point doubtful_until = time_point::min();   // until then a release may be
+    bool may_hold = false;                           // granted, or perhaps, and not given back since
     std::optional<lease::release> giving_back;
+    time_point given_up_at = time_point::min();
     std::uint64_t release_serial = 0;  // of the last one sent
   };
   struct undoing {
@@ -104,11 +110,14 @@ class affair {
   void act_on_attempt(time_point now);
   void lose(std::variant<milliseconds, failure> why, time_point now);
   void give_back(std::size_t node, time_point now);
-  void act(std::size_t node, lease::release::verb v);
+  void act(std::size_t node, lease::release::verb v, time_point now);
   void end_undoing(time_point now);
   void count(std::size_t node, vote v, time_point now);
   void end_releasing();
-  bool may_have_it(const node& n, time_point now) const noexcept { return n.asks > 0 || n.unsettled_until > now; }
+  const failure* away(std::size_t node) const noexcept { return s_.there != nullptr ? s_.there->away(node) : nullptr; }
+  bool may_have_it(const node& n, time_point now) const noexcept {
+    return !asked_ || n.may_hold || n.asks > 0 || n.unsettled_until > now;
+  }
 
   const setting& s_;
   std::vector<node> nodes_;
@@ -122,6 +131,7 @@ class affair {
   std::optional<std::variant<won, lost>> acquired_;
   std::uint32_t losses_ = 0;
 
+  bool asked_ = false;  // so whatever a node may have of this id came through here
   std::uint64_t held_part_ = 0;
   time_point held_until_ = time_point::min();
 

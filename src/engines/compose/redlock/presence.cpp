@@ -13,6 +13,8 @@ constexpr milliseconds clocks_apart_most{500};
 
 }  // namespace
 
+failure presence::not_yet() { return {why::not_sent, make_error_code(errc::unavailable), "not connected yet"}; }
+
 std::size_t presence::count(state s) const noexcept {
   return static_cast<std::size_t>(std::ranges::count(nodes_, s, &node::is));
 }

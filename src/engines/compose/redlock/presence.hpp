@@ -25,7 +25,10 @@ class presence {
   void note_clock(std::size_t node, std::chrono::microseconds shown, time_point then);
 
   time_point due() const noexcept { return announce_at_; }
-  bool is_up(std::size_t node) const noexcept { return nodes_[node].is == state::up; }
+  // Why the node is not to be asked; null: it is there.
+  const failure* away(std::size_t node) const noexcept {
+    return nodes_[node].is == state::up ? nullptr : &nodes_[node].wrong;
+  }
   // Of all that are up; another one whenever one of them is another server.
   engine::server_facts facts() const;
   // Which are away, and why.
@@ -38,10 +41,11 @@ class presence {
   struct node {
     state is = state::unknown;
     engine::server_facts facts;
-    failure wrong;
+    failure wrong = not_yet();
     std::optional<std::chrono::microseconds> ahead;  // of our own clock, which counts from somewhere else
   };
 
+  static failure not_yet();
   std::size_t count(state s) const noexcept;
   news announce() noexcept;
   news consider(time_point now);

@@ -21,18 +21,17 @@ constexpr milliseconds retry_least{8}, retry_most{128};
 
 constexpr milliseconds close_limit{150};  // for answers that are still to come
 
-affair::setting setting_of(const std::vector<part>& nodes, milliseconds node_timeout, const seam::environment& e) {
-  affair::setting s{{}, e.request_timeout, node_timeout};
+affair::setting setting_of(const std::vector<part>& nodes, milliseconds node_timeout, const seam::environment& e,
+                           const presence& there) {
+  affair::setting s{{}, e.request_timeout, node_timeout, &there};
   for (const part& p : nodes) s.names.push_back(p.name);
   return s;
 }
 
+// Not push: who waits is not woken. That a hold was broken, or is asked for, is passed on as the nodes tell it.
 seam::capabilities able(const std::vector<part>& nodes) {
   const auto node = nodes.front().value->can();
-  return {.push = node.push,
-          .token = true,
-          .ttl_min = std::max(node.ttl_min, 10 * drift_least),
-          .keep_batch = node.keep_batch};
+  return {.token = true, .ttl_min = std::max(node.ttl_min, 10 * drift_least), .keep_batch = node.keep_batch};
 }
 
 }  // namespace
@@ -40,7 +39,7 @@ seam::capabilities able(const std::vector<part>& nodes) {
 redlock_engine::redlock_engine(std::vector<part> nodes, milliseconds node_timeout, const seam::environment& e,
                                std::shared_ptr<seam::inbox> box)
     : environment_(e),
-      setting_(setting_of(nodes, node_timeout, e)),
+      setting_(setting_of(nodes, node_timeout, e, presence_)),
       inbox_(std::move(box)),
       can_(able(nodes)),
       presence_(setting_.names, node_timeout),
@@ -239,7 +238,7 @@ void redlock_engine::on_up(std::size_t i, const seam::server_facts& facts, time_
   tell(presence_.on_up(i, facts, now()));
   std::vector<id> all;
   for (auto& [who, r] : records_) {
-    r.business.on_up(i);
+    r.business.on_up(i, now());
     all.push_back(who);
   }
   for (const id& who : all) attend(who);
