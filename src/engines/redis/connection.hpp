@@ -62,9 +62,9 @@ class connection {
     // sent there, and `then` is taken. Else it comes back as not_sent.
     virtual bool on_redirected(std::string_view error, const script&, std::span<const std::string_view> words, then&);
 
-    // Of a deployment where somebody listens for each name: from now on nothing is missed, but until now these ids, which wait
-    // for the name of this key, may have had their turn.
-    virtual void on_unheard(std::string_view key, std::span<const engine::id>);
+    // Of a deployment where somebody listens for each name: from now on nothing is missed, but until now this id, which waits
+    // for the name of this key, may have had its turn.
+    virtual void on_unheard(std::string_view key, const engine::id&, std::chrono::milliseconds place);
 
     // Of a connection that listens.
     virtual void on_heard(std::string_view channel, std::string_view message);

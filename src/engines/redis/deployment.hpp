@@ -37,8 +37,13 @@ class deployment {
   // Whether wake-ups reach only those who listen for the name: then everybody is told of who waits for this key, and how long
   // it is worth listening for.
   virtual bool listens_for_names() const noexcept { return false; }
-  virtual void waits(std::string_view, const engine::id&, engine::time_point /*asked*/, std::chrono::milliseconds) {}
-  virtual void waits_no_more(std::string_view, const engine::id&) {}
+  struct waiting {
+    engine::time_point asked;
+    std::chrono::milliseconds place, worth_listening;
+  };
+  virtual void waits(std::string_view, const engine::id&, const waiting&) {}
+  // True if it may have had its turn without anybody hearing of it.
+  virtual bool waits_no_more(std::string_view, const engine::id&) { return false; }
 
   // The clock of the server that has this key.
   virtual const server_clock& clock(std::string_view key) const = 0;

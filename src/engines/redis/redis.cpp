@@ -135,7 +135,7 @@ class redis_engine final : public engine::engine, connection::listener {
   void on_up(const tyer::engine::server_facts& f) override { events_->up(f); }
   void on_down(const failure& f) override { events_->down(f); }
   void on_message(std::string_view) override;
-  void on_unheard(std::string_view key, std::span<const id>) override;
+  void on_unheard(std::string_view key, const id& who, milliseconds place) override;
 
   // Nothing known of the server's clock means not connected: the connection will refuse.
   std::chrono::microseconds server_time_after(milliseconds wait, std::string_view key) const {
@@ -181,9 +181,9 @@ void redis_engine::listen_if_queued(std::string_view key, const id& who, millise
     const auto* a = std::get_if<answer>(&o.result);
     const auto* q = a != nullptr ? std::get_if<tyer::engine::queued>(a) : nullptr;
     if (q != nullptr)
-      servers_->waits(key, who, o.sent, std::max({listen_min, 2 * place, 2 * q->look_again}));
-    else if (a != nullptr)
-      servers_->waits_no_more(key, who);
+      servers_->waits(key, who, {o.sent, place, std::max({listen_min, 2 * place, 2 * q->look_again})});
+    else if (a != nullptr && servers_->waits_no_more(key, who))
+      events_->wake(who);
     back(std::move(o));
   };
 }
@@ -197,24 +197,21 @@ void redis_engine::listen_while_kept(std::span<const target> targets, millisecon
           back = std::move(back)](outcome<std::vector<fate>>&& o) mutable {
     const auto* fates = std::get_if<std::vector<fate>>(&o.result);
     for (std::size_t i = 0; fates != nullptr && i < std::min(fates->size(), ids.size()); ++i) {
-      if ((*fates)[i] == fate::waiting) servers_->waits(key, ids[i], o.sent, std::max(listen_min, 2 * place));
+      if ((*fates)[i] == fate::waiting) servers_->waits(key, ids[i], {o.sent, place, std::max(listen_min, 2 * place)});
     }
     back(std::move(o));
   };
 }
 
-// Whoever had its turn meanwhile is found as one that has not claimed yet, without changing anything.
-void redis_engine::on_unheard(std::string_view key, std::span<const id> ids) {
+// A place is kept as it would be anyway; who has none any more had its turn, or must ask again.
+void redis_engine::on_unheard(std::string_view key, const id& who, milliseconds place) {
   const auto name = commands_.names().name_of(key);
   if (!name) return;
-  std::vector<target> targets;
-  for (const auto& who : ids) targets.push_back({who, *name});
-  servers_->call(scripts_.keep_holds, commands_.keep(targets, milliseconds{1}),
-                 [this, ids = std::vector(ids.begin(), ids.end())](const received& r) {
-                   const auto fates = r.wrong == nullptr && !r.words.empty() ? r.words[0] : std::string_view{};
-                   for (std::size_t i = 0; i < ids.size() && !closing_; ++i) {
-                     if (i >= fates.size() || fates[i] != 'g') events_->wake(ids[i]);
-                   }
+  const target t{who, *name};
+  servers_->call(scripts_.keep_waiters, commands_.keep({&t, 1}, std::max(place, milliseconds{1})),
+                 [this, who](const received& r) {
+                   const bool waits = r.wrong == nullptr && !r.words.empty() && r.words[0] == "w";
+                   if (!waits && !closing_) events_->wake(who);
                  });
 }
 
@@ -268,7 +265,13 @@ void redis_engine::keep_together(std::span<const target> targets, fate as, milli
 }
 
 void redis_engine::release(const target& t, bool clean, reply<fate> back) {
-  if (servers_->listens_for_names()) servers_->waits_no_more(commands_.key(t.name), t.who);
+  if (servers_->listens_for_names() && servers_->waits_no_more(commands_.key(t.name), t.who)) {
+    back = [this, who = t.who, back = std::move(back)](outcome<fate>&& o) mutable {
+      const auto* was = std::get_if<fate>(&o.result);
+      if (was != nullptr && *was != fate::waiting && !closing_) events_->wake(who);
+      back(std::move(o));
+    };
+  }
   servers_->call(scripts_.release, commands_.release(t, clean), parsed<fate>(std::move(back), parse_fate));
 }
 

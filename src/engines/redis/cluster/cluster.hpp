@@ -31,11 +31,10 @@ class cluster final : public deployment, shard::host, loop::member {
   void refuse(engine::failure, then) override;
   bool one_name_per_call() const noexcept override { return true; }
   bool listens_for_names() const noexcept override { return true; }
-  void waits(std::string_view key, const engine::id& who, engine::time_point sent,
-             std::chrono::milliseconds how_long) override {
-    wakeups_.waits(key, who, sent, how_long);
+  void waits(std::string_view key, const engine::id& who, const waiting& w) override {
+    wakeups_.waits(key, who, w.asked, w.place, w.worth_listening);
   }
-  void waits_no_more(std::string_view key, const engine::id& who) override { wakeups_.waits_no_more(key, who); }
+  bool waits_no_more(std::string_view key, const engine::id& who) override { return wakeups_.waits_no_more(key, who); }
   const server_clock& clock(std::string_view key) const override;
   void read_clocks() override;
   void confirm(const core::endpoint& server, std::string_view key, confirmed) override;

@@ -31,9 +31,10 @@ class wakeups final : ear::listener, loop::member {
   ~wakeups() { loop_->leave(*this); }
 
   // This id waits for the name of this key, by the answer to what was sent then, and is worth listening for that long.
-  void waits(std::string_view key, const core::id&, engine::time_point sent, std::chrono::milliseconds);
-
-  void waits_no_more(std::string_view key, const core::id&);
+  void waits(std::string_view key, const core::id&, engine::time_point sent, std::chrono::milliseconds place,
+             std::chrono::milliseconds how_long);
+  // True if it may have had its turn without our hearing of it.
+  bool waits_no_more(std::string_view key, const core::id&);
 
   // Slots may have other masters now.
   void follow();
@@ -44,6 +45,10 @@ class wakeups final : ear::listener, loop::member {
  private:
   using time_point = engine::time_point;
 
+  struct waiter {
+    time_point until;
+    std::chrono::milliseconds place;
+  };
   // The connection to one master.
   struct link {
     link(loop& l, connection::settings s) : hears(l, std::move(s), true) {}
@@ -61,7 +66,7 @@ class wakeups final : ear::listener, loop::member {
     link* at = nullptr;  // none: it is tried again later
     time_point again{};
     std::chrono::milliseconds pause{};
-    std::unordered_map<core::id, time_point, core::id_hash> waiters;  // until when
+    std::unordered_map<core::id, waiter, core::id_hash> waiters;
   };
   using channels = std::map<std::string, channel, std::less<>>;
 
