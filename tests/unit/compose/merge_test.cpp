@@ -104,6 +104,24 @@ TEST(merge_test, what_is_left_of_lost_attempts_is_no_hold) {
   EXPECT_TRUE(holds_of_majority(s).empty());
 }
 
+TEST(merge_test, what_the_silent_ones_could_make_a_hold_is_not_decided) {
+  const page mine{{entry{.who = number(1), .name = "n", .left = 1s, .owner = {}}}, {}};
+  auto s = asked<page>();
+  for (std::size_t i = 0; i < 2; ++i) s.on_answer(i, page{mine}, start);
+  EXPECT_TRUE(undecided(s));
+  s.on_answer(2, away(), start);
+  s.on_answer(3, page{}, start);
+  EXPECT_TRUE(undecided(s)) << "the one that is away may have it, and the last one";
+  s.on_answer(4, page{}, start);
+  EXPECT_TRUE(undecided(s));
+  auto other = asked<page>();
+  for (std::size_t i = 0; i < 5; ++i) other.on_answer(i, i < 2 ? page{mine} : page{}, start);
+  EXPECT_FALSE(undecided(other)) << "two of five, for certain";
+  auto held = asked<page>();
+  for (std::size_t i = 0; i < 3; ++i) held.on_answer(i, page{mine}, start);
+  EXPECT_FALSE(undecided(held));
+}
+
 TEST(merge_test, as_many_as_a_majority_has_counted) {
   auto s = asked<std::uint32_t>();
   s.on_answer(0, 1u, start);

@@ -99,8 +99,9 @@ class redis_scripts : public testing::Test {
   }
   std::string lift(const std::string& who, std::uint64_t part) {
     redis::commands c{redis::keys{"tyer:"}, 24h, 100};
+    const engine::target t{core::id::from(who), "n"};
     std::vector<std::string> words;
-    for (const auto word : c.lift({core::id::from(who), "n"}, part)) words.emplace_back(word);
+    for (const auto word : c.lift(t, part)) words.emplace_back(word);
     return call(scripts::lift, words).text;
   }
   std::vector<std::string> shown() {

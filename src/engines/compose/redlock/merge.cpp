@@ -50,20 +50,39 @@ std::vector<fate> tally(const survey<std::vector<fate>>& s, std::size_t ids) {
   return fates;
 }
 
-std::vector<entry> holds_of_majority(const survey<engine::page>& s) {
-  std::map<std::pair<std::string_view, id>, std::vector<const entry*>> seen;
+namespace {
+
+using sightings = std::map<std::pair<std::string_view, id>, std::vector<const entry*>>;
+
+sightings holds_seen(const survey<engine::page>& s) {
+  sightings seen;
   for (std::size_t n = 0; n < s.all().size(); ++n) {
     if (s.of(n) == nullptr) continue;
     for (const entry& e : s.of(n)->entries) {
       if (e.what == fate::holding) seen[{e.name, e.who}].push_back(&e);
     }
   }
+  return seen;
+}
+
+}  // namespace
+
+std::vector<entry> holds_of_majority(const survey<engine::page>& s) {
   const auto enough = majority(s.all().size());
   std::vector<entry> holds;
-  for (const auto& [key, all] : seen) {
+  for (const auto& [key, all] : holds_seen(s)) {
     if (all.size() >= enough) holds.push_back(merged(all, enough));
   }
   return holds;
+}
+
+bool undecided(const survey<engine::page>& s) {
+  const auto enough = majority(s.all().size()), silent = s.all().size() - s.good();
+  const auto seen = holds_seen(s);
+  return std::ranges::any_of(seen, [&](const auto& one) {
+    const auto nodes = one.second.size();
+    return nodes < enough && nodes + silent >= enough;
+  });
 }
 
 std::uint32_t counted_by_majority(const survey<std::uint32_t>& s) {

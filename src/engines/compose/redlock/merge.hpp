@@ -15,6 +15,9 @@ std::vector<fate> tally(const survey<std::vector<fate>>& s, std::size_t ids);
 // The holds that a majority of all nodes has. What is left of a lost attempt is none.
 std::vector<engine::entry> holds_of_majority(const survey<engine::page>& s);
 
+// Whether nodes that have not answered could make a majority for what others show.
+bool undecided(const survey<engine::page>& s);
+
 // How many a majority has counted.
 std::uint32_t counted_by_majority(const survey<std::uint32_t>& s);
 

@@ -35,7 +35,7 @@ void redlock_engine::ask(std::string_view name, std::string_view reason, reply<s
 void redlock_engine::show(std::string_view name, reply<page> back) {
   if (refuses(back)) return;
   auto done = [this, back = std::move(back)](survey<page>& s) mutable {
-    if (!s.has_majority()) return give(back, outcome<page>{s.sent(), s.shortage(setting_.names)});
+    if (!s.has_majority() || undecided(s)) return give(back, outcome<page>{s.sent(), s.shortage(setting_.names)});
     give(back, outcome<page>{s.sent(), page{holds_of_majority(s), {}}});
   };
   ask_all<page>(nullptr, std::move(done),
@@ -47,7 +47,7 @@ void redlock_engine::evict(const target& t, std::string_view reason, reply<fate>
   if (refuses(back)) return;
   auto break_it = [this, who = t.who, name = std::string{t.name}, reason = std::string{reason},
                    back = std::move(back)](survey<page>& s) mutable {
-    if (!s.has_majority()) return give(back, outcome<fate>{s.sent(), s.shortage(setting_.names)});
+    if (!s.has_majority() || undecided(s)) return give(back, outcome<fate>{s.sent(), s.shortage(setting_.names)});
     const auto holds = holds_of_majority(s);
     const bool held = std::ranges::find(holds, who, &entry::who) != holds.end();
     auto knows = [](const survey<fate>& broken) {
