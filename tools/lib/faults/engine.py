@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 TOOL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "engines")
 TOOL_S_MAX = 60.0
 ANSWER_S_MAX = 2.0
-AGREE_S_MAX = 20.0
+# Sentinels wait for half a minute before they replace a master that calls itself a replica.
+AGREE_S_MAX = 60.0
 
 
 def engines(*words: str) -> str:
