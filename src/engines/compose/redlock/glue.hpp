@@ -41,9 +41,9 @@ bool redlock_engine::refuses(reply<T>& back, const char* cannot) {
 
 template <class T>
 redlock_engine::survey_ptr<T> redlock_engine::begin(std::size_t nodes, typename survey<T>::judge knows,
-                                                    typename survey<T>::finish done) {
+                                                    typename survey<T>::finish done, duration straggle) {
   const auto t = now();
-  auto s = std::make_shared<survey<T>>(nodes, t, t + environment_.request_timeout, setting_.straggle, std::move(knows),
+  auto s = std::make_shared<survey<T>>(nodes, t, t + environment_.request_timeout, straggle, std::move(knows),
                                        std::move(done));
   surveys_.push_back(s);
   return s;
@@ -63,7 +63,7 @@ void redlock_engine::ask_node(const survey_ptr<T>& s, std::size_t as, std::size_
 // `call(engine, reply)` is copied for every node and runs in its thread.
 template <class T, class F>
 void redlock_engine::ask_all(typename survey<T>::judge knows, typename survey<T>::finish done, F call) {
-  const auto s = begin<T>(nodes_.size(), std::move(knows), std::move(done));
+  const auto s = begin<T>(nodes_.size(), std::move(knows), std::move(done), setting_.straggle);
   for (std::size_t i = 0; i < nodes_.size(); ++i) ask_node<T>(s, i, i, call);
 }
 

@@ -38,8 +38,22 @@ void redlock_engine::show(std::string_view name, reply<page> back) {
     if (!s.has_majority() || undecided(s)) return give(back, outcome<page>{s.sent(), s.shortage(setting_.names)});
     give(back, outcome<page>{s.sent(), page{holds_of_majority(s), {}}});
   };
-  ask_all<page>(nullptr, std::move(done),
-                [name = std::string{name}](seam::engine& e, reply<page> told) { e.show(name, std::move(told)); });
+  show_all(std::string{name}, 0, std::move(done));
+}
+
+// Whether a majority has it: nodes that could decide that are waited for, however slow they are, and so are those of which
+// the caller must know what they have (a bit each).
+void redlock_engine::show_all(const std::string& name, std::uint64_t must_say, survey<page>::finish done) {
+  auto knows = [must_say](const survey<page>& s) {
+    for (std::size_t i = 0; i < s.all().size(); ++i) {
+      if ((must_say >> i & 1) != 0 && !s.all()[i]) return false;
+    }
+    return s.has_majority() && !undecided(s);
+  };
+  const auto s = begin<page>(nodes_.size(), std::move(knows), std::move(done), environment_.request_timeout);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    ask_node<page>(s, i, i, [name](seam::engine& e, reply<page> told) { e.show(name, std::move(told)); });
+  }
 }
 
 // First it is looked up: what a node has of a lost attempt is broken too, but was no hold.
@@ -64,8 +78,7 @@ void redlock_engine::evict(const target& t, std::string_view reason, reply<fate>
                     e.evict({who, name, mode::exclusive}, reason, std::move(told));
                   });
   };
-  ask_all<page>(nullptr, std::move(break_it),
-                [name = std::string{t.name}](seam::engine& e, reply<page> told) { e.show(name, std::move(told)); });
+  show_all(std::string{t.name}, 0, std::move(break_it));
 }
 
 void redlock_engine::diagnose(reply<std::vector<finding>> back) {
@@ -142,18 +155,21 @@ void redlock_engine::walk(std::shared_ptr<listing> l) {
     l->wrong = presence_.absence();
     return end_page(*l);
   }
-  const auto s = begin<page>(1, nullptr, [this, l, bit](survey<page>& only) {
-    const page* p = only.of(0);
-    if (p == nullptr) {
-      l->away |= bit(l->node);
-      l->cursor.clear();
-      return walk(l);
-    }
-    std::set<std::string> names;
-    for (const entry& e : p->entries) names.insert(e.name);
-    l->cursor = p->cursor;
-    look_up(l, {names.begin(), names.end()});
-  });
+  const auto s = begin<page>(
+      1, nullptr,
+      [this, l, bit](survey<page>& only) {
+        const page* p = only.of(0);
+        if (p == nullptr) {
+          l->away |= bit(l->node);
+          l->cursor.clear();
+          return walk(l);
+        }
+        std::set<std::string> names;
+        for (const entry& e : p->entries) names.insert(e.name);
+        l->cursor = p->cursor;
+        look_up(l, {names.begin(), names.end()});
+      },
+      setting_.straggle);
   ask_node<page>(s, 0, l->node,
                  [prefix = l->prefix, cursor = l->cursor, limit = l->limit](seam::engine& e, reply<page> told) {
                    e.list(prefix, cursor, limit, std::move(told));
@@ -179,8 +195,7 @@ void redlock_engine::look_up(std::shared_ptr<listing> l, std::vector<std::string
       }
       if (--l->open == 0) end_page(*l);
     };
-    ask_all<page>(nullptr, std::move(done),
-                  [name = std::move(name)](seam::engine& e, reply<page> told) { e.show(name, std::move(told)); });
+    show_all(name, l->walked, std::move(done));
   }
 }
 

@@ -20,7 +20,7 @@ std::size_t presence::count(state s) const noexcept {
 }
 
 presence::news presence::announce() noexcept {
-  up_ = true;
+  begun_ = up_ = true;
   told_down_ = false;
   announce_at_ = time_point::max();
   return news::up;
@@ -46,7 +46,7 @@ presence::news presence::consider(time_point now) {
   const bool enough = count(state::up) >= majority(nodes_.size());
   if (enough && !up_) {
     if (count(state::unknown) == 0 || now >= announce_at_) return announce();
-    if (announce_at_ == time_point::max()) announce_at_ = now + straggle_;
+    if (announce_at_ == time_point::max()) announce_at_ = now + (begun_ ? straggle_ : duration{first_straggle});
     return news::none;
   }
   if (enough) return news::none;

@@ -14,6 +14,10 @@ class presence {
  public:
   enum class news : std::uint8_t { none, up, down };
 
+  // A hold stays on the nodes that granted it, so in the beginning those that have said nothing yet are waited for, for
+  // so long: else the first holds would rest on a bare majority.
+  static constexpr milliseconds first_straggle{500};
+
   presence(std::vector<std::string> names, duration straggle)
       : names_(std::move(names)), nodes_(names_.size()), straggle_(straggle) {}
 
@@ -27,7 +31,7 @@ class presence {
   time_point due() const noexcept { return announce_at_; }
   // Why the node is not to be asked; null: it is there.
   const failure* away(std::size_t node) const noexcept {
-    return nodes_[node].is == state::up ? nullptr : &nodes_[node].wrong;
+    return begun_ && nodes_[node].is == state::up ? nullptr : &nodes_[node].wrong;
   }
   // Of all that are up; another one whenever one of them is another server.
   engine::server_facts facts() const;
@@ -53,7 +57,7 @@ class presence {
   std::vector<std::string> names_;
   std::vector<node> nodes_;
   duration straggle_;
-  bool up_ = false, told_down_ = false;
+  bool begun_ = false, up_ = false, told_down_ = false;
   time_point announce_at_ = time_point::max();
 };
 
