@@ -170,6 +170,7 @@ class engine {
   virtual void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) = 0;
   virtual void evict(const target&, std::string_view reason, reply<fate>) = 0;  // exactly that hold, never the next
   virtual void show(std::string_view name, reply<page>) = 0;  // who holds it and who waits, the head of the queue first
+  // The pages of one listing may show an entry twice or, if it comes or goes meanwhile, not at all.
   virtual void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<page>) = 0;
   virtual void watch(std::string_view name, bool on) = 0;
   virtual void diagnose(reply<std::vector<finding>>) = 0;

@@ -91,16 +91,7 @@ seam::~seam() {
 }
 
 std::vector<entry> seam::entries(std::string_view name) {
-  std::vector<entry> all;
-  std::string cursor;
-  do {
-    auto page = inside_->ask<tyer::engine::page>([&](auto reply) { inside_->engine->list(name, cursor, 100, reply); });
-    for (entry& e : page.entries) {
-      if (e.name == name) all.push_back(std::move(e));
-    }
-    cursor = std::move(page.cursor);
-  } while (!cursor.empty());
-  return all;
+  return inside_->ask<tyer::engine::page>([&](auto reply) { inside_->engine->show(name, reply); }).entries;
 }
 
 std::vector<entry> seam::holding(std::string_view name) {

@@ -153,7 +153,10 @@ std::vector<engine::entry> client::list(std::string_view prefix, std::uint32_t l
   std::string cursor;
   do {
     auto p = value_of(call<engine::page>([&](auto reply) { engine_->list(prefix, cursor, limit, std::move(reply)); }));
-    std::ranges::move(p.entries, std::back_inserter(all));
+    for (auto& e : p.entries) {  // pages may show an entry twice
+      const auto same = [&](const engine::entry& o) { return o.who == e.who && o.name == e.name && o.what == e.what; };
+      if (std::ranges::none_of(all, same)) all.push_back(std::move(e));
+    }
     cursor = std::move(p.cursor);
   } while (!cursor.empty());
   return all;

@@ -109,6 +109,8 @@ TEST(merge_test, what_the_silent_ones_could_make_a_hold_is_not_decided) {
   auto s = asked<page>();
   for (std::size_t i = 0; i < 2; ++i) s.on_answer(i, page{mine}, start);
   EXPECT_TRUE(undecided(s));
+  EXPECT_TRUE(holds_of_majority(s).empty());
+  EXPECT_EQ(holds_that_may_be(s).size(), 1u);
   s.on_answer(2, away(), start);
   s.on_answer(3, page{}, start);
   EXPECT_TRUE(undecided(s)) << "the one that is away may have it, and the last one";
@@ -117,6 +119,7 @@ TEST(merge_test, what_the_silent_ones_could_make_a_hold_is_not_decided) {
   auto other = asked<page>();
   for (std::size_t i = 0; i < 5; ++i) other.on_answer(i, i < 2 ? page{mine} : page{}, start);
   EXPECT_FALSE(undecided(other)) << "two of five, for certain";
+  EXPECT_TRUE(holds_that_may_be(other).empty());
   auto held = asked<page>();
   for (std::size_t i = 0; i < 3; ++i) held.on_answer(i, page{mine}, start);
   EXPECT_FALSE(undecided(held));

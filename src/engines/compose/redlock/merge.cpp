@@ -27,7 +27,7 @@ entry merged(const std::vector<const entry*>& seen, std::size_t enough) {
   for (const entry* e : seen) left.push_back(e->left);
   std::ranges::sort(left, std::greater{});
   entry one = *seen.front();
-  one.left = std::max(milliseconds{0}, good_for(left[enough - 1]));
+  one.left = std::max(milliseconds{0}, good_for(left[std::min(enough, left.size()) - 1]));
   one.part = common_part(seen);
   return one;
 }
@@ -67,13 +67,26 @@ sightings holds_seen(const survey<engine::page>& s) {
 
 }  // namespace
 
-std::vector<entry> holds_of_majority(const survey<engine::page>& s) {
+namespace {
+
+std::vector<entry> holds_seen_by(const survey<engine::page>& s, std::size_t nodes) {
   const auto enough = majority(s.all().size());
   std::vector<entry> holds;
   for (const auto& [key, all] : holds_seen(s)) {
-    if (all.size() >= enough) holds.push_back(merged(all, enough));
+    if (all.size() >= nodes) holds.push_back(merged(all, enough));
   }
   return holds;
+}
+
+}  // namespace
+
+std::vector<entry> holds_of_majority(const survey<engine::page>& s) {
+  return holds_seen_by(s, majority(s.all().size()));
+}
+
+std::vector<entry> holds_that_may_be(const survey<engine::page>& s) {
+  const auto enough = majority(s.all().size()), silent = s.all().size() - s.good();
+  return holds_seen_by(s, enough - std::min(silent, enough - 1));
 }
 
 bool undecided(const survey<engine::page>& s) {

@@ -15,7 +15,10 @@ std::vector<fate> tally(const survey<std::vector<fate>>& s, std::size_t ids);
 // The holds that a majority of all nodes has. What is left of a lost attempt is none.
 std::vector<engine::entry> holds_of_majority(const survey<engine::page>& s);
 
-// Whether nodes that have not answered could make a majority for what others show.
+// Those too for which nodes that have not answered could make a majority.
+std::vector<engine::entry> holds_that_may_be(const survey<engine::page>& s);
+
+// Whether there are any that only may be.
 bool undecided(const survey<engine::page>& s);
 
 // How many a majority has counted.

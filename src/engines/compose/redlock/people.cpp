@@ -38,18 +38,12 @@ void redlock_engine::show(std::string_view name, reply<page> back) {
     if (!s.has_majority() || undecided(s)) return give(back, outcome<page>{s.sent(), s.shortage(setting_.names)});
     give(back, outcome<page>{s.sent(), page{holds_of_majority(s), {}}});
   };
-  show_all(std::string{name}, 0, std::move(done));
+  show_all(std::string{name}, std::move(done));
 }
 
-// Whether a majority has it: nodes that could decide that are waited for, however slow they are, and so are those of which
-// the caller must know what they have (a bit each).
-void redlock_engine::show_all(const std::string& name, std::uint64_t must_say, survey<page>::finish done) {
-  auto knows = [must_say](const survey<page>& s) {
-    for (std::size_t i = 0; i < s.all().size(); ++i) {
-      if ((must_say >> i & 1) != 0 && !s.all()[i]) return false;
-    }
-    return s.has_majority() && !undecided(s);
-  };
+// Whether a majority has it: nodes that could decide that are waited for, however slow they are.
+void redlock_engine::show_all(const std::string& name, survey<page>::finish done) {
+  auto knows = [](const survey<page>& s) { return s.has_majority() && !undecided(s); };
   const auto s = begin<page>(nodes_.size(), std::move(knows), std::move(done), environment_.request_timeout);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     ask_node<page>(s, i, i, [name](seam::engine& e, reply<page> told) { e.show(name, std::move(told)); });
@@ -78,7 +72,7 @@ void redlock_engine::evict(const target& t, std::string_view reason, reply<fate>
                     e.evict({who, name, mode::exclusive}, reason, std::move(told));
                   });
   };
-  show_all(std::string{t.name}, 0, std::move(break_it));
+  show_all(std::string{t.name}, std::move(break_it));
 }
 
 void redlock_engine::diagnose(reply<std::vector<finding>> back) {
@@ -106,8 +100,8 @@ void redlock_engine::diagnose(reply<std::vector<finding>> back) {
 // ---- list
 //
 // Each node lists its names in an order of its own. What a majority holds is on at least one of any majority of nodes, so
-// these are walked one after the other, and every name that turns up is looked up on all nodes. What a node has that was
-// walked before has been shown then.
+// these are walked one after the other, and every name that turns up is looked up on all nodes. So a hold is listed once for
+// each of them that has it: whether one that was walked had it already then, nobody can say afterwards.
 
 struct redlock_engine::listing {
   std::string prefix;
@@ -185,17 +179,10 @@ void redlock_engine::look_up(std::shared_ptr<listing> l, std::vector<std::string
         l->failed = true;
         l->wrong = s.shortage(setting_.names);
       }
-      for (entry& e : holds_of_majority(s)) {
-        bool shown = false;
-        for (std::size_t i = 0; i < s.all().size(); ++i) {
-          if ((l->walked >> i & 1) == 0 || s.of(i) == nullptr) continue;
-          shown = shown || std::ranges::find(s.of(i)->entries, e.who, &entry::who) != s.of(i)->entries.end();
-        }
-        if (!shown) l->found.entries.push_back(std::move(e));
-      }
+      for (entry& e : holds_that_may_be(s)) l->found.entries.push_back(std::move(e));
       if (--l->open == 0) end_page(*l);
     };
-    show_all(name, l->walked, std::move(done));
+    show_all(name, std::move(done));
   }
 }
 

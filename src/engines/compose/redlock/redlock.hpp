@@ -108,7 +108,7 @@ class redlock_engine final : public seam::engine, private node::listener {
   void ask_node(const survey_ptr<T>& s, std::size_t as, std::size_t node, F call);
   template <class T, class F>
   void ask_all(typename survey<T>::judge knows, typename survey<T>::finish done, F call);
-  void show_all(const std::string& name, std::uint64_t must_say, survey<seam::page>::finish done);
+  void show_all(const std::string& name, survey<seam::page>::finish done);
   void walk(std::shared_ptr<listing>);
   void look_up(std::shared_ptr<listing>, std::vector<std::string> names);
   void end_page(listing&);
