@@ -125,6 +125,18 @@ TEST(merge_test, what_the_silent_ones_could_make_a_hold_is_not_decided) {
   EXPECT_FALSE(undecided(held));
 }
 
+TEST(merge_test, the_part_of_a_majority_is_waited_for) {
+  auto s = asked<page>();
+  s.on_answer(0, shown(1, 9, 10s), start);
+  s.on_answer(1, shown(1, 11, 10s), start);
+  s.on_answer(2, shown(1, 9, 10s), start);
+  EXPECT_FALSE(undecided(s)) << "it is held";
+  EXPECT_FALSE(settled(s)) << "but with which part";
+  s.on_answer(3, shown(1, 9, 10s), start);
+  EXPECT_TRUE(settled(s));
+  EXPECT_EQ(holds_of_majority(s).at(0).part, 9u);
+}
+
 TEST(merge_test, as_many_as_a_majority_has_counted) {
   auto s = asked<std::uint32_t>();
   s.on_answer(0, 1u, start);

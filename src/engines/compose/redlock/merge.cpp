@@ -11,14 +11,14 @@ using engine::entry;
 
 namespace {
 
-// The part that most of them have: nodes that were not needed for the token may have one of their own.
-std::uint64_t common_part(const std::vector<const entry*>& seen) {
+// The part that most of them have, and how many: nodes that were not needed for the token may have one of their own.
+std::pair<std::uint64_t, std::size_t> common_part(const std::vector<const entry*>& seen) {
   std::map<std::uint64_t, std::size_t> votes;
   for (const entry* e : seen) ++votes[e->part];
   const auto by_votes = [](const auto& a, const auto& b) {
     return std::pair{a.second, a.first} < std::pair{b.second, b.first};
   };
-  return std::ranges::max_element(votes, by_votes)->first;
+  return *std::ranges::max_element(votes, by_votes);
 }
 
 // One hold, seen by a majority: it lives as long as it does at enough of them.
@@ -28,7 +28,7 @@ entry merged(const std::vector<const entry*>& seen, std::size_t enough) {
   std::ranges::sort(left, std::greater{});
   entry one = *seen.front();
   one.left = std::max(milliseconds{0}, good_for(left[std::min(enough, left.size()) - 1]));
-  one.part = common_part(seen);
+  one.part = common_part(seen).first;
   return one;
 }
 
@@ -96,6 +96,14 @@ bool undecided(const survey<engine::page>& s) {
     const auto nodes = one.second.size();
     return nodes < enough && nodes + silent >= enough;
   });
+}
+
+bool settled(const survey<engine::page>& s) {
+  const auto enough = majority(s.all().size()), silent = s.all().size() - s.good();
+  const auto seen = holds_seen(s);
+  return s.has_majority() && std::ranges::all_of(seen, [&](const auto& one) {
+           return one.second.size() + silent < enough || common_part(one.second).second >= enough;
+         });
 }
 
 std::uint32_t counted_by_majority(const survey<std::uint32_t>& s) {

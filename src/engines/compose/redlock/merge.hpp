@@ -21,6 +21,9 @@ std::vector<engine::entry> holds_that_may_be(const survey<engine::page>& s);
 // Whether there are any that only may be.
 bool undecided(const survey<engine::page>& s);
 
+// Whether no further answer can change what is held, and with which part.
+bool settled(const survey<engine::page>& s);
+
 // How many a majority has counted.
 std::uint32_t counted_by_majority(const survey<std::uint32_t>& s);
 

@@ -43,8 +43,7 @@ void redlock_engine::show(std::string_view name, reply<page> back) {
 
 // Whether a majority has it: nodes that could decide that are waited for, however slow they are.
 void redlock_engine::show_all(const std::string& name, survey<page>::finish done) {
-  auto knows = [](const survey<page>& s) { return s.has_majority() && !undecided(s); };
-  const auto s = begin<page>(nodes_.size(), std::move(knows), std::move(done), environment_.request_timeout);
+  const auto s = begin<page>(nodes_.size(), settled, std::move(done), environment_.request_timeout);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     ask_node<page>(s, i, i, [name](seam::engine& e, reply<page> told) { e.show(name, std::move(told)); });
   }
