@@ -57,19 +57,17 @@ void redlock_engine::evict(const target& t, std::string_view reason, reply<fate>
     if (!s.has_majority() || undecided(s)) return give(back, outcome<fate>{s.sent(), s.shortage(setting_.names)});
     const auto holds = holds_of_majority(s);
     const bool held = std::ranges::find(holds, who, &entry::who) != holds.end();
-    auto knows = [](const survey<fate>& broken) {
-      std::size_t gone = 0;
-      for (std::size_t i = 0; i < broken.all().size(); ++i) gone += broken.of(i) && *broken.of(i) != fate::gone ? 1 : 0;
-      return gone >= majority(broken.all().size());
-    };
     auto done = [this, held, back = std::move(back)](survey<fate>& broken) mutable {
       if (!broken.has_majority()) return give(back, outcome<fate>{broken.sent(), broken.shortage(setting_.names)});
       give(back, outcome<fate>{broken.sent(), held ? fate::holding : fate::gone});
     };
-    ask_all<fate>(std::move(knows), std::move(done),
-                  [who, name = std::move(name), reason = std::move(reason)](seam::engine& e, reply<fate> told) {
-                    e.evict({who, name, mode::exclusive}, reason, std::move(told));
-                  });
+    // All of them are waited for: one that broke it late might break what the same id has got since.
+    const auto all = begin<fate>(nodes_.size(), nullptr, std::move(done), environment_.request_timeout);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      ask_node<fate>(all, i, i, [who, name, reason](seam::engine& e, reply<fate> told) {
+        e.evict({who, name, mode::exclusive}, reason, std::move(told));
+      });
+    }
   };
   show_all(std::string{t.name}, std::move(break_it));
 }
