@@ -79,11 +79,14 @@ class Cluster(Servers):
         return node, names.bits({slot for slot, owner in owners.items() if owner == port})
 
     def _replica_of(self, node: str) -> str:
+        """On a busy machine a master doubts its replica for a moment; so it is asked until it does not."""
+        self.until(lambda: self._living_replicas(node), f"{node} has no replica")
+        return self._living_replicas(node)[0]
+
+    def _living_replicas(self, node: str) -> list[str]:
         told = self.ask_node(node, "CLUSTER", "REPLICAS", self._ids[node])
         living = [line.split()[0] for line in told if "fail" not in line.split()[2]]
-        if not living:
-            raise LabError(f"{node} has no replica")
-        return next(node for node, identity in self._ids.items() if identity == living[0])
+        return [other for other, identity in self._ids.items() if identity in living]
 
     def _replaced(self, node: str, bits: int) -> bool:
         owners = self._owners()
