@@ -25,7 +25,7 @@ function(tyer_component target alias)
   install(TARGETS ${target} EXPORT tyer-targets)
 endfunction()
 
-tyer_component(tyer tyer ROOMS core lease engine memory runtime primitives api LINKS Threads::Threads)
+tyer_component(tyer tyer ROOMS core lease engine memory redlock runtime primitives api LINKS Threads::Threads)
 set(TYER_COMPONENTS "")
 if(TYER_REDIS)
   tyer_component(tyer_redis_engine redis ROOMS redis LINKS tyer PRIVATE_LINKS OpenSSL::SSL ENTRY tyer_engine_redis)

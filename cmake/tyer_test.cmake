@@ -1,18 +1,36 @@
-# tyer_test(NAME LABEL unit SOURCES ... USES room... [LINKS target...] [ENGINES redis valkey] [ARGS ...] [TIMEOUT s])
+# tyer_test(NAME LABEL unit SOURCES ... USES room... [LINKS target...] [ENGINES redis valkey] [ARGS ...] [TIMEOUT s]
+#           [COST s] [SANITIZED kind...])
 #
 # A GoogleTest program over rooms of the house (their object files are linked in directly, so internals can be tested).
-# With ENGINES the program runs once per kind under `tools/engines run KIND`, which sets TYER_URI.
+# With ENGINES the program runs once per kind under `tools/engines run KIND`, which sets TYER_URI. Under a sanitizer only
+# memory and redis, where the code is ours and the same, and what SANITIZED names: what servers and deployments do, other
+# presets ask. COST is about how long it takes: the longest start first, so that two at a time end together.
 
 if(COMMAND tyer_test)
   return()
 endif()
 
+# Tests of the contract are large and full of templates, and wait for servers: their own code need not be quick, and what a
+# sanitizer is to look at is the library. The sanitizers' cost at compile time is four times that of the code itself.
+# The others have the public headers in them; they keep UBSan.
+function(tyer_quick_to_compile label)
+  if(TYER_SANITIZE AND label STREQUAL "contract")
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-O0;-fno-sanitize=undefined")
+  elseif(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT label STREQUAL "sim")
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-O1")
+  endif()
+endfunction()
+
 function(tyer_test name)
-  cmake_parse_arguments(TEST "" "LABEL;TIMEOUT" "SOURCES;USES;LINKS;ENGINES;ARGS" ${ARGN})
+  cmake_parse_arguments(TEST "" "LABEL;TIMEOUT;COST" "SOURCES;USES;LINKS;ENGINES;ARGS;SANITIZED" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 120)
   endif()
+  if(NOT TEST_COST)
+    set(TEST_COST 1)
+  endif()
   add_executable(${name} ${TEST_SOURCES})
+  tyer_quick_to_compile("${TEST_LABEL}" ${TEST_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE tyer_flags GTest::gtest GTest::gtest_main ${TEST_LINKS})
   foreach(room IN LISTS TEST_USES)
@@ -20,8 +38,11 @@ function(tyer_test name)
   endforeach()
   if(TEST_ENGINES)
     if(TYER_SANITIZE)
-      # What is ours is the same code against redis; what servers and deployments do, other presets ask.
-      list(FILTER TEST_ENGINES INCLUDE REGEX "^(memory|redis|postgres|mariadb|redlock)$")
+      string(JOIN "|" kinds memory redis ${TEST_SANITIZED})
+      list(FILTER TEST_ENGINES INCLUDE REGEX "^(${kinds})$")
+      if(NOT TEST_ENGINES)
+        set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+      endif()
     endif()
     foreach(kind IN LISTS TEST_ENGINES)
       if(kind STREQUAL "memory")
@@ -31,10 +52,10 @@ function(tyer_test name)
         add_test(NAME ${name}.${kind}
                  COMMAND ${PROJECT_SOURCE_DIR}/tools/engines run ${kind} -- $<TARGET_FILE:${name}> ${TEST_ARGS})
       endif()
-      set_tests_properties(${name}.${kind} PROPERTIES LABELS ${TEST_LABEL} TIMEOUT ${TEST_TIMEOUT})
+      set_tests_properties(${name}.${kind} PROPERTIES LABELS ${TEST_LABEL} TIMEOUT ${TEST_TIMEOUT} COST ${TEST_COST})
     endforeach()
   else()
     add_test(NAME ${name} COMMAND ${name} ${TEST_ARGS})
-    set_tests_properties(${name} PROPERTIES LABELS ${TEST_LABEL} TIMEOUT ${TEST_TIMEOUT})
+    set_tests_properties(${name} PROPERTIES LABELS ${TEST_LABEL} TIMEOUT ${TEST_TIMEOUT} COST ${TEST_COST})
   endif()
 endfunction()

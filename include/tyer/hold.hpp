@@ -4,6 +4,7 @@
 #include <tyer/clock.hpp>
 #include <tyer/error.hpp>
 #include <tyer/export.hpp>
+#include <tyer/hold_id.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -27,19 +28,19 @@ enum class release_outcome {
 
 // A held lock: move-only, owned by whoever has the object, whatever the thread.
 //
-//   state     | valid() | lost()          | token() | destructor
-//   ----------+---------+-----------------+---------+------------------------------------
-//   empty     | false   | never requested | throws  | nothing (also after release() and when moved from)
-//   held      | true    | not requested   | yes     | hands the release over, returns at once
-//   lost      | false   | requested       | yes     | as held; the engine finds out by id that it is gone
+//   state     | valid() | lost()          | token(), id() | destructor
+//   ----------+---------+-----------------+---------------+------------------------------------
+//   empty     | false   | never requested | throws        | nothing (also after release() and when moved from)
+//   held      | true    | not requested   | yes           | hands the release over, returns at once
+//   lost      | false   | requested       | yes           | as held; the engine finds out by id that it is gone
 //
 // Renewal goes on in the background for as long as the object lives. valid() and valid_until() cost no network: the
 // deadline is counted from *sending* the last confirmed grant or renewal, so the engine never gives the lock to somebody
 // else before it. lost() is requested before valid_until() while the process runs; after a pause (SIGSTOP, suspend)
 // valid() is false at once and lost() follows within 50 ms.
 //
-// Nothing can stop a paused process from believing. Show token() to what you write to, and let it refuse smaller ones
-// (<tyer/fence.hpp>).
+// Nothing can stop a paused process from believing. Show token() and id() to what you write to, and let it refuse smaller
+// tokens (<tyer/fence.hpp>).
 //
 // Thread safety: const members may be called from any thread; others like any object.
 // When the engine is away: the hold stays valid until its deadline, then it is lost.
@@ -56,8 +57,12 @@ class TYER_EXPORT hold {
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
   // Larger for every later conflicting grant of this name; fits a signed 64-bit column. An upgrade or a downgrade gives
-  // the hold a new one.
+  // the hold a new one. Throws errc::unsupported where the engine has none (redis://…?protocol=redisson).
   std::uint64_t token() const;
+
+  // Of this hold and no other; the same for as long as it lives. Where a failover can make two holds have the same token
+  // (Sentinel, Cluster), show both to what you write to.
+  hold_id id() const;
 
   bool valid() const noexcept;
   lease_clock::time_point valid_until() const noexcept;

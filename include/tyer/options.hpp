@@ -19,7 +19,8 @@ using log_hook = std::function<void(log_level, std::string_view)>;
 using executor = std::function<void(std::function<void()>)>;
 
 struct client_options {
-  // Put before every name at the engine. Empty: `?prefix=` of the URI, or "tyer:".
+  // Put before every name at the engine. Empty: `?prefix=` of the URI, or "tyer:"; nothing with `?protocol=`, whose names are
+  // those of others.
   std::string prefix = {};
 
   // How long one request may take until its outcome counts as unknown; also bounds a try_lock.
@@ -42,7 +43,7 @@ struct lock_options {
   std::chrono::milliseconds ttl{10000};
 
   // How often a released lock may go to the next waiter of the same client without a round trip, before the engine's
-  // queue has its turn. 0 switches local hand-off off. At most 255.
+  // queue has its turn. 0 switches local hand-off off. At most 255. With `?protocol=` it is always off.
   std::uint32_t local_handoffs = 16;
 
   // How long a waiter keeps its place, and a waiter that was handed the lock may take to claim it, without being heard

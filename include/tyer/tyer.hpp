@@ -7,6 +7,7 @@
 #include <tyer/error.hpp>
 #include <tyer/fence.hpp>
 #include <tyer/hold.hpp>
+#include <tyer/hold_id.hpp>
 #include <tyer/leader.hpp>
 #include <tyer/multi_mutex.hpp>
 #include <tyer/mutex.hpp>

@@ -65,10 +65,11 @@ client::client(std::string_view uri, client_options options) {
   runtime::house::parts parts;
   parts.clock = std::make_shared<core::boot_clock>();
   parts.ids = std::make_unique<core::random_ids>();
-  auto prefix = address.take("prefix").value_or("tyer:");
+  const auto protocol = address.find("protocol").value_or("");
+  auto prefix = address.take("prefix").value_or(protocol.empty() ? "tyer:" : "");  // the names of others are raw
   const engine::environment env{options.prefix.empty() ? std::move(prefix) : options.prefix, parts.ids.get(),
                                 parts.clock.get(), options.request_timeout, options.log};
-  auto identity = address.shown() + ' ' + env.prefix;
+  auto identity = address.shown() + ' ' + env.prefix + ' ' + protocol;
   auto made = engine::make(std::move(address), env);
   if (made.error) throw error(made.error);
   parts.engine = std::move(made.value);

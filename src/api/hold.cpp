@@ -40,7 +40,16 @@ hold& hold::operator=(hold&& other) noexcept {
 
 std::uint64_t hold::token() const {
   if (!state_) throw error(errc::not_held);
-  return state_->token();
+  const auto token = state_->token();
+  if (token == 0)
+    throw error({errc::unsupported, "this engine gives no tokens: only the lease protects what you write to"});
+  return token;
+}
+
+hold_id hold::id() const {
+  if (!state_) throw error(errc::not_held);
+  const auto handoffs = static_cast<char>(state_->handoffs());
+  return hold_id::from(core::to_hex(state_->who()) + core::to_hex({&handoffs, 1}));
 }
 
 bool hold::valid() const noexcept { return state_ && state_->valid(now_of(*state_)); }

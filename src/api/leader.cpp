@@ -122,7 +122,7 @@ observation::~observation() {
 }
 
 leader::leader(const client& owner, std::string_view name, lock_options options, std::source_location where)
-    : acquirable(detail::access::make_lock(owner, name, options, where)) {}
+    : acquirable(detail::access::make_lock(owner, name, options, where, {.needs_token = true})) {}
 
 std::optional<leadership> leader::current() const {
   failure why;

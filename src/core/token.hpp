@@ -13,5 +13,6 @@ inline constexpr std::uint64_t part_max = (std::uint64_t{1} << 53) - 1;
 
 constexpr std::uint64_t make_token(std::uint64_t part, std::uint64_t handoff) noexcept { return part * 256 + handoff; }
 constexpr std::uint64_t part_of(std::uint64_t token) noexcept { return token / 256; }
+constexpr std::uint8_t handoffs_of(std::uint64_t token) noexcept { return static_cast<std::uint8_t>(token % 256); }
 
 }  // namespace tyer::core

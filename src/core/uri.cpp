@@ -113,9 +113,20 @@ failure parse_query(std::string_view text, uri& u) {
   return {};
 }
 
+// A / ? or # in a password ends the authority too early: what is taken for host, port, path and option then are pieces of
+// the password, and would be shown. The @ that ends the password is left behind, and gives it away.
+failure refuse_cut_password(std::string_view text) {
+  const auto end = text.find_first_of("/?#");
+  if (end == std::string_view::npos || text.find('@', end) == std::string_view::npos) return {};
+  return wrong(
+      "there is an @ behind the host: a password with @ : / ? # or % must be percent-encoded, and so must an @ in "
+      "path or query (%40)");
+}
+
 failure parse_into(std::string_view text, uri& u) {
   if (text.find('\0') != std::string_view::npos) return wrong("it has a NUL byte");
   if (auto f = parse_scheme(text, u)) return f;
+  if (auto f = refuse_cut_password(text)) return f;
   text = cut(text, '#');
   auto before_query = cut(text, '?');
   if (auto f = parse_query(text, u)) return f;
@@ -139,6 +150,11 @@ std::optional<std::string> uri::take(std::string_view key) {
   auto value = std::move(at->second);
   query.erase(at);
   return value;
+}
+
+std::optional<std::string> uri::find(std::string_view key) const {
+  const auto at = std::find_if(query.begin(), query.end(), [&](const auto& item) { return item.first == key; });
+  return at == query.end() ? std::nullopt : std::optional{at->second};
 }
 
 std::string uri::shown() const {

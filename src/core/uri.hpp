@@ -33,6 +33,9 @@ struct uri {
   // Takes the value of a key out of the query. What is left in the end was not understood by anybody.
   TYER_EXPORT std::optional<std::string> take(std::string_view key);
 
+  // The same, and leaves it there.
+  TYER_EXPORT std::optional<std::string> find(std::string_view key) const;
+
   // For logs: without user, password and query.
   TYER_EXPORT std::string shown() const;
 };

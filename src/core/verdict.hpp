@@ -5,8 +5,8 @@
 
 namespace tyer::core {
 
-// What an id is at the engine.
-enum class fate : std::uint8_t { holding, waiting, gone };
+// What an id is at the engine. unknown: some servers of several could not be asked; no proof of anything.
+enum class fate : std::uint8_t { holding, waiting, gone, unknown };
 
 // Why a request brought no answer.
 enum class why : std::uint8_t {

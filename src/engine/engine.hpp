@@ -55,9 +55,9 @@ struct request {
   milliseconds waiter_ttl{};             // of a place in the queue, and of a hand-over until it is claimed
   milliseconds lock_delay{};             // after an unclean loss: see release
   milliseconds not_after{};              // executed later than this after it was made: does nothing, why::not_sent
-  bool enqueue = false;
-  std::uint64_t seen = 0;  // largest token part the client knows for this name
-  std::string_view owner;  // host, pid, label, call site: for people
+  bool enqueue = false;                  // an engine without a queue answers busy, and wakes by push if it can
+  std::uint64_t seen = 0;                // largest token part the client knows for this name
+  std::string_view owner;                // host, pid, label, call site: for people
 };
 
 struct granted {
@@ -93,12 +93,16 @@ using reply = core::function<void(outcome<T>&&)>;
 struct capabilities {
   bool queue = false, shared = false, permits = false, push = false, token = false, convert = false;
   bool lock_delay = false;
-  bool watch = false;  // changed() comes by itself; else whoever observes a name lists it from time to time
+  bool lift = false;
+  bool watch = false;    // changed() comes by itself; else whoever observes a name lists it from time to time
+  bool owners = true;    // keeps request::owner, and lists it
+  bool handoffs = true;  // a hold may go from one caller of a client to the next without a request
   milliseconds ttl_min{1};
   std::size_t keep_batch = 1;  // how many ids one keep() may carry
 };
 struct server_facts {
   std::string id, version;
+  std::chrono::microseconds clock{};  // what its clock shows as this is told, since 1970; 0: not known
 };
 struct entry {  // one hold or waiter, for people
   id who;
@@ -150,7 +154,7 @@ class engine {
   virtual void acquire(const request&, reply<answer>) = 0;
   // Extends holds (as = holding, what the caller was told they are) or places in the queue (as = waiting) to ttl from now;
   // never shortens, never re-creates. A waiter that was handed the lock meanwhile is answered `holding` and not extended:
-  // it must claim. At most can().keep_batch targets.
+  // it must claim. One that is not known to be either is answered `unknown`. At most can().keep_batch targets.
   virtual void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) = 0;
   // Also cancels a waiter; answers what it was. A hold with a lock delay that expires, is evicted or is released *unclean*
   // stays in the way of others for that long: as a ghost, gone for its owner (keep, acquire, list), but still in its place.
@@ -160,9 +164,13 @@ class engine {
   // upgrade waits at the head of the queue and the hold stays shared; wake() comes, then convert again. busy: another one
   // upgrades already. To shared also takes back an upgrade that waits. A hold that is gone: why::refused, errc::lost.
   virtual void convert(const target&, mode to, milliseconds not_after, reply<answer>) = 0;
+  // Raises the token part of an exclusive hold, for an engine that has its parts from several others. holding: the hold is
+  // this id's, and the part was below or, by an earlier call, is already this one; else gone, and nothing is done.
+  virtual void lift(const target&, std::uint64_t part, reply<fate>) = 0;
   virtual void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) = 0;
   virtual void evict(const target&, std::string_view reason, reply<fate>) = 0;  // exactly that hold, never the next
   virtual void show(std::string_view name, reply<page>) = 0;  // who holds it and who waits, the head of the queue first
+  // The pages of one listing may show an entry twice or, if it comes or goes meanwhile, not at all.
   virtual void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<page>) = 0;
   virtual void watch(std::string_view name, bool on) = 0;
   virtual void diagnose(reply<std::vector<finding>>) = 0;

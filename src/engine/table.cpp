@@ -17,13 +17,17 @@ struct row {
   std::string_view component;
 };
 
-std::array<row, 7> rows() {
+std::array<row, 11> rows() {
   return {{
       {"memory", &tyer_engine_memory, "tyer::tyer"},
+      {"redlock", &tyer_engine_redlock, "tyer::tyer"},
+      {"redlocks", &tyer_engine_redlock, "tyer::tyer"},
       {"redis", &tyer_engine_redis, "tyer::redis"},
       {"rediss", &tyer_engine_redis, "tyer::redis"},
       {"redis+sentinel", &tyer_engine_redis, "tyer::redis"},
       {"rediss+sentinel", &tyer_engine_redis, "tyer::redis"},
+      {"redis+cluster", &tyer_engine_redis, "tyer::redis"},
+      {"rediss+cluster", &tyer_engine_redis, "tyer::redis"},
       {"etcd", &tyer_engine_etcd, "tyer::etcd"},
       {"etcds", &tyer_engine_etcd, "tyer::etcd"},
   }};

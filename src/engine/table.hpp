@@ -29,6 +29,7 @@ TYER_EXPORT made make(core::uri address, const environment&);
 // `--undefined=`, not by a static initialiser, which archives and --as-needed would drop.
 extern "C" {
 tyer::engine::made tyer_engine_memory(tyer::core::uri&, const tyer::engine::environment&);
+tyer::engine::made tyer_engine_redlock(tyer::core::uri&, const tyer::engine::environment&);
 tyer::engine::made tyer_engine_redis(tyer::core::uri&, const tyer::engine::environment&);
 tyer::engine::made tyer_engine_etcd(tyer::core::uri&, const tyer::engine::environment&);
 }

@@ -36,6 +36,7 @@ void check(const lock_options& o, const engine::capabilities& can) {
 void check(const manner& m, const engine::capabilities& can) {
   require_able(m.how != engine::mode::shared || can.shared, "this engine has no shared locks");
   require_able(m.how != engine::mode::permit || can.permits, "this engine has no semaphores");
+  require_able(!m.needs_token || can.token, "an election needs tokens, and this engine gives none");
   require(m.take >= 1 && m.take <= m.capacity, "permits must be from 1 to those of the semaphore");
 }
 
@@ -59,7 +60,7 @@ std::shared_ptr<const spec> make_spec(const house& h, std::string_view name, con
   s->lock_delay = options.lock_delay;
   s->min_hold = options.min_hold;
   s->max_hold = options.max_hold;
-  s->handoffs = options.local_handoffs;
+  s->handoffs = can.handoffs ? options.local_handoffs : 0;
   s->owner = owner;
   s->note = std::string{options.note};
   return s;

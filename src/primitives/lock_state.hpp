@@ -36,6 +36,7 @@ namespace tyer::primitives {
 struct manner {
   engine::mode how = engine::mode::exclusive;
   std::uint32_t take = 1, capacity = 1;
+  bool needs_token = false;
 };
 
 // The lock that the options describe, on what the engine can do; throws tyer::error.

@@ -159,7 +159,7 @@ void desk::on_kept(const std::vector<core::id>& ids, fate as, lease::duration tt
                            ? t->held() != nullptr
                            : t->acquiring() != nullptr && t->acquiring()->where() == acquire::state::queued;
     if (!stays) continue;
-    if (fates == nullptr || i >= fates->size()) {
+    if (fates == nullptr || i >= fates->size() || (*fates)[i] == fate::unknown) {
       keeper_.retry(*t, as, ttl, now);  // unknown neither extends nor ends
     } else if (as == fate::holding) {
       on_hold_kept(*t, (*fates)[i], o.sent, ttl);

@@ -3,6 +3,7 @@
 // Thread safety: the atomics and the stop_sources may be used from any thread; `at_desk` belongs to the desk.
 #pragma once
 
+#include "core/token.hpp"
 #include "lease/terms.hpp"
 #include "runtime/spec.hpp"
 
@@ -27,7 +28,7 @@ class hold_state {
   enum class phase : std::uint8_t { held, lost, released };
 
   struct grant {
-    std::uint64_t token;
+    std::uint64_t token;  // 0: the engine has none
     lease::time_point at, valid_until;
     engine::mode how;
     std::vector<std::uint32_t> slots;
@@ -36,6 +37,7 @@ class hold_state {
   hold_state(std::shared_ptr<const runtime::spec> what, const core::id& who, grant g)
       : what_(std::move(what)),
         who_(who),
+        handoffs_(core::handoffs_of(g.token)),
         granted_at_(g.at),
         ends_at_(what_->max_hold.count() > 0 ? g.at + what_->max_hold : lease::time_point::max()),
         slots_(std::move(g.slots)),
@@ -45,6 +47,8 @@ class hold_state {
 
   const runtime::spec& what() const noexcept { return *what_; }
   const core::id& who() const noexcept { return who_; }
+  // Before this one, since the engine's grant: with `who` it names the hold. Unlike the token it never changes.
+  std::uint8_t handoffs() const noexcept { return handoffs_; }
   std::uint64_t token() const noexcept { return token_.load(std::memory_order_acquire); }
   engine::mode how() const noexcept { return how_.load(std::memory_order_acquire); }
   const std::vector<std::uint32_t>& slots() const noexcept { return slots_; }
@@ -99,6 +103,7 @@ class hold_state {
  private:
   std::shared_ptr<const runtime::spec> what_;
   core::id who_;
+  std::uint8_t handoffs_;
   lease::time_point granted_at_, ends_at_;
   std::vector<std::uint32_t> slots_;
   std::atomic<std::uint64_t> token_;

@@ -67,6 +67,12 @@ void house::wait(latch& l) {
   l.wait();
 }
 
+// Whoever waits may have taken the baton meanwhile, and then sleeps in the engine.
+void house::let_go(latch& l) {
+  l.let_go();
+  if (driver_waits_for_.load(std::memory_order_seq_cst) == &l) parts_.engine->wake();
+}
+
 void house::open_latches() {
   std::vector<std::shared_ptr<latch>> answered;
   {
@@ -100,10 +106,7 @@ bool house::hand_off(const hold_ptr& h) {
     answered.swap(opening_);
     if (!done) return false;
   }
-  for (const auto& l : answered) {
-    l->let_go();
-    if (driver_waits_for_.load(std::memory_order_seq_cst) == l.get()) parts_.engine->wake();
-  }
+  for (const auto& l : answered) let_go(*l);
   return true;
 }
 
@@ -220,7 +223,7 @@ void house::stand_by() {
   }
   baton_.stand_by([this] { return has_orders(); },
                   [&] {
-                    for (const auto& l : answered) l->let_go();
+                    for (const auto& l : answered) let_go(*l);
                   });
 }
 

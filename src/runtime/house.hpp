@@ -107,6 +107,7 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   bool resting();
   bool drained();
   bool somebody_is_answered();
+  void let_go(latch&);
   void open_latches();
   void stand_by();
   bool has_orders();

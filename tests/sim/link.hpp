@@ -95,6 +95,7 @@ class link final : public seam::engine {
   std::unordered_map<id, moment, core::id_hash> let_go_;
 
   // Not used by the runtime that is simulated.
+  void lift(const seam::target&, std::uint64_t, seam::reply<fate>) override {}
   void evict(const seam::target&, std::string_view, seam::reply<fate>) override {}
   void show(std::string_view, seam::reply<seam::page>) override {}
   void list(std::string_view, std::string_view, std::uint32_t, seam::reply<seam::page>) override {}

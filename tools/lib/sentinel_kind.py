@@ -21,6 +21,7 @@ SENTINEL_SETTINGS = {
     "failover-timeout": "2000",
     "parallel-syncs": "2",
 }
+CLIENTS = "tls-auth-clients"  # of both
 
 
 class Sentinel(Replicated):
@@ -52,6 +53,7 @@ class Sentinel(Replicated):
         listening = self.listening(instance, node)
         if instance.options["tls"]:
             listening["tls-replication"] = "yes"  # for a sentinel: its connections to all others
+            listening |= {key: value for key, value in instance.options["set"] if key == CLIENTS}
         lines = [f"{key} {value}" for key, value in listening.items()] + self.users(instance)
         master, *replicas = _servers(instance)
         lines.append(f"sentinel myid {_sentinel_id(instance, node)}")

@@ -62,6 +62,11 @@ result<answer> catalogue::convert(std::string_view name, const id& who, mode to,
   return resource{limits_}.convert(who, to, now, out);  // says what is wrong
 }
 
+fate catalogue::lift(std::string_view name, const id& who, std::uint64_t part, time_point now, notices& out) {
+  resource* r = find(name, now);
+  return r != nullptr ? r->lift(who, part, now, out) : fate::gone;
+}
+
 std::uint32_t catalogue::ask(std::string_view name, std::string_view reason, time_point now, notices& out) {
   resource* r = find(name, now);
   return r != nullptr ? r->ask(reason, now, out) : 0;

@@ -29,6 +29,7 @@ class catalogue {
   fate keep(std::string_view name, const id&, fate as, milliseconds ttl, time_point now, notices&);
   fate release(std::string_view name, const id&, bool clean, time_point now, notices&);
   result<answer> convert(std::string_view name, const id&, mode to, time_point now, notices&);
+  fate lift(std::string_view name, const id&, std::uint64_t part, time_point now, notices&);
   std::uint32_t ask(std::string_view name, std::string_view reason, time_point now, notices&);
   fate evict(std::string_view name, const id&, std::string_view reason, time_point now, notices&);
 

@@ -62,6 +62,7 @@ capabilities memory_engine::can() const noexcept {
           .token = true,
           .convert = true,
           .lock_delay = true,
+          .lift = true,
           .watch = true,
           .ttl_min = milliseconds{1},
           .keep_batch = keep_batch_max};
@@ -119,6 +120,11 @@ void memory_engine::convert(const target& t, mode to, milliseconds not_after, re
     if (v.age >= not_after) return no(why::not_sent, errc::timed_out, too_late);
     return v.names.convert(v.name, who, to, v.now, v.out);
   });
+}
+
+void memory_engine::lift(const target& t, std::uint64_t part, reply<fate> on_answer) {
+  submit(full(t.name), std::move(on_answer),
+         [who = t.who, part](const store::visit& v) { return v.names.lift(v.name, who, part, v.now, v.out); });
 }
 
 void memory_engine::ask(std::string_view name, std::string_view reason, reply<std::uint32_t> on_answer) {

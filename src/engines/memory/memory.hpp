@@ -3,7 +3,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/environment.hpp"
-#include "engines/memory/inbox.hpp"
+#include "engine/inbox.hpp"
 #include "engines/memory/store.hpp"
 
 #include <cstdint>
@@ -41,6 +41,7 @@ class memory_engine final : public engine::engine {
   void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) override;
   void release(const target&, bool clean, reply<fate>) override;
   void convert(const target&, mode to, milliseconds not_after, reply<answer>) override;
+  void lift(const target&, std::uint64_t part, reply<fate>) override;
   void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;
   void evict(const target&, std::string_view reason, reply<fate>) override;
   void show(std::string_view name, reply<page>) override;

@@ -133,6 +133,17 @@ result<answer> resource::convert(const id& who, mode to, time_point now, notices
   return granted{h->part, left(h->expires, now), 0, {}};
 }
 
+// The floor is the part of the only hold, so a part that is not above it is another attempt's, or this one's already.
+fate resource::lift(const id& who, std::uint64_t part, time_point now, notices& out) {
+  reap(now, out);
+  hold* const h = find_hold(who);
+  if (h == nullptr || h->how != mode::exclusive || !h->claimed || part < h->part || part > core::part_max) {
+    return fate::gone;
+  }
+  h->part = last_part_ = part;
+  return fate::holding;
+}
+
 std::uint32_t resource::ask(std::string_view reason, time_point now, notices& out) {
   reap(now, out);
   std::uint32_t asked = 0;

@@ -96,6 +96,7 @@ class resource {
   fate keep(const id&, fate as, milliseconds ttl, time_point now, notices&);
   fate release(const id&, bool clean, time_point now, notices&);
   result<answer> convert(const id&, mode to, time_point now, notices&);
+  fate lift(const id&, std::uint64_t part, time_point now, notices&);
   std::uint32_t ask(std::string_view reason, time_point now, notices&);
   fate evict(const id&, std::string_view reason, time_point now, notices&);
   void reap(time_point now, notices&);

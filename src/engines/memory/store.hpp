@@ -9,8 +9,8 @@
 #include "core/function.hpp"
 #include "core/id.hpp"
 #include "engine/engine.hpp"
+#include "engine/inbox.hpp"
 #include "engines/memory/catalogue.hpp"
-#include "engines/memory/inbox.hpp"
 
 #include <cstdint>
 #include <map>
@@ -21,6 +21,9 @@
 #include <vector>
 
 namespace tyer::memory {
+
+using engine::delivery;
+using engine::inbox;
 
 class store {
  public:

@@ -26,6 +26,15 @@ failure conflict() {
           "the key of this name holds something that is not a Tyer lock, or one of a newer version"};
 }
 
+}  // namespace
+
+failure moving() {
+  return {why::not_sent, make_error_code(errc::unavailable),
+          "the slot of this name is being moved to another node of the cluster; nothing was done"};
+}
+
+namespace {
+
 // Takes digits from the front of the text.
 template <class T>
 bool take_number(std::string_view& text, T& out) {
@@ -84,6 +93,7 @@ std::optional<engine::answer> parse_converted(std::string_view text) {
 std::optional<failure> parse_refusal(std::string_view text) {
   switch (text.front()) {
     case 'c': return conflict();
+    case 'd': return moving();
     case 'o': return failure{why::over_limit, make_error_code(errc::over_limit), "too many wait for this name"};
     case 'h':
       return failure{why::over_limit, make_error_code(errc::over_limit),
@@ -118,6 +128,8 @@ constexpr std::array meanings{
     meaning{"LOADING", why::not_sent, errc::unavailable, "the server is still loading its data"},
     meaning{"MASTERDOWN", why::not_sent, errc::unavailable, "a replica that has lost its primary"},
     meaning{"READONLY", why::not_sent, errc::unavailable, "a replica; connect to the primary"},
+    meaning{"MOVED", why::not_sent, errc::unavailable, "the slot has moved"},
+    meaning{"ASK", why::not_sent, errc::unavailable, "the slot is being moved"},
     meaning{"TRYAGAIN", why::not_sent, errc::unavailable, "the keys are being moved"},
     meaning{"CLUSTERDOWN", why::not_sent, errc::unavailable, "the cluster is down"},
     meaning{"BUSY", why::not_sent, errc::unavailable, "the server is busy running a script"},
@@ -179,6 +191,7 @@ std::optional<std::vector<std::uint32_t>> parse_slots(std::string_view runs) {
 
 std::variant<fate, failure> parse_fate(std::string_view text) {
   if (text == "c") return conflict();
+  if (text == "d") return moving();
   if (text.size() == 1) {
     if (const auto f = fate_of(text.front())) return *f;
   }
@@ -190,6 +203,7 @@ std::variant<std::vector<fate>, failure> parse_fates(std::string_view text, std:
   std::vector<fate> fates;
   fates.reserve(count);
   for (const char c : text) {
+    if (c == 'd') return moving();
     const auto f = fate_of(c);
     if (!f) return nonsense(text);
     fates.push_back(*f);
@@ -199,6 +213,7 @@ std::variant<std::vector<fate>, failure> parse_fates(std::string_view text, std:
 
 std::variant<std::uint32_t, failure> parse_count(std::string_view text) {
   if (text == "c") return conflict();
+  if (text == "d") return moving();
   if (const auto n = whole_number<std::uint32_t>(text)) return *n;
   return nonsense(text);
 }
@@ -218,6 +233,8 @@ failure refusal(std::string_view error) {
 }
 
 bool is_noscript(std::string_view error) { return error.starts_with("NOSCRIPT"); }
+
+bool is_redirection(std::string_view error) { return error.starts_with("MOVED ") || error.starts_with("ASK "); }
 
 bool is_bad_login(std::string_view error) {
   return error.starts_with("WRONGPASS") || error.starts_with("NOAUTH") || error.starts_with("NOPERM");

@@ -29,10 +29,14 @@ std::variant<engine::fate, engine::failure> parse_fate(std::string_view text);
 std::variant<std::vector<engine::fate>, engine::failure> parse_fates(std::string_view text, std::size_t count);
 std::variant<std::uint32_t, engine::failure> parse_count(std::string_view text);
 
+// In a cluster, while a slot is on its way, the keys of a name may lie on two nodes: nothing was done.
+engine::failure moving();
+
 // An error reply of the server (`NOPERM this user has no permissions…`), sorted by what it means for the request.
 engine::failure refusal(std::string_view error);
 
 bool is_noscript(std::string_view error);
+bool is_redirection(std::string_view error);  // MOVED, ASK
 bool is_bad_login(std::string_view error);
 
 // After this the connection is of no use: the server has become a replica, or forgot who we are.

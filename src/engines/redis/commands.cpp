@@ -47,6 +47,18 @@ std::string pack(const terms& t) {
   return out;
 }
 
+std::string for_another_clock(std::string_view script, std::string_view packed, std::chrono::microseconds ahead) {
+  constexpr std::size_t bytes = 7;
+  std::string out{packed};
+  const std::size_t at = script == "acquire" ? 12 : script == "convert" ? 1 : out.size();
+  if (at + bytes > out.size()) return out;
+  std::int64_t time = 0;
+  for (std::size_t i = 0; i < bytes; ++i) time = time << 8 | static_cast<unsigned char>(out[at + i]);
+  std::string moved;
+  put(moved, static_cast<std::uint64_t>(std::max<std::int64_t>(0, time + ahead.count())), bytes);
+  return out.replace(at, bytes, moved);
+}
+
 std::string_view commands::digits(std::string& buffer, std::int64_t value) {
   buffer.resize(20);
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
@@ -97,6 +109,14 @@ commands::words commands::convert(const engine::target& t, engine::mode to, std:
   evict(t);
   packed_ = letter(to);
   put(packed_, static_cast<std::uint64_t>(not_after.count()), 7);
+  words_.push_back(packed_);
+  return words_;
+}
+
+commands::words commands::lift(const engine::target& t, std::uint64_t part) {
+  evict(t);
+  packed_.clear();
+  put(packed_, std::min(part, exact_max + 1), 7);
   words_.push_back(packed_);
   return words_;
 }

@@ -38,6 +38,10 @@ struct terms {
 };
 std::string pack(const terms&);
 
+// What packs the terms of acquire or convert names a time of one server's clock. The same for a server whose clock is ahead
+// of that by so much; of other scripts nothing changes.
+std::string for_another_clock(std::string_view script, std::string_view packed, std::chrono::microseconds ahead);
+
 // Builds one call after the other in buffers that are reused. The words are valid until the next call.
 class commands {
  public:
@@ -53,6 +57,7 @@ class commands {
   words release(const engine::target&, bool clean);
   words evict(const engine::target&);
   words convert(const engine::target&, engine::mode to, std::chrono::microseconds not_after);
+  words lift(const engine::target&, std::uint64_t part);
   words keep(std::span<const engine::target>, std::chrono::milliseconds ttl);
   words ask(std::string_view name, std::string_view reason);
   words show(std::string_view key, std::uint32_t waiters_max);

@@ -55,11 +55,25 @@ failure read_sentinels(core::uri& u, config& c) {
   return read_database(cut == u.path.npos ? std::string_view{} : std::string_view{u.path}.substr(cut + 1), c);
 }
 
+failure read_cluster(const core::uri& u, config& c) {
+  if (u.hosts.empty()) return wrong(u.scheme + ":// needs nodes of the cluster: " + u.scheme + "://host,host,host");
+  if (!u.path.empty()) return wrong("a cluster has no numbered databases: leave out what comes after the hosts");
+  c.seeds = u.hosts;
+  for (auto& s : c.seeds) {
+    if (s.port == 0) s.port = default_port;
+  }
+  return {};
+}
+
 failure read_where(core::uri& u, config& c) {
   if (auto f = read_login(u, c)) return f;
   if (u.scheme.ends_with("+sentinel")) {
     c.deployment = shape::sentinel;
     return read_sentinels(u, c);
+  }
+  if (u.scheme.ends_with("+cluster")) {
+    c.deployment = shape::cluster;
+    return read_cluster(u, c);
   }
   return read_server(u, c);
 }

@@ -3,10 +3,12 @@
 //   redis[s]://[user][:password]@host[:port][/database]
 //   redis[s]+sentinel://[user][:password]@sentinel[:port],sentinel[:port]/master[/database]
 //     ?sentinel_user=&sentinel_password=   for the sentinels themselves
+//   redis[s]+cluster://[user][:password]@node[:port],node[:port]
 //   any of them
 //     ?tombstone_ttl=SECONDS   how long the last token of a free lock is remembered (86400)
 //     ?waiters_max=N           waiters per name (100000)
 //     ?in_flight_max=N         requests in flight (65536)
+//     ?protocol=redisson       another engine, which reads the rest: redisson/redisson.hpp
 //     ?replicas=K              only what K replicas have confirmed counts as granted or renewed (0)
 //   only with TLS
 //     ?ca=FILE                 certificates of the authorities to trust, PEM (default: the system's)
@@ -23,7 +25,7 @@
 
 namespace tyer::redis {
 
-enum class shape : std::uint8_t { one_server, sentinel };
+enum class shape : std::uint8_t { one_server, sentinel, cluster };
 
 struct config {
   core::endpoint server;
@@ -37,7 +39,7 @@ struct config {
   std::uint32_t replicas = 0;  // that must confirm
 
   shape deployment = shape::one_server;
-  std::vector<core::endpoint> seeds;  // the sentinels
+  std::vector<core::endpoint> seeds;  // the sentinels, or nodes of the cluster
   std::string master;                 // what sentinels call it
   std::string sentinel_user, sentinel_password;
 

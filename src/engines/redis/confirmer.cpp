@@ -45,7 +45,8 @@ void confirmer::go() {
   waiting_.clear();
   // Beside the name, so that in a cluster it lies where the name does.
   const auto mark = under_way_.back().key + 'c';
-  link_.command("SET", std::array<std::string_view, 4>{mark, "", "PX", mark_lives_ms}, [](const received&) {});
+  link_.command("SET", std::array<std::string_view, 4>{mark, "", "PX", mark_lives_ms},
+                [this](const received& r) { not_marked_ = r.wrong != nullptr ? r.wrong->words : std::string{}; });
   const auto count = std::to_string(replicas_), limit = std::to_string(patience_.count());
   link_.command("WAIT", std::array<std::string_view, 2>{count, limit}, [this](const received& r) { answered(r); });
 }
@@ -55,13 +56,15 @@ void confirmer::answered(const received& r) {
   std::uint32_t have = 0;
   if (r.wrong == nullptr && !r.words.empty())
     std::from_chars(r.words[0].data(), r.words[0].data() + r.words[0].size(), have);
-  const auto few = not_confirmed(r.wrong != nullptr ? "whether replicas have it is not known: " + r.wrong->words
-                                                    : std::to_string(have) + " of " + std::to_string(replicas_) +
-                                                          " replicas have confirmed it within " +
-                                                          std::to_string(patience_.count()) + " ms, see ?replicas=");
+  // Without the mark, WAIT speaks of nothing.
+  const auto wrong = !not_marked_.empty() ? not_marked_ : r.wrong != nullptr ? r.wrong->words : std::string{};
+  const auto few = not_confirmed(!wrong.empty() ? "whether replicas have it is not known: " + wrong
+                                                : std::to_string(have) + " of " + std::to_string(replicas_) +
+                                                      " replicas have confirmed it within " +
+                                                      std::to_string(patience_.count()) + " ms, see ?replicas=");
   const auto moved = not_confirmed("the master has changed before replicas confirmed it");
   for (auto& q : std::exchange(under_way_, {})) {
-    const bool enough = r.wrong == nullptr && have >= replicas_;
+    const bool enough = wrong.empty() && have >= replicas_;
     q.back(!enough ? &few : q.server != link_.facts().id ? &moved : nullptr);
   }
   go();

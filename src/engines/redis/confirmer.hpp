@@ -55,6 +55,7 @@ class confirmer final : connection::listener, loop::member {
   std::deque<question> waiting_;     // in the order of their time limits
   std::vector<question> under_way_;  // one WAIT for all of them
   std::vector<question> over_;       // their time is over
+  std::string not_marked_;           // why the small key could not be written, of the WAIT under way
   connection link_;
 };
 

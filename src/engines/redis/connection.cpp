@@ -176,13 +176,14 @@ void connection::body::deliver(const item& it) {
       auto r = std::move(refused_.front());
       refused_.pop_front();
       const auto t = now();
-      return r.back({t, t, {}, &r.words});
+      return r.back({t, t, {}, &r.words, &s_.where.server});
     }
     case item::kind::message:
     case item::kind::listening:
     case item::kind::silenced:
     case item::kind::not_allowed: return deliver_heard(it.what);
     case item::kind::up:
+      facts_.clock = clock_.latest(now());
       if (!closing_) listener_->on_up(facts_);
       return;
     case item::kind::down:
@@ -211,12 +212,13 @@ void connection::body::deliver_reply(batch& b, std::uint32_t index) {
   leaves_.clear();
   for (std::uint32_t i = 0; i < e.leaves; ++i) leaves_.push_back(b.leaf(e, i));
   failure wrong;
-  received r{b.sent, e.came, leaves_, nullptr};
+  received r{b.sent, e.came, leaves_, nullptr, &s_.where.server};
   if (state == batch::state::lost) r.wrong = &b.lost;
   if (state == batch::state::refused) {
     const auto error = leaves_.empty() ? std::string_view{} : leaves_[0];
-    if (is_noscript(error) && e.via != nullptr && send_again(b, e)) {
-      --in_flight_;  // send_again has counted it anew
+    const bool forgotten = is_noscript(error) && e.via != nullptr;
+    if ((forgotten && send_again(b, e)) || redirected(b, e, error)) {
+      --in_flight_;  // it was counted anew where it was sent again
       if (--b.undelivered == 0 && !b.executing) recycle(b);
       return;
     }
@@ -244,6 +246,12 @@ bool connection::body::send_again(batch& b, batch::entry& e) {
   return true;
 }
 
+bool connection::body::redirected(batch& b, batch::entry& e, std::string_view error) {
+  if (s_.purpose != use::shard || e.via == nullptr || closing_ || !is_redirection(error)) return false;
+  const auto words = b.words(e);  // EVALSHA sha1 count key...
+  return listener_->on_redirected(error, *e.via, std::span{words}.subspan(2), e.back);
+}
+
 bool connection::body::overtaken(const batch& b, const batch::entry& e, std::string_view key) const {
   const auto in = [&](const batch& other, std::size_t from) {
     for (std::size_t i = from; i < other.entries.size(); ++i) {
@@ -261,6 +269,10 @@ bool connection::body::overtaken(const batch& b, const batch::entry& e, std::str
   return open_ != nullptr && in(*open_, 0);
 }
 
+bool connection::listener::on_redirected(std::string_view, const script&, std::span<const std::string_view>, then&) {
+  return false;
+}
+void connection::listener::on_unheard(std::string_view, const engine::id&, std::chrono::milliseconds) {}
 void connection::listener::on_heard(std::string_view, std::string_view) {}
 void connection::listener::on_listening(std::string_view) {}
 void connection::listener::on_no_longer_listening(std::string_view) {}
@@ -272,6 +284,9 @@ connection::~connection() { body_->retire(); }
 void connection::open(listener& l) { body_->open(l); }
 void connection::call(const script& s, std::span<const std::string_view> words, then back) {
   body_->call(s, words, std::move(back));
+}
+void connection::call_asking(const script& s, std::span<const std::string_view> words, then back) {
+  body_->call_asking(s, words, std::move(back));
 }
 void connection::command(std::string_view name, std::span<const std::string_view> words, then back) {
   body_->add(name, words, nullptr, std::move(back));

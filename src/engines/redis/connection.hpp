@@ -37,6 +37,7 @@ struct received {
   engine::time_point sent, came;
   std::span<const std::string_view> words;  // the leaves of the answer, in order; nesting is lost
   const engine::failure* wrong = nullptr;   // set: there is no answer, or the server said no
+  const core::endpoint* by = nullptr;       // the server
 };
 using then = core::function<void(const received&), 112>;
 
@@ -56,6 +57,14 @@ class connection {
     virtual void on_up(const engine::server_facts&) = 0;
     virtual void on_down(const engine::failure&) = 0;
     virtual void on_message(std::string_view) = 0;  // from the inbox
+
+    // Of a shard: the server did not carry this call out, but says in `error` who would (MOVED, ASK). True: the call was
+    // sent there, and `then` is taken. Else it comes back as not_sent.
+    virtual bool on_redirected(std::string_view error, const script&, std::span<const std::string_view> words, then&);
+
+    // Of a deployment where somebody listens for each name: from now on nothing is missed, but until now this id, which waits
+    // for the name of this key, may have had its turn.
+    virtual void on_unheard(std::string_view key, const engine::id&, std::chrono::milliseconds place);
 
     // Of a connection that listens.
     virtual void on_heard(std::string_view channel, std::string_view message);
@@ -86,6 +95,8 @@ class connection {
 
   // Never fail: what goes wrong comes back through `then`.
   void call(const script&, std::span<const std::string_view> words, then);  // words: as after EVALSHA sha1
+  // The same at a node that is taking the key's slot over and does not have it yet.
+  void call_asking(const script&, std::span<const std::string_view> words, then);
   void command(std::string_view name, std::span<const std::string_view> words, then);
   // Comes back in the next turn as this failure.
   void refuse(engine::failure, then);

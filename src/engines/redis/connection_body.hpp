@@ -66,6 +66,14 @@ class connection::body final : public loop::member,
     add("EVALSHA", scratch_, &via, std::move(back));
   }
 
+  // For as long as one command the server then passes over that the slot is not its own yet. The two must stay together.
+  void call_asking(const script& via, std::span<const std::string_view> words, then back) {
+    if (stage_ == stage::up && !closing_ && in_flight_ + 1 < s_.where.in_flight_max) {
+      send("ASKING", {}, nullptr, [](const received&) {});
+    }
+    call(via, words, std::move(back));
+  }
+
   void refuse(failure f, then back) {
     refused_.push_back({std::move(f), std::move(back)});
     ready_.push_back({item::kind::refused, 0, nullptr});
@@ -172,6 +180,7 @@ class connection::body final : public loop::member,
   void deliver_heard(item::kind);
   void deliver_reply(batch&, std::uint32_t index);
   bool send_again(batch&, batch::entry&);
+  bool redirected(batch&, batch::entry&, std::string_view error);
   bool overtaken(const batch&, const batch::entry&, std::string_view key) const;
 
   bool speaks_of_locks() const { return s_.purpose == use::locks || s_.purpose == use::shard; }

@@ -24,27 +24,46 @@ class deployment {
   // Told of a master that is (again) there: then everything is kept, so once too often is no harm; and when none is.
   virtual void open(connection::listener&) = 0;
 
-  // words: as after EVALSHA sha1, so words[1] is a key. All keys of a call lie in one part.
+  // The scripts that may be called.
+  virtual const scripts::set& set() const noexcept { return scripts::on_one_server; }
+
+  // words: as after EVALSHA sha1, so words[1] is a key. See one_name_per_call().
   virtual void call(const script&, std::span<const std::string_view> words, then) = 0;
   virtual void refuse(engine::failure, then) = 0;  // comes back in the next turn
 
-  // Keys of different parts must not be in one call. Without a cluster there is one part.
-  virtual std::uint32_t part_of(std::string_view) const { return 0; }
+  // Whether names must not be mixed in one call: then they may lie on different servers.
+  virtual bool one_name_per_call() const noexcept { return false; }
+
+  // Whether wake-ups reach only those who listen for the name: then everybody is told of who waits for this key, and how long
+  // it is worth listening for.
+  virtual bool listens_for_names() const noexcept { return false; }
+  struct waiting {
+    engine::time_point asked;
+    std::chrono::milliseconds place, worth_listening;
+  };
+  virtual void waits(std::string_view, const engine::id&, const waiting&) {}
+  // True if it may have had its turn without anybody hearing of it.
+  virtual bool waits_no_more(std::string_view, const engine::id&) { return false; }
 
   // The clock of the server that has this key.
   virtual const server_clock& clock(std::string_view key) const = 0;
   virtual void read_clocks() = 0;  // soon
 
-  // Whether everything that the server of this key had answered before is also where `?replicas=` wants it. Nothing comes
-  // back inline; a null pointer means yes.
+  // Whether everything that this server, which has this key, had answered before is also where `?replicas=` wants it. Nothing
+  // comes back inline; a null pointer means yes.
   using confirmed = core::function<void(const engine::failure*), 64>;
-  virtual void confirm(std::string_view key, confirmed) = 0;
+  virtual void confirm(const core::endpoint& server, std::string_view key, confirmed) = 0;
 
-  // For what concerns no key: listing and diagnosis. At least one, in an order that stays while nothing changes.
+  // For what concerns no key: listing and diagnosis. In an order that stays while nothing changes; none while none is known.
+  // Each may be gone once it has answered.
   virtual std::vector<connection*> masters() = 0;
 
   virtual void close(core::function<void()> done) = 0;
 };
+
+inline engine::failure no_servers() {
+  return {engine::why::not_sent, make_error_code(errc::unavailable), "it is not known yet where the servers are"};
+}
 
 // What every deployment makes its connections from.
 struct materials {
@@ -62,5 +81,6 @@ struct materials {
 
 std::unique_ptr<deployment> make_one_server(loop&, materials);
 std::unique_ptr<deployment> make_sentinel(loop&, materials);
+std::unique_ptr<deployment> make_cluster(loop&, materials);
 
 }  // namespace tyer::redis

@@ -75,6 +75,16 @@ struct examination {
   std::size_t awaited = 0;
   bool several = false;
 
+  // Of any two clocks, how far one is certainly ahead of the other: against our own, since they are read one by one.
+  std::chrono::microseconds behind = std::chrono::microseconds::max(), ahead = std::chrono::microseconds::min();
+
+  void look_at(const server_clock& c, engine::time_point now) {
+    if (!c.known()) return;
+    const auto here = std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch());
+    behind = std::min(behind, c.latest(now) - here);
+    ahead = std::max(ahead, c.earliest(now) - here);
+  }
+
   void add(const connection& from, std::vector<engine::finding> findings) {
     const auto server = from.server().host + ':' + std::to_string(from.server().port);
     for (auto& f : findings) {
@@ -85,16 +95,9 @@ struct examination {
 };
 
 // For certain: what a clock shows is known only to within a round trip.
-void compare_clocks(const std::vector<connection*>& servers, engine::time_point now, examination& e) {
-  if (servers.size() < 2) return;
-  auto [behind, ahead] = std::pair{std::chrono::microseconds::max(), std::chrono::microseconds::min()};
-  for (const connection* s : servers) {
-    if (!s->clock().known()) continue;
-    behind = std::min(behind, s->clock().latest(now));
-    ahead = std::max(ahead, s->clock().earliest(now));
-  }
-  if (ahead <= behind || ahead - behind <= clocks_apart_max) return;
-  const auto apart = std::chrono::duration_cast<std::chrono::milliseconds>(ahead - behind).count();
+void compare_clocks(examination& e) {
+  if (e.ahead <= e.behind || e.ahead - e.behind <= clocks_apart_max) return;
+  const auto apart = std::chrono::duration_cast<std::chrono::milliseconds>(e.ahead - e.behind).count();
   e.found.push_back({"the clocks of the servers are " + std::to_string(apart) + " ms apart",
                      "let NTP set them: after a failover tokens grow only if the clocks differ by less than it took",
                      2});
@@ -106,18 +109,20 @@ void examine_all(deployment& d, engine::reply<std::vector<engine::finding>> back
   const auto e = std::make_shared<examination>();
   e->back = std::move(back);
   const auto servers = d.masters();
+  if (servers.empty()) return d.refuse(no_servers(), [e](const received& r) { e->back({r.sent, *r.wrong}); });
   e->several = servers.size() > 1;
   e->awaited = servers.size();
   for (connection* s : servers) {
-    s->command("INFO", {}, [e, s, servers](const received& r) {
+    s->command("INFO", {}, [e, s](const received& r) {
       e->sent = r.sent;
+      e->look_at(s->clock(), r.came);
       if (r.wrong != nullptr)
         e->add(*s, {{"it does not answer: " + r.wrong->words, "see whether it runs and who may use it", 3}});
       else
         e->add(*s, examine(r.words.empty() ? std::string_view{} : r.words[0], s->clock().jumps()));
       if (--e->awaited > 0) return;
       if (!e->several && r.wrong != nullptr) return e->back({r.sent, *r.wrong});
-      compare_clocks(servers, r.came, *e);
+      compare_clocks(*e);
       e->back({e->sent, std::move(e->found)});
     });
   }

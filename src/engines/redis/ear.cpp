@@ -23,50 +23,67 @@ void ear::open(listener& l) {
 }
 
 void ear::listen(std::string_view channel) {
-  const auto [at, fresh] = channels_.emplace(channel, state::wanted);
-  if (fresh) ask(at->first, at->second);
+  const auto at = channels_.try_emplace(std::string{channel}).first;
+  if (!std::exchange(at->second.wanted, true)) ask(at->first, at->second);
 }
 
 void ear::unlisten(std::string_view channel) {
   const auto at = channels_.find(channel);
-  if (at == channels_.end()) return;
-  if (at->second != state::wanted && link_.is_up()) link_.unsubscribe(channel, sharded_);
-  channels_.erase(at);
+  if (at == channels_.end() || !std::exchange(at->second.wanted, false)) return;
+  if (std::exchange(at->second.now, state::silent) != state::silent && link_.is_up()) {
+    ++at->second.unanswered;
+    link_.unsubscribe(channel, sharded_);
+  }
+  if (at->second.unanswered == 0) channels_.erase(at);
 }
 
 bool ear::listens(std::string_view channel) const {
   const auto at = channels_.find(channel);
-  return at != channels_.end() && at->second == state::heard;
+  return at != channels_.end() && at->second.now == state::heard;
 }
 
-void ear::ask(std::string_view channel, state& s) {
+void ear::ask(std::string_view channel, place& p) {
   if (!link_.is_up()) return;
-  s = state::asked;
+  p.now = state::asked;
+  ++p.unanswered;
   link_.subscribe(channel, sharded_);
 }
 
 void ear::on_up(const engine::server_facts&) {
-  for (auto& [channel, s] : channels_) ask(channel, s);
+  for (auto& [channel, p] : channels_) ask(channel, p);
 }
 
 void ear::on_down(const engine::failure&) {
-  for (auto& [channel, s] : channels_) s = state::wanted;
+  std::erase_if(channels_, [](const auto& c) { return !c.second.wanted; });
+  for (auto& [channel, p] : channels_) p = {.wanted = true};
 }
 
 void ear::on_heard(std::string_view channel, std::string_view message) {
-  if (channels_.contains(channel)) listener_->on_heard(channel, message);
+  const auto at = channels_.find(channel);
+  if (at != channels_.end() && at->second.wanted) listener_->on_heard(channel, message);
+}
+
+// One of our requests. The last answer is that to the last request.
+void ear::answered(places::iterator at) {
+  place& p = at->second;
+  if (p.unanswered > 0) --p.unanswered;
+  if (p.unanswered > 0) return;
+  if (!p.wanted) {
+    channels_.erase(at);
+    return;
+  }
+  p.now = state::heard;
+  listener_->on_listening(std::string{at->first});
 }
 
 void ear::on_listening(std::string_view channel) {
-  const auto at = channels_.find(channel);
-  if (at == channels_.end()) return;
-  at->second = state::heard;
-  listener_->on_listening(channel);
+  if (const auto at = channels_.find(channel); at != channels_.end()) answered(at);
 }
 
 void ear::on_no_longer_listening(std::string_view channel) {
   const auto at = channels_.find(channel);
-  if (at == channels_.end() || at->second != state::heard) return;  // it is what unlisten() asked for
+  if (at == channels_.end()) return;
+  if (at->second.unanswered > 0) return answered(at);  // it is what unlisten() asked for
   channels_.erase(at);
   listener_->on_deaf(channel);
 }
@@ -75,8 +92,8 @@ void ear::on_no_longer_listening(std::string_view channel) {
 void ear::on_not_allowed(std::string_view) {
   std::vector<std::string> refused;
   std::erase_if(channels_, [&](const auto& c) {
-    if (c.second == state::asked) refused.push_back(c.first);
-    return c.second == state::asked;
+    if (c.second.now == state::asked) refused.push_back(c.first);
+    return c.second.now == state::asked;
   });
   for (const auto& channel : refused) listener_->on_deaf(channel);
 }

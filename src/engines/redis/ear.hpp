@@ -42,9 +42,18 @@ class ear final : connection::listener {
   void close(core::function<void()> done) { link_.close(std::move(done)); }
 
  private:
-  enum class state : std::uint8_t { wanted, asked, heard };
+  enum class state : std::uint8_t { silent, asked, heard };
 
-  void ask(std::string_view channel, state&);
+  // Stays until the server has answered everything: an answer to an earlier request must not be taken for one to the last.
+  struct place {
+    bool wanted = false;
+    state now = state::silent;
+    std::uint32_t unanswered = 0;
+  };
+  using places = std::map<std::string, place, std::less<>>;
+
+  void ask(std::string_view channel, place&);
+  void answered(places::iterator);
   void on_up(const engine::server_facts&) override;
   void on_down(const engine::failure&) override;
   void on_message(std::string_view) override {}
@@ -55,7 +64,7 @@ class ear final : connection::listener {
 
   bool sharded_;
   listener* listener_ = nullptr;
-  std::map<std::string, state, std::less<>> channels_;
+  places channels_;
   connection link_;
 };
 

@@ -38,14 +38,14 @@ std::optional<std::string> unescape(std::string_view text) {
   return name;
 }
 
+}  // namespace
+
 void escape_glob(std::string_view text, std::string& out) {
   for (const char c : text) {
     if (std::strchr("*?[]^\\", c) != nullptr && c != '\0') out += '\\';
     out += c;
   }
 }
-
-}  // namespace
 
 failure keys::check_prefix(std::string_view prefix) {
   if (prefix.find_first_of("{}") == prefix.npos) return {};

@@ -21,6 +21,9 @@
 
 namespace tyer::redis {
 
+// Appends the text as SCAN MATCH reads it: every byte stands for itself.
+void escape_glob(std::string_view text, std::string& out);
+
 class keys {
  public:
   // A brace in the prefix would move the hash tag.

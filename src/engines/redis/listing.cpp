@@ -16,6 +16,12 @@ namespace {
 constexpr std::uint32_t waiters_shown_max = 1000;
 constexpr std::size_t words_per_entry = 7;  // as show.lua answers
 
+// Also when not all of a name is where its state is, see whole.lua.
+const engine::failure* trouble(const received& r) {
+  static const auto torn = moving();
+  return r.wrong == nullptr && r.words.size() == 1 ? &torn : r.wrong;
+}
+
 struct listing {
   engine::page found;
   engine::reply<engine::page> back;
@@ -57,10 +63,10 @@ void add_entries(engine::page& p, const std::string& name, std::span<const std::
 void show(deployment& c, commands& words, std::string_view key, const std::string& name,
           const std::shared_ptr<listing>& l) {
   ++l->awaited;
-  c.call(scripts::show, words.show(key, waiters_shown_max), [l, name](const received& r) {
-    if (r.wrong != nullptr) {
+  c.call(c.set().show, words.show(key, waiters_shown_max), [l, name](const received& r) {
+    if (const auto* wrong = trouble(r)) {
       l->failed = true;
-      l->wrong = *r.wrong;
+      l->wrong = *wrong;
     } else {
       add_entries(l->found, name, r.words);
     }
@@ -72,9 +78,9 @@ void show(deployment& c, commands& words, std::string_view key, const std::strin
 
 void show(deployment& c, commands& words, std::string_view name, engine::reply<engine::page> back) {
   const auto key = words.names().state(name);
-  c.call(scripts::show, words.show(key, waiters_shown_max),
+  c.call(c.set().show, words.show(key, waiters_shown_max),
          [name = std::string{name}, back = std::move(back)](const received& r) mutable {
-           if (r.wrong != nullptr) return back({r.sent, *r.wrong});
+           if (const auto* wrong = trouble(r)) return back({r.sent, *wrong});
            engine::page p;
            add_entries(p, name, r.words);
            back({r.sent, std::move(p)});
@@ -106,6 +112,9 @@ void list(deployment& c, commands& words, std::string_view prefix, std::string_v
   l->back = std::move(back);
   const auto from = read_cursor(cursor);
   const auto servers = c.masters();
+  if (servers.empty()) {
+    return c.refuse(no_servers(), [l](const received& r) { l->back({r.sent, *r.wrong}); });
+  }
   const auto pattern = words.names().pattern(prefix);
   const auto count = std::to_string(std::clamp<std::uint32_t>(limit, 10, 1000));
   const std::array<std::string_view, 5> scan{from.cursor, "MATCH", pattern, "COUNT", count};

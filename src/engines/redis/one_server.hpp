@@ -30,7 +30,7 @@ class one_server : public deployment {
   const server_clock& clock(std::string_view) const override { return main_.clock(); }
   void read_clocks() override { main_.read_clock(); }
 
-  void confirm(std::string_view key, confirmed back) override {
+  void confirm(const core::endpoint&, std::string_view key, confirmed back) override {
     witness_->confirm(main_.facts().id, key, std::move(back));
   }
 

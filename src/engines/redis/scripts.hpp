@@ -15,10 +15,17 @@ struct script {
 
 namespace scripts {
 
-extern const script acquire, release, keep_holds, keep_waiters, convert, evict, ask, show;
+// As they run on one server.
+extern const script acquire, release, keep_holds, keep_waiters, convert, lift, evict, ask, show;
 
-inline constexpr std::size_t count = 8;
+inline constexpr std::size_t count = 9;
 extern const std::array<const script*, count> all;
+
+struct set {
+  const script &acquire, &release, &keep_holds, &keep_waiters, &convert, &lift, &evict, &ask, &show;
+  const std::array<const script*, count>& all;
+};
+extern const set on_one_server, in_a_cluster;
 
 }  // namespace scripts
 }  // namespace tyer::redis

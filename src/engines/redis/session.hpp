@@ -9,6 +9,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/redis/connection.hpp>
 
 #include <fcntl.h>
@@ -65,7 +66,7 @@ class session {
 
   // What went wrong, in words; `error` if nothing better is known.
   std::string explain(const error_code& error) const {
-    return why_.empty() ? "the connection to " + where_.shown + " was lost: " + error.message() : why_;
+    return why_.empty() ? "the connection to " + where_.shown + " was lost: " + error.message() + advice(error) : why_;
   }
   bool login_refused() const noexcept { return login_refused_; }
 
@@ -121,6 +122,12 @@ class session {
     return c;
   }
 
+  // With TLS 1.3 a server looks at our certificate when the handshake is over for us: its refusal comes as a lost connection.
+  std::string advice(const error_code& e) const {
+    if (!where_.tls || e.category() != boost::asio::error::get_ssl_category()) return {};
+    return tls::advice(where_, static_cast<unsigned long>(e.value()));
+  }
+
   auto& socket() { return stream.next_layer().next_layer(); }
 
   // Asio opens sockets without SOCK_CLOEXEC, and offers no place to stand between socket() and connect().
@@ -149,7 +156,8 @@ class session {
   }
 
   void secured(const error_code& e) {
-    if (e) why_ = where_.shown + ": " + tls::explain(stream.next_layer().native_handle(), where_, e.message());
+    if (!e) return;
+    why_ = where_.shown + ": " + tls::explain(stream.next_layer().native_handle(), where_, e.message()) + advice(e);
   }
 
   void greeted(const error_code& e, const boost::redis::generic_response& r) {

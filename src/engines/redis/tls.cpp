@@ -81,4 +81,21 @@ std::string explain(SSL* ssl, const config& cfg, const std::string& error) {
   return words + "; name the authority that signed it with ?ca=FILE";
 }
 
+std::string advice(const config& cfg, unsigned long error) {
+  switch (ERR_GET_REASON(error)) {
+    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+    case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:  // as TLS 1.2 has it; there may be other reasons
+      return cfg.cert.empty() ? "; if the server wants a certificate of its clients, give one with ?cert=FILE&key=FILE"
+                              : "";
+    case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+    case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+      return cfg.cert.empty() ? "" : "; the server does not accept the certificate of ?cert=";
+    default: return {};
+  }
+}
+
 }  // namespace tyer::redis::tls

@@ -29,4 +29,7 @@ void expect(SSL*, const config&);
 // After a failed handshake: why, and what to do.
 std::string explain(SSL*, const config&, const std::string& error);
 
+// What to do about an error of OpenSSL that the server's alert has caused; empty if nothing is known.
+std::string advice(const config&, unsigned long error);
+
 }  // namespace tyer::redis::tls

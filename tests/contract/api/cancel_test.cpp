@@ -28,6 +28,7 @@ TYPED_TEST(cancel, asked_for_before_the_call_nothing_is_taken) {
 }
 
 TYPED_TEST(cancel, a_cancelled_waiter_leaves_nothing_behind) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   auto a = this->connect(), b = this->connect(), c = this->connect();
   auto lock_a = this->make(a, this->long_lived), lock_b = this->make(b, this->long_lived);
   auto lock_c = this->make(c, this->long_lived);
@@ -69,6 +70,7 @@ TYPED_TEST(local_cancel, a_cancelled_local_waiter_is_skipped) {
 }
 
 TYPED_TEST(local_cancel, the_first_of_the_waiters_leaves_its_place_to_the_next_one_of_its_client) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   auto a = this->connect(), b = this->connect(), c = this->connect();
   auto lock_a = this->make(a, this->long_lived), lock_b = this->make(b, this->long_lived);
   auto lock_c = this->make(c, this->long_lived);
@@ -88,6 +90,7 @@ TYPED_TEST(local_cancel, the_first_of_the_waiters_leaves_its_place_to_the_next_o
 }
 
 TYPED_TEST(local_cancel, whenever_it_comes_the_lock_is_either_had_or_free) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   auto a = this->connect(), b = this->connect();
   auto lock_a = this->make(a, this->long_lived), lock_b = this->make(b, this->long_lived);
   for (int i = 0; i < 60; ++i) {

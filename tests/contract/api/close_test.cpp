@@ -17,6 +17,7 @@ class closing : public contract_of<Kind> {
 TYPED_TEST_SUITE(closing, blocking_kinds);
 
 TYPED_TEST(closing, ends_waits_tells_holds_and_gives_everything_back) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   auto a = this->connect(), b = this->connect();
   auto mine = this->make(a, this->long_lived);
   auto theirs = this->make_as(b, this->name() + "/theirs", this->long_lived).acquire();
@@ -44,6 +45,7 @@ TYPED_TEST(closing, ends_waits_tells_holds_and_gives_everything_back) {
 }
 
 TYPED_TEST(closing, without_time_still_ends_every_wait) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   auto b = this->connect();
   auto theirs = this->make(b, this->long_lived).acquire();
   for (int i = 0; i < 20; ++i) {

@@ -55,6 +55,14 @@ class counter {
   int most_ = 0;
 };
 
+template <class Hold>
+std::string token_of(const Hold& h) try {
+  return std::to_string(h.token());
+} catch (const tyer::error& e) {
+  if (e.code() != tyer::errc::unsupported) throw;
+  return "0";
+}
+
 // `acquire` gives something with token(), lost() and release().
 template <class Acquire>
 int serve(const order& o, int weight, Acquire acquire) {
@@ -69,7 +77,7 @@ int serve(const order& o, int weight, Acquire acquire) {
     return 0;
   }
   auto h = acquire();
-  say("held " + std::to_string(h.token()));
+  say("held " + token_of(h));
   const std::stop_callback lost{h.lost(), [] { say("lost"); }};
   std::string word;
   if (!std::getline(std::cin, word)) return 1;

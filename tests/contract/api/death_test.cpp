@@ -17,6 +17,7 @@ class death_of : public fixture {
  protected:
   void SetUp() override {
     if (!engine.there()) GTEST_SKIP() << no_server;
+    if (!can().queue) GTEST_SKIP() << no_queue;
   }
 
   std::unique_ptr<child> start(const std::string& kind) {

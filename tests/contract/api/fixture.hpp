@@ -93,14 +93,30 @@ std::string words_of(F f) {
 // For tests that disturb the server behind the engine: an engine inside this process has none.
 inline constexpr const char* no_server = "no server of our own behind this engine (TYER_ENGINE_ID)";
 
+// For tests of what not every engine can do.
+inline constexpr const char* no_queue = "this engine has no queue";
+inline constexpr const char* no_token = "this engine has no tokens";
+inline constexpr const char* no_owners = "this engine does not keep who holds a lock and where";
+inline constexpr const char* no_such_lock = "this engine has no lock of this kind";
+inline constexpr const char* no_lock_delay = "this engine has no lock_delay";
+
 class fixture : public ::testing::Test {
  protected:
+  static const tyer::engine::capabilities& can() {
+    static const auto all = engine_can(engine_uri());
+    return all;
+  }
+
   // A client that has reached the engine.
   static tyer::client connect(tyer::client_options options = {}) {
     tyer::client c{engine_uri(), std::move(options)};
     if (!c.wait_ready(patience)) throw std::runtime_error("the engine does not answer");
     return c;
   }
+
+  // The same if the engine is able to do what the test asks of it. Else SetUp() skips the test, but the locks of its fixture
+  // are made before: in this process.
+  static tyer::client connect_if(bool able) { return able ? connect() : tyer::client{"memory://skipped"}; }
 
   // A name that nobody else uses, the same for the whole test.
   const std::string& name() const { return name_; }
@@ -125,6 +141,10 @@ class fixture : public ::testing::Test {
 template <class Kind>
 class contract_of : public fixture {
  protected:
+  void SetUp() override {
+    if (!Kind::able(can())) GTEST_SKIP() << no_such_lock;
+  }
+
   auto make(const tyer::client& c, tyer::lock_options o = {}) const { return Kind::make(c, name(), o); }
   auto make_as(const tyer::client& c, std::string_view other, tyer::lock_options o = {}) const {
     return Kind::make(c, other, o);

@@ -61,12 +61,17 @@ class handoff : public contract_of<Kind> {
 TYPED_TEST_SUITE(handoff, exclusive_kinds);
 
 TYPED_TEST(handoff, another_client_waits_for_no_more_than_the_stated_number) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   EXPECT_EQ(this->turns(3), "XaaaaBaaaaaa");
 }
 
-TYPED_TEST(handoff, switched_off_the_order_of_the_engine_is_kept) { EXPECT_EQ(this->turns(0), "XaBaaaaaaaaa"); }
+TYPED_TEST(handoff, switched_off_the_order_of_the_engine_is_kept) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
+  EXPECT_EQ(this->turns(0), "XaBaaaaaaaaa");
+}
 
 TYPED_TEST(handoff, the_token_grows_by_one) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   auto c = this->connect();
   auto lock = this->make(c, {.ttl = 60s});
   auto [h, next] = this->taken_with_one_behind(lock);
@@ -75,8 +80,25 @@ TYPED_TEST(handoff, the_token_grows_by_one) {
   EXPECT_EQ(soon(next.done).hold.token(), token + 1);
 }
 
+// The engine's hold goes on; what the user has is another one.
+TYPED_TEST(handoff, the_id_is_another_one_and_the_engine_knows_both_by_its_first_part) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
+  auto c = this->connect();
+  auto lock = this->make(c, {.ttl = 60s});
+  auto [h, next] = this->taken_with_one_behind(lock);
+  const auto id = h.id().text();
+  h.release();
+  const auto got = soon(next.done).hold;
+  EXPECT_NE(got.id().text(), id);
+  EXPECT_EQ(got.id().text().substr(0, 32), id.substr(0, 32));
+  const auto held = this->raw().holding(this->name());
+  ASSERT_EQ(held.size(), 1U);
+  EXPECT_EQ(tyer::core::to_hex(held.front().who), id.substr(0, 32));
+}
+
 // After a loss of data the engine may have granted the lock to others meanwhile, with larger tokens.
 TYPED_TEST(handoff, who_came_after_the_last_confirmation_asks_the_engine) {
+  if (!this->can().token) GTEST_SKIP() << no_token;
   auto c = this->connect();
   auto lock = this->make(c, {.ttl = 60s});
   auto h = lock.acquire();
@@ -87,6 +109,7 @@ TYPED_TEST(handoff, who_came_after_the_last_confirmation_asks_the_engine) {
 }
 
 TYPED_TEST(handoff, the_old_hold_is_over_and_the_new_one_is_its_own) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   auto c = this->connect();
   auto lock = this->make(c, {.ttl = 60s});
   auto [h, next] = this->taken_with_one_behind(lock);
@@ -98,6 +121,24 @@ TYPED_TEST(handoff, the_old_hold_is_over_and_the_new_one_is_its_own) {
   this->raw().evict(held.front());
   EXPECT_TRUE(wait_for_loss(got.lost()));
   EXPECT_FALSE(lost.stop_requested());
+}
+
+// Others outside this client may count on every holder being known to the engine.
+TYPED_TEST(handoff, where_the_engine_does_not_allow_it_every_hold_is_its_own) {
+  if (this->can().handoffs) GTEST_SKIP() << "this engine allows it";
+  auto a = this->connect(), b = this->connect();
+  auto lock_a = this->make(a, {.ttl = 60s}), lock_b = this->make(b, {.ttl = 60s});
+  auto before = lock_a.acquire();
+  auto first = acquire_later(lock_b), next = acquire_later(lock_b);
+  before.release();
+  auto one = soon(first.done).hold;
+  const auto held = this->raw().holding(this->name());
+  one.release();
+  auto two = soon(next.done).hold;
+  const auto held_then = this->raw().holding(this->name());
+  ASSERT_EQ(held.size(), 1U);
+  ASSERT_EQ(held_then.size(), 1U);
+  EXPECT_NE(held.front().who, held_then.front().who);
 }
 
 }  // namespace

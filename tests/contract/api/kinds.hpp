@@ -9,6 +9,7 @@
 #pragma once
 
 #include "contract/api/multi_lock.hpp"
+#include "engine/engine.hpp"
 
 #include <tyer/detail/async.hpp>
 #include <tyer/tyer.hpp>
@@ -32,6 +33,8 @@ struct kind_of {
   static type make(const tyer::client& c, std::string_view name, const tyer::lock_options& o) {
     return type{c, name, o};
   }
+  // Whether an engine has what it needs.
+  static bool able(const tyer::engine::capabilities&) { return true; }
   // What it has at the engine.
   static std::vector<std::string> names(const std::string& name) { return {name}; }
 };
@@ -51,9 +54,15 @@ struct shared_side : private tyer::shared_mutex {
 };
 
 struct mutex_kind : kind_of<tyer::mutex> {};
-struct shared_mutex_kind : kind_of<tyer::shared_mutex> {};
-struct semaphore_kind : kind_of<semaphore_of_one> {};
-struct leader_kind : kind_of<tyer::leader> {};
+struct shared_mutex_kind : kind_of<tyer::shared_mutex> {
+  static bool able(const tyer::engine::capabilities& can) { return can.shared; }
+};
+struct semaphore_kind : kind_of<semaphore_of_one> {
+  static bool able(const tyer::engine::capabilities& can) { return can.permits; }
+};
+struct leader_kind : kind_of<tyer::leader> {
+  static bool able(const tyer::engine::capabilities& can) { return can.token; }
+};
 struct multi_kind : kind_of<multi_lock> {
   static std::vector<std::string> names(const std::string& name) { return three_names(name); }
 };

@@ -57,6 +57,7 @@ class election : public fixture {
 };
 
 TEST_F(election, one_leads_and_the_next_term_is_larger) {
+  if (!can().queue) GTEST_SKIP() << no_queue;
   auto term = in_a.campaign();
   EXPECT_TRUE(term.valid());
   auto candidate = in_background([&] { return in_b.campaign(); });
@@ -71,6 +72,7 @@ TEST_F(election, one_leads_and_the_next_term_is_larger) {
 }
 
 TEST_F(election, a_campaign_can_be_stopped) {
+  if (!can().queue) GTEST_SKIP() << no_queue;
   auto term = in_a.campaign();
   std::stop_source stop;
   auto candidate = in_background([&] { return code_of([&] { in_b.campaign(stop.get_token()); }); });
@@ -80,6 +82,7 @@ TEST_F(election, a_campaign_can_be_stopped) {
 }
 
 TEST_F(election, anybody_may_ask_who_leads) {
+  if (!can().queue) GTEST_SKIP() << no_queue;
   EXPECT_FALSE(office.current());
   auto term = in_a.campaign();
   auto candidate = acquire_later(in_b);

@@ -29,6 +29,7 @@ class multi : public fixture {
 };
 
 TEST_F(multi, takes_every_name_once_and_in_one_order) {
+  if (!can().token) GTEST_SKIP() << no_token;
   tyer::multi_mutex m{a, {z, x, y, x, z}, options};
   EXPECT_EQ(m.size(), 3U);
   auto h = m.acquire();
@@ -50,6 +51,7 @@ TEST_F(multi, takes_every_name_once_and_in_one_order) {
 }
 
 TEST_F(multi, each_name_has_a_token_that_grows) {
+  if (!can().token) GTEST_SKIP() << no_token;
   tyer::multi_mutex both{a, {x, y}, options}, other{b, {y, z}, options};
   auto one = both.acquire();
   const auto first_y = one.token(y);
@@ -80,6 +82,7 @@ TEST_F(multi, one_that_is_taken_refuses_a_try_and_nothing_is_left_taken) {
 }
 
 TEST_F(multi, there_is_one_deadline_for_all_and_nothing_is_left_taken) {
+  if (!can().queue) GTEST_SKIP() << no_queue;
   tyer::multi_mutex m{a, {x, y, z}, options};
   auto on_x = tyer::mutex{b, x, options}.acquire(), on_z = tyer::mutex{b, z, options}.acquire();
   const stopwatch watch;
@@ -94,6 +97,7 @@ TEST_F(multi, there_is_one_deadline_for_all_and_nothing_is_left_taken) {
 }
 
 TEST_F(multi, a_cancelled_wait_leaves_nothing_taken) {
+  if (!can().queue) GTEST_SKIP() << no_queue;
   tyer::multi_mutex m{a, {x, y, z}, options};
   auto on_z = tyer::mutex{b, z, options}.acquire();
   std::stop_source stop;
@@ -186,6 +190,7 @@ TEST_F(multi, is_valid_until_the_earliest_of_them) {
 }
 
 TEST_F(multi, begins_anew_when_an_earlier_one_is_lost_while_a_later_one_is_waited_for) {
+  if (!can().queue) GTEST_SKIP() << no_queue;
   tyer::multi_mutex m{a, {x, y}, options};
   auto on_y = tyer::mutex{b, y, options}.acquire();
   auto waiting = in_background([&] { return m.acquire(); });

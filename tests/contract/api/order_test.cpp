@@ -12,6 +12,7 @@ class order : public contract_of<Kind> {};
 TYPED_TEST_SUITE(order, blocking_kinds);
 
 TYPED_TEST(order, clients_are_served_first_come_first_served) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   constexpr int clients = 5;
   const tyer::lock_options options{.ttl = 10s, .local_handoffs = 0};
   auto first = this->connect();
@@ -42,6 +43,7 @@ TYPED_TEST(order, clients_are_served_first_come_first_served) {
 }
 
 TYPED_TEST(order, a_try_never_overtakes_the_queue) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   auto a = this->connect(), b = this->connect(), c = this->connect();
   auto lock_a = this->make(a, {.local_handoffs = 0}), lock_b = this->make(b), lock_c = this->make(c);
   auto held = lock_a.acquire();
@@ -54,6 +56,7 @@ TYPED_TEST(order, a_try_never_overtakes_the_queue) {
 }
 
 TYPED_TEST(order, tokens_grow_from_grant_to_grant) {
+  if (!this->can().token) GTEST_SKIP() << no_token;
   auto a = this->connect(), b = this->connect();
   auto lock_a = this->make(a), lock_b = this->make(b);
   std::uint64_t last = 0;

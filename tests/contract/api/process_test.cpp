@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -42,8 +43,11 @@ TYPED_TEST(process, a_client_has_few_threads_and_every_descriptor_is_closed_on_e
   {
     auto c = this->connect();
     auto h = this->make(c).acquire();
-    // One for I/O, one for deadlines; and where Asio resolves names it keeps one for that.
-    EXPECT_LE(threads(), threads_before + 3);
+    // One for I/O, one for deadlines; and where Asio resolves names it keeps one for that. Of several servers that know
+    // nothing of each other, each has an I/O thread too.
+    const auto uri = engine_uri();
+    const auto servers = static_cast<int>(std::ranges::count(uri, ',')) + 1;
+    EXPECT_LE(threads(), threads_before + 2 + servers * (servers > 1 ? 2 : 1));
     for (const int fd : descriptors()) {
       if (before.contains(fd)) continue;
       const int flags = number_in("/proc/self/fdinfo/" + std::to_string(fd), "flags:", 8);
@@ -81,6 +85,7 @@ TYPED_TEST(process, ten_thousand_waiters_need_no_more_threads_than_one) {
 }
 
 TYPED_TEST(process, who_holds_and_who_waits_is_shown_with_its_call_site) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   auto a = this->connect({.label = "the till"}), b = this->connect();
   auto held_lock = this->make(a), waiting_lock = this->make(b);
   const auto shows = [](const tyer::engine::entry& e, const std::string& text) {
@@ -103,6 +108,7 @@ class process_std_face : public contract_of<Kind> {};
 TYPED_TEST_SUITE(process_std_face, lockable_kinds);
 
 TYPED_TEST(process_std_face, under_a_guard_the_place_where_the_lock_was_made_is_shown) {
+  if (!this->can().owners) GTEST_SKIP() << no_owners;
   auto c = this->connect();
   const auto line = std::to_string(__LINE__ + 1);
   typename TypeParam::type lock{c, this->name()};

@@ -61,6 +61,7 @@ TYPED_TEST(release, an_empty_hold_answers_everything) {
 }
 
 TYPED_TEST(release, the_destructor_hands_it_over_and_a_later_acquire_comes_behind_it) {
+  if (!this->can().token) GTEST_SKIP() << no_token;
   auto c = this->connect();
   auto lock = this->make(c, this->long_lived);
   std::uint64_t last = 0;
@@ -114,6 +115,7 @@ TYPED_TEST(release, a_hold_outlives_the_lock_object) {
 }
 
 TYPED_TEST(release, wakes_a_waiter_of_another_client_at_once) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   auto a = this->connect(), b = this->connect();
   auto lock_a = this->make(a, this->long_lived), lock_b = this->make(b, this->long_lived);
   for (const bool waits_for_answer : {true, false}) {

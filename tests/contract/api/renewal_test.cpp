@@ -42,6 +42,7 @@ TYPED_TEST(renewal, validity_is_less_than_the_ttl_from_when_it_was_asked_for) {
 }
 
 TYPED_TEST(renewal, a_waiter_keeps_its_place) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   constexpr auto waiter_ttl = 500ms;
   auto a = this->connect(), b = this->connect();
   auto h = this->make(a).acquire();

@@ -55,14 +55,28 @@ struct seam::inside {
   }
 };
 
-seam::seam(std::string_view uri) : inside_(std::make_unique<inside>()) {
+namespace {
+
+std::unique_ptr<tyer::engine::engine> make_engine(std::string_view uri, tyer::core::id_source& ids,
+                                                  const tyer::core::clock& clock) {
   auto [address, wrong] = tyer::core::parse_uri(uri);
   if (wrong) throw std::runtime_error(wrong.words);
-  auto prefix = address.take("prefix").value_or("tyer:");
-  auto made =
-      tyer::engine::make(std::move(address), {std::move(prefix), &inside_->ids, &inside_->clock, request_timeout, {}});
+  auto prefix = address.take("prefix").value_or(address.find("protocol") ? "" : "tyer:");
+  auto made = tyer::engine::make(std::move(address), {std::move(prefix), &ids, &clock, request_timeout, {}});
   if (made.error) throw std::runtime_error(made.error.words);
-  inside_->engine = std::move(made.value);
+  return std::move(made.value);
+}
+
+}  // namespace
+
+tyer::engine::capabilities engine_can(std::string_view uri) {
+  tyer::core::boot_clock clock;
+  tyer::core::random_ids ids;
+  return make_engine(uri, ids, clock)->can();
+}
+
+seam::seam(std::string_view uri) : inside_(std::make_unique<inside>()) {
+  inside_->engine = make_engine(uri, inside_->ids, inside_->clock);
   inside_->engine->open(inside_->ears);
 }
 
@@ -77,16 +91,7 @@ seam::~seam() {
 }
 
 std::vector<entry> seam::entries(std::string_view name) {
-  std::vector<entry> all;
-  std::string cursor;
-  do {
-    auto page = inside_->ask<tyer::engine::page>([&](auto reply) { inside_->engine->list(name, cursor, 100, reply); });
-    for (entry& e : page.entries) {
-      if (e.name == name) all.push_back(std::move(e));
-    }
-    cursor = std::move(page.cursor);
-  } while (!cursor.empty());
-  return all;
+  return inside_->ask<tyer::engine::page>([&](auto reply) { inside_->engine->show(name, reply); }).entries;
 }
 
 std::vector<entry> seam::holding(std::string_view name) {

@@ -12,6 +12,9 @@
 
 namespace contract {
 
+// What the engine behind this URI can do. No I/O.
+tyer::engine::capabilities engine_can(std::string_view uri);
+
 class seam {
  public:
   explicit seam(std::string_view uri);

@@ -33,8 +33,8 @@ server::server() : id_(environment("TYER_ENGINE_ID")) {}
 
 server::~server() {
   try {
-    if (paused_) resume();
-    if (killed_) restart();
+    if (!paused_.empty()) resume();
+    for (const auto& member : std::set{killed_}) restart(member);
   } catch (const std::exception&) {
     // The tests behind this one will say so.
   }
@@ -42,23 +42,33 @@ server::~server() {
 
 void server::pause() {
   tell("pause");
-  paused_ = true;
+  paused_.insert("");
 }
 void server::resume() {
-  paused_ = false;
+  paused_.clear();
   tell("resume");
 }
-void server::kill() {
-  tell("kill");
-  killed_ = true;
-}
+void server::kill() { kill(""); }
 void server::restart() {
-  killed_ = false;
+  killed_.clear();
   tell("restart");
 }
 
-void server::tell(const std::string& command) const {
-  const std::string line = std::string{"'" TYER_TOOLS "/engines' "} + command + " '" + id_ + "'";
+void server::pause(const std::string& member) {
+  tell("pause", member);
+  paused_.insert(member);
+}
+void server::kill(const std::string& member) {
+  tell("kill", member);
+  killed_.insert(member);
+}
+void server::restart(const std::string& member, data d) {
+  killed_.erase(member);
+  tell(d == data::kept ? "restart" : "restart --lose-data", member);
+}
+
+void server::tell(const std::string& command, const std::string& member) const {
+  const std::string line = std::string{"'" TYER_TOOLS "/engines' "} + command + " '" + id_ + "' " + member;
   if (std::system(line.c_str()) != 0) throw std::runtime_error("it failed: " + line);
 }
 

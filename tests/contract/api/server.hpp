@@ -1,6 +1,7 @@
 // The server behind the engine, where a test may disturb one: the instance that `tools/engines run` has started.
 #pragma once
 
+#include <set>
 #include <string>
 
 namespace contract {
@@ -24,12 +25,17 @@ class server {
   void kill();
   void restart();
 
+  // Of several servers only this one.
+  void pause(const std::string& member);
+  void kill(const std::string& member);
+  enum class data { kept, lost };
+  void restart(const std::string& member, data = data::kept);
+
  private:
-  void tell(const std::string& command) const;
+  void tell(const std::string& command, const std::string& member = {}) const;
 
   std::string id_;
-  bool paused_ = false;
-  bool killed_ = false;
+  std::set<std::string> paused_, killed_;  // empty name: all of them
 };
 
 }  // namespace contract

@@ -66,6 +66,7 @@ TYPED_TEST(timed, a_limit_may_be_on_any_clock) {
 }
 
 TYPED_TEST(timed, a_wait_gets_what_becomes_free_before_its_limit) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   auto a = this->connect(), b = this->connect();
   auto lock_a = this->make(a), lock_b = this->make(b);
   auto h = lock_a.acquire();
@@ -78,6 +79,7 @@ TYPED_TEST(timed, a_wait_gets_what_becomes_free_before_its_limit) {
 }
 
 TYPED_TEST(timed, a_limit_beyond_the_end_of_time_is_no_limit) {
+  if (!this->can().queue) GTEST_SKIP() << no_queue;
   auto a = this->connect(), b = this->connect();
   auto lock_a = this->make(a), lock_b = this->make(b);
   auto h = lock_a.acquire();

@@ -98,7 +98,7 @@ TEST_F(exclusive_contract, a_dead_holder_is_free_after_its_ttl_and_not_before) {
 TEST_F(exclusive_contract, releasing_an_expired_hold_harms_nobody) {
   auto w = a.wants("order");
   w.ttl = brief();
-  const auto given = a.lock(w).ttl;
+  const auto given = lasts(w, a.lock(w));
   a.pump_until(a.now() + given + 5ms);
   const auto next = b.wants("order");
   b.lock(next);

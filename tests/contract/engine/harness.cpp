@@ -136,6 +136,10 @@ outcome<answer> client::convert(const want& w, mode to) {
   return call<answer>([&](auto reply) { engine_->convert(w.target(), to, w.not_after, std::move(reply)); });
 }
 
+fate client::lift(const want& w, std::uint64_t part) {
+  return value_of(call<fate>([&](auto reply) { engine_->lift(w.target(), part, std::move(reply)); }));
+}
+
 std::uint32_t client::ask(std::string_view name, std::string_view reason) {
   return value_of(call<std::uint32_t>([&](auto reply) { engine_->ask(name, reason, std::move(reply)); }));
 }
@@ -149,7 +153,10 @@ std::vector<engine::entry> client::list(std::string_view prefix, std::uint32_t l
   std::string cursor;
   do {
     auto p = value_of(call<engine::page>([&](auto reply) { engine_->list(prefix, cursor, limit, std::move(reply)); }));
-    std::ranges::move(p.entries, std::back_inserter(all));
+    for (auto& e : p.entries) {  // pages may show an entry twice
+      const auto same = [&](const engine::entry& o) { return o.who == e.who && o.name == e.name && o.what == e.what; };
+      if (std::ranges::none_of(all, same)) all.push_back(std::move(e));
+    }
     cursor = std::move(p.cursor);
   } while (!cursor.empty());
   return all;

@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -93,6 +94,7 @@ class client final : public engine::events {
   std::vector<fate> keep_all(const std::vector<want>&, fate as, milliseconds ttl);
   fate release(const want&, bool clean = true);
   outcome<answer> convert(const want&, mode to);
+  fate lift(const want&, std::uint64_t part);
   std::uint32_t ask(std::string_view name, std::string_view reason);
   fate evict(const want&, std::string_view reason = "test");
   std::vector<engine::entry> list(std::string_view prefix, std::uint32_t limit);
@@ -130,6 +132,9 @@ class client final : public engine::events {
   std::vector<event> events_;
   std::unique_ptr<engine::engine> engine_;
 };
+
+// How long a hold that nobody keeps may be in the way, from its grant: an engine counts what it gave, or what it was asked.
+inline milliseconds lasts(const want& w, const engine::granted& g) { return std::max(w.ttl, g.ttl); }
 
 std::string describe(const outcome<answer>&);
 std::string describe(const engine::failure&);

@@ -10,7 +10,7 @@ using keep_contract = engine_contract;
 TEST_F(keep_contract, a_kept_hold_outlives_its_ttl) {
   auto w = a.wants("order");
   w.ttl = brief();
-  const auto given = a.lock(w).ttl;
+  const auto given = lasts(w, a.lock(w));
   const auto end = a.now() + given;
   EXPECT_EQ(a.keep(w, fate::holding, 20s), fate::holding);
   b.pump_until(end + 5ms);
@@ -41,7 +41,7 @@ TEST_F(keep_contract, never_shortens) {
 TEST_F(keep_contract, an_expired_hold_is_gone_even_if_nobody_took_it) {
   auto w = a.wants("order");
   w.ttl = brief();
-  const auto given = a.lock(w).ttl;
+  const auto given = lasts(w, a.lock(w));
   a.pump_until(a.now() + given + 5ms);
   EXPECT_EQ(a.keep(w, fate::holding, 20s), fate::gone);
   EXPECT_TRUE(b.could_lock(b.wants("order")));
@@ -61,7 +61,7 @@ TEST_F(keep_contract, never_re_creates) {
 TEST_F(keep_contract, does_not_touch_the_hold_of_another) {
   auto theirs = b.wants("order");
   theirs.ttl = brief();
-  const auto given = b.lock(theirs).ttl;
+  const auto given = lasts(theirs, b.lock(theirs));
   const auto end = b.now() + given;
   EXPECT_EQ(a.keep(a.wants("order"), fate::holding, 20s), fate::gone);
   b.pump_until(end + 5ms);

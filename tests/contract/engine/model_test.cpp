@@ -104,12 +104,20 @@ class model_contract : public engine_contract {
     }
   }
 
+  // Whoever has asked since needs no message any more: it knows more than that would tell.
+  void forget_wakes(const party& p) {
+    std::erase_if(told_,
+                  [&](const memory::notice& n) { return n.what == memory::notice::kind::wake && n.who == p.w.who; });
+  }
+
   void release(party& p, bool clean) {
+    forget_wakes(p);
     expect_same(clean ? "release" : "release unclean", p, essence(p.from->release(p.w, clean)),
                 essence(model_.release(p.w.who, clean, {}, told_)));
   }
 
   void acquire(party& p) {
+    forget_wakes(p);
     const auto o = p.from->acquire(p.w);
     const auto expected = model_.acquire(p.w.request(), {}, told_);
     expect_same("acquire", p, essence(o.result), essence(expected));
@@ -118,6 +126,7 @@ class model_contract : public engine_contract {
 
   void convert(party& p) {
     if (p.w.how == mode::permit) return;
+    forget_wakes(p);
     const mode to = p.w.how == mode::shared ? mode::exclusive : mode::shared;
     const auto o = p.from->convert(p.w, to);
     const auto expected = model_.convert(p.w.who, to, {}, told_);

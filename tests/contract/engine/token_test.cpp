@@ -51,7 +51,7 @@ TEST_F(token_contract, grows_over_expiry) {
   auto w = a.wants("order");
   w.ttl = brief();
   const auto first = a.lock(w);
-  b.pump_until(b.now() + first.ttl + 5ms);
+  b.pump_until(b.now() + lasts(w, first) + 5ms);
   EXPECT_GT(b.lock(b.wants("order")).part, first.part);
 }
 
@@ -60,7 +60,7 @@ TEST_F(token_contract, the_same_id_after_its_expiry_has_a_new_part) {
   auto w = a.wants("order");
   w.ttl = brief();
   const auto first = a.lock(w);
-  a.pump_until(a.now() + first.ttl + 5ms);
+  a.pump_until(a.now() + lasts(w, first) + 5ms);
   EXPECT_GT(a.lock(w).part, first.part);
 }
 
@@ -109,6 +109,49 @@ TEST_F(token_contract, keeps_its_last_digits) {
     ASSERT_TRUE(shown);
     EXPECT_EQ(shown->part, part);
     last = part;
+  }
+}
+
+TEST_F(token_contract, a_lift_raises_the_part_of_its_own_hold_and_never_lowers_it) {
+  if (!can().lift) {
+    const auto w = a.wants("order");
+    const auto o = a.call<fate>([&](auto reply) { a.raw().lift(w.target(), 1, std::move(reply)); });
+    EXPECT_TRUE(is_unsupported(o));
+    return;
+  }
+  const auto w = a.wants("order");
+  const auto part = a.lock(w).part;
+  EXPECT_EQ(b.lift(b.wants("order"), part + 10), fate::gone);
+  EXPECT_EQ(a.lift(w, part - 1), fate::gone);
+  EXPECT_EQ(a.lift(w, part + 10), fate::holding);
+  EXPECT_EQ(a.lift(w, part + 10), fate::holding) << "the same again is recognised";
+  EXPECT_EQ(a.lift(w, part + 9), fate::gone);
+  EXPECT_EQ(a.lock(w).part, part + 10);
+  a.release(w);
+  EXPECT_EQ(a.lift(w, part + 20), fate::gone);
+  EXPECT_GT(b.lock(b.wants("order")).part, part + 10);
+}
+
+TEST_F(token_contract, only_a_live_exclusive_hold_can_be_lifted) {
+  if (!can().lift) return;
+  auto w = a.wants("order");
+  w.ttl = brief();
+  const auto g = a.lock(w);
+  a.pump_until(a.now() + lasts(w, g) + 5ms);
+  EXPECT_EQ(a.lift(w, core::part_max), fate::gone);
+  const auto next = a.wants("order");
+  a.lock(next);
+  EXPECT_EQ(a.lift(next, core::part_max + 1), fate::gone);
+  if (can().shared) {
+    const auto reader = a.wants("read", mode::shared);
+    EXPECT_EQ(a.lift(reader, a.lock(reader).part + 1), fate::gone);
+  }
+  if (can().queue) {
+    const auto waiter = b.waits("order");
+    b.enqueue(waiter);
+    EXPECT_EQ(b.lift(waiter, core::part_max), fate::gone);
+    a.release(next);
+    EXPECT_EQ(b.lift(waiter, core::part_max), fate::gone) << "handed over, but not claimed";
   }
 }
 

@@ -1,5 +1,5 @@
 // What every fence must do, wherever it is kept. A store has fresh(), enter(token) and, if it knows shared holders,
-// enter_shared(token).
+// enter_shared(token). One that keeps ids has enter(token, id) instead.
 #pragma once
 
 #include <tyer/fence.hpp>
@@ -91,5 +91,64 @@ TYPED_TEST_P(fence_contract, every_sequence_is_as_in_memory) {
 REGISTER_TYPED_TEST_SUITE_P(fence_contract, a_larger_token_passes_and_a_smaller_one_is_refused,
                             an_equal_token_passes_again, one_more_digit_is_larger, the_largest_tokens_are_told_apart,
                             tokens_that_doubles_cannot_tell_apart, every_sequence_is_as_in_memory);
+
+// Where two holds may have the same token.
+template <class Store>
+class fence_with_ids : public ::testing::Test {
+ protected:
+  const tyer::hold_id a = tyer::hold_id::from("0123456789abcdef0123456789abcdef00");
+  const tyer::hold_id b = tyer::hold_id::from("0123456789abcdef0123456789abcdef01");
+
+  // Who: the one hold, the other, or a reader.
+  bool show(auto& fence, std::uint64_t token, int who) {
+    if constexpr (knows_shared<Store>) {
+      if (who == 2) return fence.enter_shared(token);
+    }
+    return fence.enter(token, who == 0 ? a : b);
+  }
+
+  Store store;
+};
+TYPED_TEST_SUITE_P(fence_with_ids);
+
+TYPED_TEST_P(fence_with_ids, an_equal_token_passes_again_with_the_same_id) {
+  this->store.fresh();
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(this->store.enter(largest, this->a));
+}
+
+TYPED_TEST_P(fence_with_ids, an_equal_token_of_another_id_is_refused_and_leaves_no_trace) {
+  this->store.fresh();
+  EXPECT_TRUE(this->store.enter(512, this->a));
+  EXPECT_FALSE(this->store.enter(512, this->b));
+  EXPECT_TRUE(this->store.enter(512, this->a));
+}
+
+TYPED_TEST_P(fence_with_ids, a_larger_token_passes_whatever_its_id_and_a_smaller_one_never) {
+  this->store.fresh();
+  EXPECT_TRUE(this->store.enter(doubles_end + 1, this->a));
+  EXPECT_TRUE(this->store.enter(doubles_end + 2, this->b));
+  EXPECT_FALSE(this->store.enter(doubles_end + 1, this->a));
+  EXPECT_FALSE(this->store.enter(doubles_end + 1, this->b));
+  EXPECT_TRUE(this->store.enter(doubles_end + 3, this->b)) << "a conversion: a new token of the same hold";
+}
+
+// All sequences of three offers, beside the gate in memory: two tokens, shown by one hold, by another and by readers.
+TYPED_TEST_P(fence_with_ids, every_sequence_is_as_in_memory) {
+  constexpr int offers = knows_shared<TypeParam> ? 6 : 4;
+  for (int code = 0; code < offers * offers * offers; ++code) {
+    this->store.fresh();
+    tyer::fence_marks memory;
+    for (int i = 0, rest = code; i < 3; ++i, rest /= offers) {
+      const auto token = doubles_end + static_cast<std::uint64_t>(rest % 2);
+      ASSERT_EQ(this->show(this->store, token, rest % offers / 2), this->show(memory, token, rest % offers / 2))
+          << "sequence " << code << " step " << i;
+    }
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(fence_with_ids, an_equal_token_passes_again_with_the_same_id,
+                            an_equal_token_of_another_id_is_refused_and_leaves_no_trace,
+                            a_larger_token_passes_whatever_its_id_and_a_smaller_one_never,
+                            every_sequence_is_as_in_memory);
 
 }  // namespace fence_contract

@@ -3,6 +3,7 @@
 
 #include <mysql.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
@@ -23,6 +24,7 @@ class session {
       "SELECT variable_value FROM information_schema.global_status WHERE variable_name = "
       "'innodb_row_lock_current_waits'";
   static tyer::sql_parameter token() { return tyer::sql_parameter::mysql(); }
+  static tyer::sql_id_parameter id() { return tyer::sql_id_parameter::mysql(); }
 
   session() : connection_(mysql_init(nullptr), mysql_close) {
     const auto to = tyer::core::parse_uri(std::getenv("TYER_URI")).value;
@@ -42,6 +44,11 @@ class session {
   }
 
   std::uint64_t affected(const std::string& text, std::uint64_t of) {
+    return affected(text, of, "",
+                    std::string(static_cast<std::size_t>(std::count(text.begin(), text.end(), '?')), 't'));
+  }
+
+  std::uint64_t affected(const std::string& text, std::uint64_t of, std::string by, std::string_view order) {
     const std::unique_ptr<MYSQL_STMT, decltype(&mysql_stmt_close)> statement{mysql_stmt_init(connection_.get()),
                                                                              mysql_stmt_close};
     require(mysql_stmt_prepare(statement.get(), text.data(), text.size()) == 0);
@@ -51,7 +58,13 @@ class session {
     bind.buffer_type = How == binding::number ? MYSQL_TYPE_LONGLONG : MYSQL_TYPE_STRING;
     bind.buffer = How == binding::number ? static_cast<void*>(&number) : decimal.data();
     bind.buffer_length = decimal.size();
-    std::vector<MYSQL_BIND> all(mysql_stmt_param_count(statement.get()), bind);
+    MYSQL_BIND bind_id{};
+    bind_id.buffer_type = MYSQL_TYPE_STRING;
+    bind_id.buffer = by.data();
+    bind_id.buffer_length = by.size();
+    if (mysql_stmt_param_count(statement.get()) != order.size()) throw std::logic_error("another number of parameters");
+    std::vector<MYSQL_BIND> all;
+    for (const char which : order) all.push_back(which == 't' ? bind : bind_id);
     require(mysql_stmt_bind_param(statement.get(), all.data()) == 0);
     if (mysql_stmt_execute(statement.get()) != 0) throw std::runtime_error(mysql_stmt_error(statement.get()));
     return mysql_stmt_affected_rows(statement.get());
@@ -71,6 +84,9 @@ using by_text = session<binding::text>;
 using stores =
     ::testing::Types<one_column<by_number>, one_column<by_text>, two_columns<by_number>, two_columns<by_text>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(mariadb, fence_contract, stores);
+using stores_with_ids = ::testing::Types<one_column_and_id<by_number>, one_column_and_id<by_text>,
+                                         two_columns_and_id<by_number>, two_columns_and_id<by_text>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(mariadb, fence_with_ids, stores_with_ids);
 using sessions = ::testing::Types<by_number>;
 INSTANTIATE_TYPED_TEST_SUITE_P(mariadb, two_transactions, sessions);
 
@@ -80,6 +96,21 @@ TEST(mariadb_fence, without_found_rows_the_same_token_counts_no_row) {
   make_table(s);
   EXPECT_EQ(s.affected(one_column<by_number>::statement(), 5), 1u);
   EXPECT_EQ(s.affected(one_column<by_number>::statement(), 5), 0u);
+}
+
+// The column decides how ids are compared, not the connection: no "illegal mix of collations".
+TEST(mariadb_fence, the_id_column_may_have_a_collation_of_its_own) {
+  one_column_and_id<by_number> store;
+  by_number s;
+  const auto id = tyer::hold_id::from(std::string(34, 'a'));
+  for (const auto* kind : {"CHARACTER SET latin1 COLLATE latin1_bin",
+                           "CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci", "CHARACTER SET ascii"}) {
+    s.run(std::string{"ALTER TABLE guarded MODIFY fence_by VARCHAR(34) "} + kind);
+    store.fresh();
+    EXPECT_TRUE(store.enter(5, id)) << kind;
+    EXPECT_TRUE(store.enter(5, id)) << kind;
+    EXPECT_FALSE(store.enter(5, tyer::hold_id::from(std::string(34, 'b')))) << kind;
+  }
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ class session {
   static constexpr auto waiting =
       "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND state = 'active'";
   static tyer::sql_parameter token() { return tyer::sql_parameter::postgresql(1); }
+  static tyer::sql_id_parameter id() { return tyer::sql_id_parameter::postgresql(2); }
 
   session() : connection_(PQconnectdb(std::getenv("TYER_URI")), PQfinish) {
     if (PQstatus(connection_.get()) != CONNECTION_OK) throw std::runtime_error(PQerrorMessage(connection_.get()));
@@ -29,6 +30,11 @@ class session {
     const auto decimal = std::to_string(of);
     const char* value = decimal.c_str();
     return std::stoull(PQcmdTuples(ask(text, 1, &value).get()));
+  }
+  std::uint64_t affected(const std::string& text, std::uint64_t of, const std::string& by, std::string_view) {
+    const auto decimal = std::to_string(of);
+    const char* values[] = {decimal.c_str(), by.c_str()};
+    return std::stoull(PQcmdTuples(ask(text, 2, values).get()));
   }
 
  private:
@@ -47,6 +53,8 @@ class session {
 
 using stores = ::testing::Types<one_column<session>, two_columns<session>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(postgres, fence_contract, stores);
+using stores_with_ids = ::testing::Types<one_column_and_id<session>, two_columns_and_id<session>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(postgres, fence_with_ids, stores_with_ids);
 using sessions = ::testing::Types<session>;
 INSTANTIATE_TYPED_TEST_SUITE_P(postgres, two_transactions, sessions);
 

@@ -17,6 +17,10 @@ raw_value show(raw_redis& server, const std::string& token, const std::string& m
   return server.ask({"EVAL", std::string{tyer::redis_fence_script}, "1", key, token, mode});
 }
 
+raw_value show(raw_redis& server, const std::string& token, const std::string& mode, const std::string& id) {
+  return server.ask({"EVAL", std::string{tyer::redis_fence_script}, "1", key, token, mode, id});
+}
+
 class by_script {
  public:
   void fresh() { server.ask({"DEL", key}); }
@@ -34,6 +38,25 @@ class by_script {
 
 using stores = ::testing::Types<by_script>;
 INSTANTIATE_TYPED_TEST_SUITE_P(redis, fence_contract, stores);
+
+class by_script_with_id {
+ public:
+  void fresh() { server.ask({"DEL", key}); }
+  bool enter(std::uint64_t token, const tyer::hold_id& id) {
+    return let_in(show(server, std::to_string(token), "exclusive", id.text()));
+  }
+  bool enter_shared(std::uint64_t token) { return let_in(show(server, std::to_string(token), "shared")); }
+
+ private:
+  static bool let_in(const raw_value& answer) {
+    EXPECT_EQ(answer.type, ':') << answer.text;
+    return answer.number == 1;
+  }
+  raw_redis server{server_uri()};
+};
+
+using stores_with_ids = ::testing::Types<by_script_with_id>;
+INSTANTIATE_TYPED_TEST_SUITE_P(redis, fence_with_ids, stores_with_ids);
 
 struct redis_fence : ::testing::Test {
   redis_fence() { server.ask({"DEL", key, "{guarded}:value"}); }
@@ -62,6 +85,27 @@ TEST_F(redis_fence, takes_decimal_strings_above_zero_only) {
   EXPECT_TRUE(show(server, "1", "").is_error());
   EXPECT_TRUE(show(server, "1", "write").is_error());
   EXPECT_EQ(server.ask({"EXISTS", key}).number, 0);
+}
+
+TEST_F(redis_fence, takes_whole_ids_only) {
+  const std::string id(34, 'a');
+  for (const auto& bad : {std::string{}, std::string(33, 'a'), std::string(35, 'a'), std::string(34, 'A')}) {
+    EXPECT_TRUE(show(server, "1", "exclusive", bad).is_error()) << bad;
+  }
+  EXPECT_EQ(server.ask({"EXISTS", key}).number, 0);
+  EXPECT_EQ(show(server, "1", "exclusive", id).number, 1);
+}
+
+// Both forms at one fence: as fence_marks has it.
+TEST_F(redis_fence, an_equal_token_whose_id_was_not_kept_is_refused) {
+  const std::string a(34, 'a'), b(34, 'b');
+  EXPECT_EQ(show(server, "5", "exclusive").number, 1);
+  EXPECT_EQ(show(server, "5", "exclusive", a).number, 0);
+  EXPECT_EQ(show(server, "6", "exclusive", a).number, 1);
+  EXPECT_EQ(show(server, "6", "exclusive").number, 1);
+  EXPECT_EQ(show(server, "6", "exclusive", b).number, 0);
+  EXPECT_EQ(show(server, "7", "exclusive").number, 1);
+  EXPECT_EQ(show(server, "7", "exclusive", a).number, 0);
 }
 
 TEST_F(redis_fence, a_key_of_another_type_is_an_error_and_stays) {

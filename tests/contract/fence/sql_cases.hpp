@@ -1,9 +1,11 @@
 // The fences of a SQL row, and what two transactions at the same time do with them. A session is one connection:
 //   run(text)               without parameters
 //   affected(text, token)   the token for every parameter; how many rows it counted
+//   affected(text, token, id, order)
+//                           the same with both; where parameters have no numbers, `order` says which is which: t or i
 //   number(text)            the first column of the first row
 //   waiting                 a query: how many sessions wait for a row
-//   token()                 the parameter, for the pieces of a statement
+//   token(), id()           the parameters, for the pieces of a statement
 #pragma once
 
 #include "contract/fence/cases.hpp"
@@ -22,8 +24,8 @@ namespace fence_contract {
 inline void make_table(auto& session) {
   session.run("DROP TABLE IF EXISTS guarded");
   session.run(
-      "CREATE TABLE guarded (id INT PRIMARY KEY, balance INT NOT NULL, fence BIGINT NULL, max_exclusive BIGINT NULL, "
-      "max_any BIGINT NULL)");
+      "CREATE TABLE guarded (id INT PRIMARY KEY, balance INT NOT NULL, fence BIGINT NULL, fence_by "
+      "VARCHAR(34) NULL, max_exclusive BIGINT NULL, max_any BIGINT NULL, exclusive_by VARCHAR(34) NULL)");
   session.run("INSERT INTO guarded (id, balance) VALUES (1, 0), (2, 0)");
 }
 
@@ -62,6 +64,43 @@ class two_columns {
   Session session;
   const tyer::sql_shared_fence fence{"max_exclusive", "max_any"};
   const tyer::sql_parameter mine = Session::token();
+};
+
+template <class Session>
+class one_column_and_id {
+ public:
+  one_column_and_id() { make_table(session); }
+  void fresh() { session.run("UPDATE guarded SET fence = NULL, fence_by = NULL"); }
+  bool enter(std::uint64_t token, const tyer::hold_id& id) {
+    const auto text = "UPDATE guarded SET " + fence.set(Session::token(), Session::id()) + " WHERE id = 1 AND " +
+                      fence.where(Session::token(), Session::id());
+    return session.affected(text, token, id.text(), "titti") == 1;
+  }
+
+ private:
+  Session session;
+  const tyer::sql_id_fence fence{"fence", "fence_by"};
+};
+
+template <class Session>
+class two_columns_and_id {
+ public:
+  two_columns_and_id() { make_table(session); }
+  void fresh() { session.run("UPDATE guarded SET max_exclusive = NULL, max_any = NULL, exclusive_by = NULL"); }
+  bool enter(std::uint64_t token, const tyer::hold_id& id) {
+    const auto text = "UPDATE guarded SET " + fence.set(Session::token(), Session::id()) + " WHERE id = 1 AND " +
+                      fence.where(Session::token(), Session::id());
+    return session.affected(text, token, id.text(), "ttitti") == 1;
+  }
+  bool enter_shared(std::uint64_t token) {
+    const auto text = "UPDATE guarded SET " + fence.set_shared(Session::token()) + " WHERE id = 1 AND " +
+                      fence.where_shared(Session::token());
+    return session.affected(text, token) == 1;
+  }
+
+ private:
+  Session session;
+  const tyer::sql_shared_id_fence fence{"max_exclusive", "max_any", "exclusive_by"};
 };
 
 template <class Session>

@@ -33,7 +33,14 @@ std::vector<breach> stale_accepted(const story&);
 
 // A grant whose acquire was invoked after a conflicting one of the name had returned, with a token that is not larger;
 // one token for two holds that conflict; a hold whose token changes while its mode does not.
-std::vector<breach> token_order(const story&);
+// Two of the kind are excused, and counted here instead: tokens_lost, if the engine's counters were lost between the two
+// (lost_with_tokens); tokens_crossed, if the later one is handed on inside a process, from a lease that was asked for
+// before the other was granted, in a failover.
+std::vector<breach> token_order(const story&, const limits& = {});
+std::vector<breach> tokens_lost(const story&);
+std::vector<breach> tokens_crossed(const story&, const limits& = {});
+// How far the tokens of later grants of the engine ran backwards at the most, in its own measure (Redis: microseconds).
+std::uint64_t backwards_max(const story&);
 
 // Validity windows of one name that overlap: of two writers; of a reader and a writer; of more permits than there are,
 // or of two holds with the same slot. Excused: a hold from before a loss of data with one from after it, until the last
@@ -42,9 +49,19 @@ std::vector<breach> overlaps(const story&, const limits&);
 std::vector<breach> readers_beside_writer(const story&, const limits&);
 std::vector<breach> permits_over(const story&, const limits&);
 
+// Pairs that would be in the counts above but for a failover, in which the engine may forget what it has granted.
+std::vector<breach> double_grants(const story&, const limits&);
+
+// For each failover, how long it took until somebody who asked after it was granted one of its names by the engine.
+// Failovers without such a grant are left out.
+std::vector<std::int64_t> failover_to_grant(const story&);
+
 // lost() after valid_until while the process was runnable (or not at all), or more than `resume_ns` after it resumed;
-// valid() true after valid_until.
+// valid() true after valid_until, for which there is no excuse.
 std::vector<breach> late_loss(const story&, const limits&);
+// How many losses would be late but for the time in which the machine did not let the process run (its pulse says so),
+// and as long again, at most `resume_ns`.
+std::size_t starved(const story&, const limits&);
 
 // Waiters that nobody serves: acquires that have not returned at `finish`, and free locks with a live waiter and no
 // grant for too long.

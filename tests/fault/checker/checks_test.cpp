@@ -194,6 +194,51 @@ TEST(LateLoss, PausedAgainBeforeTheFiftyMillisecondsWereOver) {
   EXPECT_TRUE(late_loss(good, usual).empty());
 }
 
+TEST(LateLoss, StarvedByTheMachineItHasAsLongAgain) {
+  const auto with_loss_at = [](std::int64_t t) {
+    return held().starved(10, 940, 960).look(op::lost, 10, t, 100, 950, 0).told();
+  };
+  EXPECT_TRUE(late_loss(with_loss_at(980), usual).empty());
+  EXPECT_EQ(starved(with_loss_at(980), usual), 1u);
+  EXPECT_EQ(late_loss(with_loss_at(981), usual).size(), 1u);
+  EXPECT_EQ(starved(with_loss_at(981), usual), 0u);
+  EXPECT_EQ(starved(with_loss_at(950), usual), 0u);  // in time: no excuse was needed
+}
+
+TEST(LateLoss, StarvedForLongItHasFiftyMillisecondsMore) {
+  const auto with_loss_at = [](std::int64_t t) {
+    return held().starved(10, 940, 1940).look(op::lost, 10, t, 100, 950, 0).told();
+  };
+  EXPECT_TRUE(late_loss(with_loss_at(1990), usual).empty());
+  EXPECT_EQ(late_loss(with_loss_at(1991), usual).size(), 1u);
+}
+
+TEST(LateLoss, StarvingOfAnotherProcessOrAfterTheDeadlineOrLongBeforeIsNoExcuse) {
+  const auto starving = [](std::uint32_t pid, std::int64_t from, std::int64_t to) {
+    return late_loss(held().starved(pid, from, to).look(op::lost, 10, 970, 100, 950, 0).told(), usual).size();
+  };
+  EXPECT_EQ(starving(11, 940, 990), 1u);
+  EXPECT_EQ(starving(10, 951, 990), 1u);
+  EXPECT_EQ(starving(10, 900, 920), 1u);
+  EXPECT_EQ(starving(10, 940, 990), 0u);
+}
+
+TEST(LateLoss, StarvedRightAfterAPause) {
+  const auto good = held()
+                        .starved(10, 2040, 2070)
+                        .look(op::lost, 10, 2100, 100, 950, 0)
+                        .done(op::stop, 500, 10)
+                        .done(op::cont, 2000, 10)
+                        .told();
+  EXPECT_TRUE(late_loss(good, usual).empty());
+  EXPECT_EQ(starved(good, usual), 1u);
+}
+
+TEST(LateLoss, StarvingDoesNotExcuseAHoldThatSaysItIsValid) {
+  const auto bad = held().starved(10, 940, 990).look(op::observed, 10, 951, 100, 950, seen_valid).told();
+  EXPECT_EQ(late_loss(bad, usual).size(), 1u);
+}
+
 TEST(LateLoss, RegisteredTooLateOrReleasedBeforeIsNoBreach) {
   EXPECT_TRUE(late_loss(held().look(op::lost, 10, 1500, 100, 950, 1).told(), usual).empty());
   EXPECT_TRUE(late_loss(held().release(10, 900, 100, 950).look(op::lost, 10, 960, 100, 950, 0).told(), usual).empty());

@@ -52,24 +52,37 @@ void explain(const std::vector<finding>& findings, std::size_t most) {
   }
 }
 
+// 0 if there are none.
+std::int64_t median(std::vector<std::int64_t> all) {
+  if (all.empty()) return 0;
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::nth_element(all.begin(), middle, all.end());
+  return *middle;
+}
+
 void judge(const command& c) {
   const fault::story s = fault::tell(fault::read_histories(c.folder));
   const std::vector<finding> findings{
       {"stale_accepted", fault::stale_accepted(s)},
-      {"token_order", fault::token_order(s)},
+      {"token_order", fault::token_order(s, c.limits)},
       {"overlaps", fault::overlaps(s, c.limits)},
       {"late_loss", fault::late_loss(s, c.limits)},
       {"stuck", fault::stuck(s, c.limits)},
       {"readers_beside_writer", fault::readers_beside_writer(s, c.limits)},
       {"permits_over", fault::permits_over(s, c.limits)},
       {"order", fault::order(s)},
+      {"double_grants", fault::double_grants(s, c.limits)},
+      {"tokens_lost", fault::tokens_lost(s)},
+      {"tokens_crossed", fault::tokens_crossed(s, c.limits)},
   };
   const auto refused =
       std::count_if(s.writes.begin(), s.writes.end(), [](const auto& w) { return w.answer == fault::verdict::stale; });
   std::printf("faults=%llu acquisitions=%zu stale_offered=%lld", static_cast<unsigned long long>(s.faults),
               s.grants.size(), static_cast<long long>(refused));
   for (const auto& [name, breaches] : findings) std::printf(" %s=%zu", name, breaches.size());
-  std::printf(" places_seen=%zu\n", fault::places_seen(s));
+  std::printf(" places_seen=%zu starved=%zu failover_to_grant_ms=%lld backwards_us_max=%llu\n", fault::places_seen(s),
+              fault::starved(s, c.limits), static_cast<long long>(median(fault::failover_to_grant(s)) / 1'000'000),
+              static_cast<unsigned long long>(fault::backwards_max(s)));
   explain(findings, c.explain);
 }
 

@@ -114,6 +114,21 @@ class pen {
     return line(2, {.t_ns = t * ms, .deadline_ns = until * ms, .pid = pid, .what = what});
   }
 
+  // Nothing of the new state was there before `t`, nothing of the old one was made after `until`.
+  pen& lost(std::int64_t t, std::int64_t until, std::uint8_t how, std::uint16_t names = 0) {
+    return line(2, {.t_ns = t * ms, .deadline_ns = until * ms, .what = op::data_loss, .outcome = how, .slots = names});
+  }
+  pen& failed_over(std::int64_t t, std::uint16_t names = 0) {
+    return line(2, {.t_ns = t * ms, .what = op::failover, .slots = names});
+  }
+  pen& away(std::int64_t t, std::int64_t until, std::uint16_t names = 0) {
+    return line(2, {.t_ns = t * ms, .what = op::away_begin, .slots = names}).done(op::away_end, until);
+  }
+  // Its pulse was due at `from`.
+  pen& starved(std::uint32_t pid, std::int64_t from, std::int64_t to) {
+    return line(pid, {.t_ns = to * ms, .deadline_ns = from * ms, .pid = pid, .what = op::starved});
+  }
+
   story told() const {
     std::vector<std::vector<event>> all;
     for (const auto& [pid, lines] : files_) all.push_back(lines);

@@ -17,7 +17,7 @@ std::vector<breach> permits_over(const story& s, const limits& l) {
   for (const grant& g : s.grants) {
     if (g.how == mode::permit && !slots_are_right(g)) found.push_back({g.returned, "wrong slots: " + describe(g)});
   }
-  each_window(s, l, [&](const grant& g, std::span<const grant* const> beside) {
+  each_window(s, s.losses, l, [&](const grant& g, std::span<const grant* const> beside) {
     if (g.how != mode::permit) return;
     unsigned sum = g.permits;
     for (const grant* o : beside) {

@@ -32,10 +32,12 @@ class teller {
         return;
       case op::stop: s_.stopped[e.pid].push_back({e.t_ns, never}); return;
       case op::cont: return end_of(s_.stopped[e.pid], e);
+      case op::starved: s_.starved[e.pid].push_back({e.deadline_ns, e.t_ns}); return;
       case op::kill: s_.killed[e.pid] = e.t_ns; return;
-      case op::away_begin: outages_[e.hold].push_back({e.t_ns, never}); return;
-      case op::away_end: return end_of(outages_[e.hold], e);
-      case op::data_loss: s_.losses.push_back({e.t_ns, e.deadline_ns}); return;
+      case op::away_begin: outages_[e.hold].push_back({{e.t_ns, never}, {e.slots}}); return;
+      case op::away_end: return end_of_outage(outages_[e.hold], e);
+      case op::data_loss: s_.losses.push_back({e.t_ns, e.deadline_ns, e.outcome, {e.slots}}); return;
+      case op::failover: s_.failovers.push_back({e.t_ns, {e.slots}}); return;
       case op::fault: ++s_.faults; return;
       case op::finish: s_.finish = e.t_ns; return;
       case op::asked:
@@ -126,10 +128,15 @@ class teller {
     pieces.back().end = e.t_ns;
   }
 
+  void end_of_outage(std::vector<outage>& pieces, const event& e) {
+    if (pieces.empty() || pieces.back().time.end != never) broken(e, "an end without a beginning");
+    pieces.back().time.end = e.t_ns;
+  }
+
   story& s_;
   std::unordered_map<std::uint16_t, std::size_t> pending_;  // by worker
   std::unordered_map<std::uint64_t, std::size_t> holds_;    // by hold
-  std::map<std::uint64_t, std::vector<interval>> outages_;  // by number
+  std::map<std::uint64_t, std::vector<outage>> outages_;    // by number
 };
 
 }  // namespace
@@ -139,7 +146,8 @@ story tell(const std::vector<std::vector<event>>& files) {
   std::set<std::uint32_t> workers;
   for (const auto& lines : files) {
     // A pid that was used twice would give one process the pauses of another.
-    if (!lines.empty() && lines.front().what == op::attempt && !workers.insert(lines.front().pid).second) {
+    const bool of_worker = !lines.empty() && (lines.front().what == op::attempt || lines.front().what == op::starved);
+    if (of_worker && !workers.insert(lines.front().pid).second) {
       broken(lines.front(), "two processes with the same pid");
     }
     teller t{s};
@@ -150,7 +158,7 @@ story tell(const std::vector<std::vector<event>>& files) {
   for (auto& [pid, stops] : s.stopped) {
     if (!stops.empty() && stops.back().end == never && s.killed.contains(pid)) stops.back().end = s.killed[pid];
   }
-  std::sort(s.away.begin(), s.away.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  std::sort(s.away.begin(), s.away.end(), [](const auto& a, const auto& b) { return a.time.begin < b.time.begin; });
   return s;
 }
 

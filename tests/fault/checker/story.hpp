@@ -77,9 +77,27 @@ struct resource_write {
   std::uint16_t slots = 0;
 };
 
+// Some names of those that the checker knows by number: one bit for each; none set: all of them.
+struct some_names {
+  std::uint16_t bits = 0;
+  bool has(std::uint16_t name) const { return bits == 0 || (name < 16 && (bits >> name & 1) != 0); }
+};
+
 // What was granted before `old_until` may be forgotten; what was granted before `new_from` is not of the new state.
 struct data_loss {
   std::int64_t new_from = 0, old_until = 0;
+  std::uint8_t how = 0;  // bits of `lost_by`
+  some_names names;
+};
+
+struct outage {
+  interval time;
+  some_names names;
+};
+
+struct failover {
+  std::int64_t at = 0;
+  some_names names;
 };
 
 struct story {
@@ -87,9 +105,11 @@ struct story {
   std::vector<grant> grants;
   std::vector<resource_write> writes;                      // in the order the resource saw them
   std::map<std::uint32_t, std::vector<interval>> stopped;  // by pid, in order of time
+  std::map<std::uint32_t, std::vector<interval>> starved;  // by pid: the machine did not let it run
   std::map<std::uint32_t, std::int64_t> killed;            // by pid
   std::vector<data_loss> losses;
-  std::vector<interval> away;
+  std::vector<outage> away;
+  std::vector<failover> failovers;
   std::vector<event> engine;  // what the proxy saw of the engine's queues: asked, answered, given_up
   std::int64_t finish = never;
   std::uint64_t faults = 0;

@@ -122,7 +122,10 @@ std::vector<interval> in_the_way(const of_name& n) {
 }
 
 void check(int name, of_name& n, const story& s, const limits& l, std::vector<breach>& found) {
-  std::vector<interval> excuses = s.away;
+  std::vector<interval> excuses;
+  for (const outage& o : s.away) {
+    if (name == many || o.names.has(static_cast<std::uint16_t>(name))) excuses.push_back(o.time);
+  }
   const auto held = in_the_way(n);
   excuses.insert(excuses.end(), held.begin(), held.end());
   const time_set excused{std::move(excuses)};

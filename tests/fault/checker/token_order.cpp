@@ -9,8 +9,14 @@ namespace {
 
 using grants = std::vector<const grant*>;
 
+// Two of which the later one should have the larger token.
+struct inversion {
+  const grant *before, *after;
+  breach what;
+};
+
 // Among grants that all conflict with each other, but for readers with readers.
-void check_order(const grants& all, std::vector<breach>& found) {
+void check_order(const grants& all, std::vector<inversion>& found) {
   grants by_invoke = all, by_return = all;
   std::sort(by_invoke.begin(), by_invoke.end(), [](auto a, auto b) { return a->invoked < b->invoked; });
   std::sort(by_return.begin(), by_return.end(), [](auto a, auto b) { return a->returned < b->returned; });
@@ -28,19 +34,19 @@ void check_order(const grants& all, std::vector<breach>& found) {
     }
     const grant* before = g->how == mode::shared ? largest_of_writers : largest;
     if (before && g->token <= before->token) {
-      found.push_back({g->returned, describe(*g) + " came after " + describe(*before)});
+      found.push_back({before, g, {g->returned, describe(*g) + " came after " + describe(*before)}});
     }
   }
 }
 
-void check_unique(grants all, std::vector<breach>& found) {
+void check_unique(grants all, std::vector<inversion>& found) {
   std::sort(all.begin(), all.end(), [](auto a, auto b) { return a->token < b->token; });
   for (std::size_t i = 1; i < all.size(); ++i) {
     const grant &a = *all[i - 1], &b = *all[i];
     // One after the other is already a breach of the order; here only those that ran side by side.
     const bool apart = a.returned < b.invoked || b.returned < a.invoked;
     if (a.token == b.token && conflict(a, b) && !apart) {
-      found.push_back({b.returned, describe(a) + " has the token of " + describe(b)});
+      found.push_back({&a, &b, {b.returned, describe(a) + " has the token of " + describe(b)}});
     }
   }
 }
@@ -54,9 +60,7 @@ void check_constant(const grant& g, std::vector<breach>& found) {
   }
 }
 
-}  // namespace
-
-std::vector<breach> token_order(const story& s) {
+std::vector<inversion> inversions(const story& s) {
   // Slots of permits are things of their own.
   std::map<std::pair<std::uint16_t, int>, grants> by_thing;
   for (const grant& g : s.grants) {
@@ -65,13 +69,74 @@ std::vector<breach> token_order(const story& s) {
       if ((g.slots >> slot & 1) != 0) by_thing[{g.name, slot}].push_back(&g);
     }
   }
-  std::vector<breach> found;
+  std::vector<inversion> found;
   for (const auto& [thing, all] : by_thing) {
     check_order(all, found);
     check_unique(all, found);
   }
+  return found;
+}
+
+// The engine may have forgotten the token of the one before it made that of the other.
+bool forgotten(const inversion& i, const story& s) {
+  return std::any_of(s.losses.begin(), s.losses.end(), [&](const data_loss& loss) {
+    return (loss.how & lost_with_tokens) != 0 && loss.names.has(i.after->name) && i.before->invoked < loss.old_until &&
+           i.after->returned > loss.new_from;
+  });
+}
+
+// Inside a process: the engine made only the first token of a lease.
+bool handed_on(const grant& g) { return g.token % 256 != 0; }
+
+// A hold has the part of the token of the lease it was handed, made when the engine gave the lease out, perhaps before
+// anybody came for it. If another was granted meanwhile by the other side of a failover, its token may be the larger one,
+// and the lease goes on from hand to hand when the other is over.
+bool crossed(const inversion& i, const story& s, const limits& l) {
+  if (!handed_on(*i.after)) return false;
+  const bool asked_before = std::any_of(s.grants.begin(), s.grants.end(), [&](const grant& g) {
+    return g.name == i.after->name && g.pid == i.after->pid && g.token / 256 == i.after->token / 256 &&
+           g.invoked < i.before->returned;
+  });
+  return asked_before && std::any_of(s.losses.begin(), s.losses.end(), [&](const data_loss& loss) {
+           return (loss.how & lost_by_failover) != 0 && loss.names.has(i.after->name) &&
+                  i.before->returned > loss.new_from && i.before->invoked < loss.old_until + l.ttl_ns;
+         });
+}
+
+}  // namespace
+
+std::vector<breach> token_order(const story& s, const limits& l) {
+  std::vector<breach> found;
+  for (const inversion& i : inversions(s)) {
+    if (!forgotten(i, s) && !crossed(i, s, l)) found.push_back(i.what);
+  }
   for (const grant& g : s.grants) check_constant(g, found);
   return found;
+}
+
+std::vector<breach> tokens_lost(const story& s) {
+  std::vector<breach> found;
+  for (const inversion& i : inversions(s)) {
+    if (forgotten(i, s)) found.push_back(i.what);
+  }
+  return found;
+}
+
+std::vector<breach> tokens_crossed(const story& s, const limits& l) {
+  std::vector<breach> found;
+  for (const inversion& i : inversions(s)) {
+    if (!forgotten(i, s) && crossed(i, s, l)) found.push_back(i.what);
+  }
+  return found;
+}
+
+std::uint64_t backwards_max(const story& s) {
+  std::uint64_t most = 0;
+  for (const inversion& i : inversions(s)) {
+    if (handed_on(*i.after) || i.before->token <= i.after->token) continue;
+    most = std::max(most, i.before->token / 256 - i.after->token / 256);
+  }
+  return most;
 }
 
 }  // namespace fault

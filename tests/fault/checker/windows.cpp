@@ -20,14 +20,15 @@ std::int64_t last_deadline_before(const data_loss& loss, const grant& g, const l
 }
 
 // The engine may have forgotten `old` before it granted `fresh`.
-bool excused(const grant& old, const grant& fresh, const story& s, const limits& l) {
+bool forgotten(const grant& old, const grant& fresh, const std::vector<data_loss>& losses, const limits& l) {
   const auto until = both_until(old, fresh);
-  return std::any_of(s.losses.begin(), s.losses.end(), [&](const data_loss& loss) {
-    return fresh.returned > loss.new_from && until <= last_deadline_before(loss, old, l);
+  return std::any_of(losses.begin(), losses.end(), [&](const data_loss& loss) {
+    return loss.names.has(old.name) && fresh.returned > loss.new_from && until <= last_deadline_before(loss, old, l);
   });
 }
 
-void sweep(std::vector<const grant*>& of_name, const story& s, const limits& l, const meeting& met) {
+void sweep(std::vector<const grant*>& of_name, const std::vector<data_loss>& losses, const limits& l,
+           const meeting& met) {
   std::sort(of_name.begin(), of_name.end(), [](auto a, auto b) { return a->window_begin() < b->window_begin(); });
   std::vector<const grant*> open, beside;  // windows that have not ended; those of them that count
   for (const grant* g : of_name) {
@@ -35,8 +36,7 @@ void sweep(std::vector<const grant*>& of_name, const story& s, const limits& l, 
     if (g->window_end() <= g->window_begin()) continue;  // it came back too late to be valid for a moment
     beside.clear();
     for (const grant* o : open) {
-      // Which of the two is the old one, the order of their returns does not tell: an answer can be slow.
-      if (!excused(*o, *g, s, l) && !excused(*g, *o, s, l)) beside.push_back(o);
+      if (!excused(*o, *g, losses, l)) beside.push_back(o);
     }
     met(*g, beside);
     open.push_back(g);
@@ -45,10 +45,15 @@ void sweep(std::vector<const grant*>& of_name, const story& s, const limits& l, 
 
 }  // namespace
 
-void each_window(const story& s, const limits& l, const meeting& met) {
+bool excused(const grant& a, const grant& b, const std::vector<data_loss>& losses, const limits& l) {
+  // Which of the two is the old one, the order of their returns does not tell: an answer can be slow.
+  return forgotten(a, b, losses, l) || forgotten(b, a, losses, l);
+}
+
+void each_window(const story& s, const std::vector<data_loss>& losses, const limits& l, const meeting& met) {
   std::map<std::uint16_t, std::vector<const grant*>> by_name;
   for (const grant& g : s.grants) by_name[g.name].push_back(&g);
-  for (auto& [name, of_name] : by_name) sweep(of_name, s, l, met);
+  for (auto& [name, of_name] : by_name) sweep(of_name, losses, l, met);
 }
 
 breach overlap_of(const grant& before, const grant& g) {

@@ -28,10 +28,12 @@ enum class op : std::uint8_t {
   stop = 9,         // just before SIGSTOP to pid (here and below the pid it was done to)
   cont = 10,        // just after SIGCONT to pid
   kill = 11,        // just before kill -9 of pid
-  away_begin = 12,  // just before the engine became unreachable; hold: number of the outage, since outages may overlap
+  away_begin = 12,  // just before the engine became unreachable; hold: number of the outage, since outages may overlap;
+                    // slots: the names, as in data_loss
   away_end = 13,    // just after it answered again
   data_loss =
-      14,       // t_ns: nothing of the new state existed before; deadline_ns: nothing of the old state was made after
+      14,       // t_ns: nothing of the new state existed before; deadline_ns: nothing of the old state was made after;
+                // outcome: bits of `lost_by`; slots: one bit for each name that it concerns, 0: all of them
   fault = 15,   // any fault that was done, for the count
   finish = 16,  // faults were healed a grace time ago: whoever still waits now, waits for ever
 
@@ -40,6 +42,11 @@ enum class op : std::uint8_t {
   asked = 17,     // an acquire arrived from its client, and goes on to the engine
   answered = 18,  // t_ns: the answer was read; deadline_ns: its request arrived; outcome: `standing`
   given_up = 19,  // a release arrived, and goes on to the engine
+
+  // The pulse of a worker process.
+  starved = 20,  // the machine did not let it run from deadline_ns to t_ns
+
+  failover = 21,  // the master of these names (slots, as in data_loss) was just killed, or told to step down
 };
 
 enum class miss : std::uint8_t { empty = 0, cancelled = 1, failed = 2 };
@@ -53,6 +60,10 @@ enum class standing : std::uint8_t { waiting = 0, granted = 1, gone = 2 };
 // Bits of `outcome` in observed and release.
 inline constexpr std::uint8_t seen_valid = 1;  // valid() was true
 inline constexpr std::uint8_t seen_lost = 2;   // lost() was requested
+
+// Bits of `outcome` in data_loss.
+inline constexpr std::uint8_t lost_by_failover = 1;  // what the engine cannot prevent: counted, not just excused
+inline constexpr std::uint8_t lost_with_tokens = 2;  // tokens may be given again
 
 // Bits of `flags` in attempt.
 inline constexpr std::uint8_t is_conversion = 1;   // an upgrade or downgrade of `hold`; granted: under a new number

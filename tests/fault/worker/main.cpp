@@ -4,6 +4,7 @@
 // One process with one client and some workers. Runs until SIGTERM; then it finishes what was begun (waits without a
 // limit are waited out: whoever started us decides how long) and exits with 0.
 #include "common/socket.hpp"
+#include "worker/pulse.hpp"
 #include "worker/worker.hpp"
 
 #include <csignal>
@@ -51,6 +52,7 @@ fault::settings parse(int argc, char** argv) {
 
 void run(const fault::settings& s, const sigset_t& end) {
   fault::history_writer history{s.history};
+  const fault::pulse pulse{history};
   tyer::client client{s.uri, {.request_timeout = s.request_timeout, .label = "fault_worker"}};
   const fault::plan names{s.mix, static_cast<std::uint16_t>(s.names)};
   fault::canceller cancels;

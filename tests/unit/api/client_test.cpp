@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <optional>
+#include <thread>
 
 namespace tyer::testing_api {
 namespace {
@@ -79,6 +80,18 @@ TEST(client, may_be_destroyed_by_a_callback_of_its_own) {
                                     }};
   engine.lose(*h);
   within_reason(done.get_future());
+}
+
+// It slept for ever when it took the loop over in the moment between the I/O thread's laying it down and being told. Pauses of
+// about the grace bring the two together; the moment is short, so one run may miss it.
+TEST(client, a_caller_that_takes_the_loop_over_just_before_its_answer_is_told_is_woken) {
+  client c{"memory://baton"};
+  mutex lock{c, "a"};
+  const hold mine = lock.acquire();
+  for (int i = 0; i < 1500; ++i) {
+    EXPECT_FALSE(lock.try_acquire());
+    std::this_thread::sleep_for(std::chrono::microseconds{800 + i % 400});
+  }
 }
 
 }  // namespace

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
 
+hold_id id_of(char digit) { return hold_id::from(std::string(hold_id::length, digit)); }
+
 struct offer {
   std::uint64_t token;
   bool shared;
@@ -149,6 +151,74 @@ TEST(fence_marks, nothing_is_no_token) {
   fence_marks m;
   EXPECT_FALSE(m.enter(0));
   EXPECT_FALSE(m.enter_shared(0));
+  EXPECT_FALSE(m.enter(0, id_of('a')));
+  EXPECT_FALSE(m.enter(5, hold_id{}));
+  EXPECT_EQ(m, fence_marks{});
+}
+
+// Who shows it: nobody for a reader, who needs no id.
+struct signed_offer {
+  std::uint64_t token;
+  hold_id by;
+
+  bool shared() const { return !by; }
+};
+
+// The promise where tokens repeat: of two that conflict the smaller never passes after the larger, and of two equal ones
+// of different holds never the second.
+bool oracle_admits(const std::vector<signed_offer>& let_in, const signed_offer& o) {
+  return std::none_of(let_in.begin(), let_in.end(), [&](const signed_offer& seen) {
+    if (seen.shared() && o.shared()) return false;
+    return seen.token > o.token || (seen.token == o.token && (o.shared() || seen.by != o.by));
+  });
+}
+
+void walk(const fence_marks& before, std::vector<signed_offer>& let_in, int left, int& offers) {
+  if (left == 0) return;
+  for (std::uint64_t token = 1; token <= 3; ++token) {
+    for (const auto& by : {hold_id{}, id_of('a'), id_of('b')}) {
+      const signed_offer o{token, by};
+      fence_marks m = before;
+      const bool passed = o.shared() ? m.enter_shared(token) : m.enter(token, by);
+      ++offers;
+      ASSERT_EQ(passed, oracle_admits(let_in, o))
+          << "token " << token << " of '" << by.text() << "' after " << before.max_exclusive << "/" << before.max_any;
+      if (!passed) {
+        ASSERT_EQ(m, before) << "a refused token leaves no trace";
+      }
+      if (passed) let_in.push_back(o);
+      walk(m, let_in, left - 1, offers);
+      if (passed) let_in.pop_back();
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(fence_marks, every_sequence_with_ids_is_as_promised) {
+  std::vector<signed_offer> let_in;
+  int offers = 0;
+  walk({}, let_in, 5, offers);
+  EXPECT_EQ(offers, 9 + 81 + 729 + 6561 + 59049);
+}
+
+TEST(fence_marks, an_equal_token_passes_again_only_with_its_id) {
+  fence_marks m;
+  EXPECT_TRUE(m.enter(5, id_of('a')));
+  EXPECT_TRUE(m.enter(5, id_of('a')));
+  EXPECT_FALSE(m.enter(5, id_of('b')));
+  EXPECT_TRUE(m.enter(6, id_of('b')));
+  EXPECT_FALSE(m.enter(5, id_of('a')));
+}
+
+TEST(fence_marks, an_equal_token_whose_id_was_not_kept_is_refused) {
+  fence_marks m;
+  EXPECT_TRUE(m.enter(5));
+  EXPECT_FALSE(m.enter(5, id_of('a')));
+  EXPECT_TRUE(m.enter(6, id_of('a')));
+  EXPECT_TRUE(m.enter(6)) << "the form without an id asks for none";
+  EXPECT_FALSE(m.enter(6, id_of('b'))) << "and forgets none";
+  EXPECT_TRUE(m.enter(7));
+  EXPECT_FALSE(m.enter(7, id_of('a'))) << "the id was that of another token";
 }
 
 TEST(fence_marks, the_largest_tokens_are_told_apart) {
@@ -173,6 +243,15 @@ TEST(fence_gate, comes_back_from_storage_as_it_went) {
   EXPECT_TRUE(fence_gate{7}.enter(7));
 }
 
+TEST(fence_gate, keeps_the_id_in_storage_too) {
+  fence_gate gate;
+  EXPECT_TRUE(gate.enter(3, id_of('a')));
+  const auto stored = gate.marks();
+  fence_gate again{fence_marks{stored.max_exclusive, stored.max_any, hold_id::from(stored.exclusive_by.text())}};
+  EXPECT_FALSE(again.enter(3, id_of('b')));
+  EXPECT_TRUE(again.enter(3, id_of('a')));
+}
+
 TEST(slot_gates, every_slot_has_its_own_order) {
   slot_gates gates{2};
   EXPECT_TRUE(gates.enter(0, 5));
@@ -195,6 +274,15 @@ TEST(slot_gates, all_slots_of_a_hold_pass_or_none) {
   EXPECT_FALSE(gates.enter(beyond, 9));
   EXPECT_TRUE(gates.enter(0, 5));
   EXPECT_FALSE(gates.enter(std::span<const std::uint32_t>{}, 9)) << "no slots, no proof";
+}
+
+TEST(slot_gates, an_equal_token_of_another_id_is_refused_in_every_slot) {
+  slot_gates gates{2};
+  constexpr std::array<std::uint32_t, 2> both{0, 1};
+  EXPECT_TRUE(gates.enter(1, 5, id_of('a')));
+  EXPECT_FALSE(gates.enter(both, 5, id_of('b')));
+  EXPECT_TRUE(gates.enter(0, 4, id_of('c'))) << "the refused hold left no trace in slot 0";
+  EXPECT_TRUE(gates.enter(both, 5, id_of('a')));
 }
 
 // All sequences of three holds over every set of two slots, against one gate for each slot.
@@ -225,6 +313,21 @@ TEST(sql_fence, gives_pieces_for_a_statement) {
   EXPECT_EQ(both.where_shared(sql_parameter{"?"}), "(`x` IS NULL OR `x` < ?)");
 }
 
+TEST(sql_fence, has_a_form_with_the_id) {
+  const auto token = sql_parameter::mysql();
+  const auto id = sql_id_parameter::mysql();
+  const sql_id_fence fence{"fence", "fence_by"};
+  EXPECT_EQ(fence.set(token, id), "fence = CAST(? AS SIGNED), fence_by = ?");
+  EXPECT_EQ(fence.where(sql_parameter::postgresql(1), sql_id_parameter::postgresql(2)),
+            "(fence IS NULL OR fence < CAST($1 AS BIGINT) OR (fence = CAST($1 AS BIGINT) AND fence_by = CAST($2 AS "
+            "TEXT)))");
+  const sql_shared_id_fence both{"x", "a", "x_by"};
+  EXPECT_EQ(both.set({"?"}, id), "x = ?, a = ?, x_by = ?");
+  EXPECT_EQ(both.where({"?"}, id), "(a IS NULL OR a < ? OR (a = ? AND x = a AND x_by = ?))");
+  EXPECT_EQ(both.set_shared({"?"}), (sql_shared_fence{"x", "a"}.set_shared({"?"})));
+  EXPECT_EQ(both.where_shared({"?"}), (sql_shared_fence{"x", "a"}.where_shared({"?"})));
+}
+
 TEST(sql_fence, takes_names_only) {
   for (const auto* good : {"a", "A_9", "t.a", "\"a b\"", "`a b`", "s.\"t\".a", "größe"}) {
     EXPECT_NO_THROW(sql_fence{good}) << good;
@@ -233,6 +336,21 @@ TEST(sql_fence, takes_names_only) {
                           "?", "`a\\`", "a)"}) {
     EXPECT_THROW(sql_fence{bad}, std::invalid_argument) << bad;
     EXPECT_THROW((sql_shared_fence{"a", bad}), std::invalid_argument) << bad;
+    EXPECT_THROW((sql_id_fence{"a", bad}), std::invalid_argument) << bad;
+    EXPECT_THROW((sql_shared_id_fence{"a", "b", bad}), std::invalid_argument) << bad;
+  }
+}
+
+TEST(hold_id, is_read_back_from_its_text_and_from_nothing_else) {
+  const auto id = id_of('a');
+  EXPECT_TRUE(id);
+  EXPECT_EQ(id.text(), std::string(34, 'a'));
+  EXPECT_EQ(hold_id::from(id.text()), id);
+  EXPECT_LT(id, id_of('b'));
+  EXPECT_EQ(hold_id{}.text(), "");
+  for (const auto& bad : {std::string{}, std::string(33, 'a'), std::string(35, 'a'), std::string(34, 'A'),
+                          std::string(34, 'g'), std::string(34, '\0')}) {
+    EXPECT_FALSE(hold_id::from(bad)) << bad;
   }
 }
 

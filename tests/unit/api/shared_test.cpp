@@ -48,6 +48,7 @@ TEST_F(shared_on_hand_time, an_upgrade_waits_until_its_limit_and_no_longer) {
 
 TEST_F(shared_on_hand_time, an_upgrade_has_it_when_the_last_reader_goes) {
   hold h = mine.shared().acquire(), other = theirs.shared().acquire();
+  const auto id = h.id();
   auto waiting = upgrade_later(h, 30s);
   engine.advance(20s);
   other.release();
@@ -55,6 +56,7 @@ TEST_F(shared_on_hand_time, an_upgrade_has_it_when_the_last_reader_goes) {
   EXPECT_FALSE(within_reason(std::move(waiting)));
   EXPECT_TRUE(upgraded);
   EXPECT_FALSE(h.shared());
+  EXPECT_EQ(h.id(), id);
   engine.advance(1h);
   EXPECT_TRUE(h.valid());
 }

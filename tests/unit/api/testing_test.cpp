@@ -34,6 +34,17 @@ TEST_F(testing_engine, renewals_happen_on_the_way) {
   EXPECT_FALSE(theirs.try_acquire());
 }
 
+TEST_F(testing_engine, a_hold_has_an_id_that_renewals_do_not_change_and_no_other_hold_has) {
+  hold h = mine.acquire();
+  const auto id = h.id();
+  EXPECT_EQ(id.text().size(), 34U);
+  engine.advance(1h);
+  EXPECT_EQ(h.id(), id);
+  h.release();
+  EXPECT_THROW(static_cast<void>(h.id()), error);
+  EXPECT_NE(mine.acquire().id(), id);
+}
+
 TEST_F(testing_engine, a_paused_engine_loses_the_hold_before_its_validity_ends) {
   hold h = mine.acquire();
   std::atomic<bool> in_time{false};

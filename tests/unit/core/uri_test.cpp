@@ -76,6 +76,16 @@ TEST(uri, a_password_cut_by_a_slash_says_what_to_do) {
   EXPECT_NE(bad("redis://user:pass/word@host").words.find("percent-encoded"), std::string::npos);
 }
 
+// Were it taken as it stands, a piece of the password would be the host, the port or an option, and be shown as such.
+TEST(uri, a_password_that_is_cut_off_is_never_taken_for_something_else) {
+  for (const auto* text :
+       {"redis://user:1?hunter2@host", "redis://user:1?hunter2=x@host", "redis://user:1#hunter2@host",
+        "redis://user:1/hunter2@host", "redis://user:p@1?hunter2@host", "redis://:1?a=1&hunter2@host"}) {
+    EXPECT_NE(bad(text).words.find("percent-encoded"), std::string::npos) << text;
+  }
+  EXPECT_EQ(good("redis://user:secret@host?ca=/a%40b").query.at(0).second, "/a@b");
+}
+
 TEST(uri, shown_leaves_out_what_could_be_secret) {
   EXPECT_EQ(good("redis://user:hunter2@a:1,b/hunter2?token=hunter2").shown(), "redis://a:1,b");
 }

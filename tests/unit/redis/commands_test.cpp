@@ -97,4 +97,20 @@ TEST(commands, an_owner_is_cut) {
   EXPECT_EQ(c.acquire(r, 5us)[2].size(), 16 + owner_bytes_max);
 }
 
+TEST(commands, the_same_call_for_another_clock) {
+  commands c{keys{"t:"}, 24h, 7};
+  tyer::engine::request r;
+  r.what = {make_id(1), "n"};
+  const auto acquired = [&](std::chrono::microseconds t) { return std::string{c.acquire(r, t)[3]}; };
+  const auto converted = [&](std::chrono::microseconds t) {
+    return std::string{c.convert(r.what, tyer::engine::mode::shared, t)[3]};
+  };
+  EXPECT_EQ(for_another_clock("acquire", acquired(5s), -2s), acquired(3s));
+  EXPECT_EQ(for_another_clock("acquire", acquired(5s), 2s), acquired(7s));
+  EXPECT_EQ(for_another_clock("acquire", acquired(5s), -9s), acquired(0s));
+  EXPECT_EQ(for_another_clock("convert", converted(5s), 2s), converted(7s));
+  EXPECT_EQ(for_another_clock("release", "u", 2s), "u");
+  EXPECT_EQ(for_another_clock("keep_holds", "10000 and more bytes than that", 2s), "10000 and more bytes than that");
+}
+
 }  // namespace

@@ -86,6 +86,17 @@ TEST(config, verification_ends_only_by_name) {
   EXPECT_TRUE(read("rediss://h?verify=").read.error);
 }
 
+TEST(config, cluster) {
+  const auto c = read("rediss+cluster://ann:pw@a:7000,b?replicas=1").read;
+  ASSERT_FALSE(c.error) << c.error.words;
+  EXPECT_EQ(c.value.deployment, tyer::redis::shape::cluster);
+  EXPECT_EQ(c.value.seeds, (std::vector<tyer::core::endpoint>{{"a", 7000}, {"b", 6379}}));
+  EXPECT_EQ(c.value.user, "ann");
+  EXPECT_TRUE(c.value.tls);
+  EXPECT_EQ(c.value.replicas, 1u);
+  EXPECT_TRUE(read("redis+cluster://a,b/1").read.error) << "there are no databases";
+}
+
 TEST(config, refuses) {
   for (const char* text : {"redis://a,b", "redis://h/x", "redis://h/-1", "redis://h/1/2", "redis://ann@h",
                            "redis://h?tombstone_ttl=0", "redis://h?tombstone_ttl=1h", "redis://h?waiters_max=0",

@@ -30,7 +30,9 @@ std::string field(const std::string& json, const std::string& name) {
   return json.substr(from, json.find('"', from) - from);
 }
 
+// TYER_KIND, or that of the instance that the tests run under.
 std::string kind() {
+  if (const char* named = std::getenv("TYER_KIND")) return named;
   const char* id = std::getenv("TYER_ENGINE_ID");  // redis-a1b2c3
   const std::string text = id != nullptr ? id : "redis-";
   return text.substr(0, text.rfind('-'));

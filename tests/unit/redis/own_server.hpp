@@ -18,7 +18,7 @@ class own_server {
   std::string restart(const std::string& members = {}) { return tell("restart", members); }
   std::string pause(const std::string& members = {}) { return tell("pause", members); }
   std::string resume(const std::string& members = {}) { return tell("resume", members); }
-  std::string failover() { return tell("failover"); }
+  std::string failover(const std::string& member = {}) { return tell("failover", member); }
   void wait() { tell("wait"); }  // until they are in order among themselves
   int port_of(const std::string& role);
 

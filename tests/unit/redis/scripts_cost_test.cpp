@@ -25,6 +25,7 @@ TEST_F(redis_script_costs, uncontended) {
   release(ann);
   EXPECT_EQ(cost([&] { acquire(ann); }), (counts{{"time", 1}, {"get", 1}, {"set", 1}}));
   EXPECT_EQ(cost([&] { attempt(bob); }), (counts{{"time", 1}, {"get", 1}}));
+  EXPECT_EQ(cost([&] { lift(ann, redis::exact_max / 2); }), (counts{{"time", 1}, {"get", 1}, {"set", 1}}));
   EXPECT_EQ(cost([&] { keep_hold(ann, 20s); }), (counts{{"time", 1}, {"get", 1}, {"set", 1}}));
   EXPECT_EQ(cost([&] { release(ann); }), (counts{{"get", 1}, {"set", 1}}));
 }

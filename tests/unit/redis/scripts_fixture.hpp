@@ -97,6 +97,13 @@ class redis_scripts : public testing::Test {
     for (const auto word : c.convert(t, to, not_after)) words.emplace_back(word);
     return call(scripts::convert, words).text;
   }
+  std::string lift(const std::string& who, std::uint64_t part) {
+    redis::commands c{redis::keys{"tyer:"}, 24h, 100};
+    const engine::target t{core::id::from(who), "n"};
+    std::vector<std::string> words;
+    for (const auto word : c.lift(t, part)) words.emplace_back(word);
+    return call(scripts::lift, words).text;
+  }
   std::vector<std::string> shown() {
     std::vector<std::string> words;
     for (const auto& item : call(scripts::show, {"1", key, "10"}).items) words.push_back(item.text);

@@ -77,6 +77,7 @@ TEST_F(redis_scripts, something_else_lies_there) {
     EXPECT_EQ(acquire(ann), "c");
     EXPECT_EQ(release(ann), "c");
     EXPECT_EQ(evict(ann), "c");
+    EXPECT_EQ(lift(ann, 1), "c");
     EXPECT_EQ(keep_hold(ann), "g");
     EXPECT_EQ(keep_waiter(ann), "g");
     EXPECT_EQ(call(scripts::ask, {"1", key, "x"}).text, "c");

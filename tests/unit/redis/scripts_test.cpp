@@ -147,4 +147,49 @@ TEST_F(redis_scripts, keep_answers_for_each) {
   EXPECT_FALSE(exists("tyer:{none}")) << "never re-creates";
 }
 
+TEST_F(redis_scripts, lift_raises_the_part_of_its_own_hold_only) {
+  const auto part = part_of(acquire(ann, {.owner = "A"}));
+  EXPECT_EQ(lift(bob, part + 5), "g");
+  EXPECT_EQ(lift(ann, part - 1), "g") << "never down";
+  const auto ttl = pttl(key);
+  EXPECT_EQ(lift(ann, part + 5), "h");
+  EXPECT_LE(pttl(key), ttl);
+  EXPECT_EQ(lift(ann, part + 5), "h") << "the same again is recognised";
+  EXPECT_EQ(lift(ann, part + 4), "g");
+  EXPECT_EQ(part_of(acquire(ann)), part + 5);
+  const auto words = shown();
+  ASSERT_EQ(words.size(), 7u);
+  EXPECT_EQ(words[4] + words[6], std::to_string(part + 5) + "somebody");
+  release(ann);
+  EXPECT_EQ(lift(ann, part + 9), "g");
+  EXPECT_GT(part_of(acquire(bob)), part + 5);
+}
+
+TEST_F(redis_scripts, lift_leaves_waiters_and_delays_alone) {
+  const auto part = part_of(acquire(ann, {.delay = 1h}));
+  acquire(bob);
+  EXPECT_EQ(lift(bob, part + 5), "g") << "who waits has no part";
+  EXPECT_EQ(lift(ann, part + 5), "h");
+  EXPECT_EQ(release(ann), "h");
+  EXPECT_EQ(lift(bob, part + 50), "g") << "handed over, but not claimed";
+  EXPECT_GT(part_of(acquire(bob)), part + 5);
+}
+
+TEST_F(redis_scripts, lift_of_what_is_over_or_not_exclusive) {
+  set_expired_holder();
+  outlast(1ms);
+  EXPECT_EQ(lift(ann, redis::exact_max), "g");
+  acquire(ann, {.ttl = 20ms, .delay = 1h});
+  outlast(20ms);
+  EXPECT_EQ(lift(ann, redis::exact_max), "g") << "a ghost";
+  server.ask({"DEL", key});
+  share(ann);
+  EXPECT_EQ(lift(ann, redis::exact_max), "g");
+  server.ask({"DEL", key, holders});
+  acquire(ann);
+  EXPECT_EQ(lift(ann, redis::exact_max + 1), "g");
+  EXPECT_EQ(lift(ann, redis::exact_max), "h");
+  EXPECT_EQ(part_of(acquire(ann)), redis::exact_max);
+}
+
 }  // namespace tyer::test

@@ -26,7 +26,7 @@ class redis_tls : public testing::Test {
     return a.absence.words;
   }
 
-  own_server server{"--tls"};
+  own_server server{"--tls --set 'bind=127.0.0.1 127.0.0.2'"};
 };
 
 TEST_F(redis_tls, a_trusted_server) {
@@ -55,7 +55,9 @@ TEST_F(redis_tls, the_wrong_authority_is_refused) {
 
 TEST_F(redis_tls, another_name_is_refused) {
   const auto by_address = refused(uri("127.0.0.2", "?ca=" + file("ca.crt")));
-  EXPECT_NE(by_address.find("127.0.0.2"), std::string::npos) << by_address;
+  EXPECT_NE(by_address.find("it is not made for 127.0.0.2"), std::string::npos) << by_address;
+  const auto by_name = refused(uri("127.1", "?ca=" + file("ca.crt")));  // looked up, and found: it is 127.0.0.1
+  EXPECT_NE(by_name.find("it is not made for 127.1"), std::string::npos) << by_name;
 }
 
 TEST_F(redis_tls, a_file_that_is_not_there) {

@@ -90,6 +90,7 @@ class scripted_engine final : public seam::engine {
   void convert(const seam::target& t, seam::mode to, seam::milliseconds, seam::reply<seam::answer> then) override {
     converts.push_back({{clock_.now(), std::move(then)}, t.who, to});
   }
+  void lift(const seam::target&, std::uint64_t, seam::reply<fate>) override {}
   void ask(std::string_view, std::string_view, seam::reply<std::uint32_t>) override {}
   void evict(const seam::target&, std::string_view, seam::reply<fate>) override {}
   void show(std::string_view, seam::reply<seam::page>) override {}

@@ -25,10 +25,12 @@ class Load:
 
 
 class Clients:
-    def __init__(self, program: str, folder: str, uri: str, resource: str, load: Load, seed: int, history: History):
+    def __init__(
+        self, program: str, folder: str, uris: list[str], resource: str, load: Load, seed: int, history: History
+    ):
         self._program = program
         self._folder = folder
-        self._uri = uri
+        self._uris = uris  # in turns
         self._resource = resource
         self._load = load
         self._seed = seed
@@ -45,7 +47,8 @@ class Clients:
     def _start(self) -> None:
         self._started += 1
         base = os.path.join(self._folder, f"worker-{self._started:03}")
-        command = [self._program, "--uri", self._uri, "--history", base + ".hist", "--resource", self._resource]
+        uri = self._uris[self._started % len(self._uris)]
+        command = [self._program, "--uri", uri, "--history", base + ".hist", "--resource", self._resource]
         command += ["--ttl-ms", str(self._load.ttl_ms), "--request-timeout-ms", str(self._load.request_timeout_ms)]
         command += ["--workers", str(self._load.workers), "--names", str(self._load.names)]
         command += ["--mix", self._load.mix]

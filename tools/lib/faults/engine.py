@@ -1,4 +1,4 @@
-"""The server under test, started and disturbed only through tools/engines."""
+"""The servers under test, started and disturbed only through tools/engines."""
 
 from __future__ import annotations
 
@@ -7,97 +7,169 @@ import os
 import subprocess
 import threading
 import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import resp
 from faults.children import LabError
-from faults.history import History, Op, now_ns
+from faults.history import History, LostBy, Op, now_ns
+from faults.proxy import redis_rules
+
+if TYPE_CHECKING:
+    from faults.lab import Lab
 
 TOOL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "engines")
-TOOL_S_MAX = 30.0
+TOOL_S_MAX = 60.0
 ANSWER_S_MAX = 2.0
+# Sentinels wait for half a minute before they replace a master that calls itself a replica.
+AGREE_S_MAX = 60.0
 
 
-def _engines(*words: str) -> str:
+def engines(*words: str) -> str:
     done = subprocess.run([TOOL, *words], capture_output=True, text=True, timeout=TOOL_S_MAX, check=False)
     if done.returncode != 0:
         raise LabError(f"tools/engines {' '.join(words)}: {done.stderr.strip()}")
     return done.stdout
 
 
-class Engine:
-    """One server. What takes time runs on a thread of its own; one such thing at a time."""
+class Servers:
+    """One instance of tools/engines. What takes time runs on a thread of its own; one such thing at a time."""
 
     def __init__(self, kind: str, options: list[str], history: History):
-        self._history = history
-        facts = json.loads(_engines("up", kind, "--json", "--owner", str(os.getpid()), *options))
+        self.history = history
+        facts = json.loads(engines("up", kind, "--json", "--owner", str(os.getpid()), *options))
         self.id: str = facts["id"]
-        self.port: int = facts["nodes"][0]["ports"]["client"]
-        self._busy = threading.Lock()
+        self.uri: str = facts["uri"]
+        self.ports: dict[str, int] = {node["name"]: node["ports"]["client"] for node in facts["nodes"]}
+        self.busy = threading.Lock()
         self._thread: threading.Thread | None = None
         self._outages = 0
+        self.shifted = False
         self.problem: LabError | None = None
+
+    def uris(self, lab: Lab) -> list[str]:
+        """Where the clients go: each process to one of these. What stands between is made here."""
+        raise NotImplementedError
+
+    def masters(self) -> list[int]:
+        """The ports at which there must be no keys when all is over."""
+        raise NotImplementedError
 
     def destroy(self) -> None:
         if self._thread:
             self._thread.join()
-        _engines("down", self.id)
+        engines("down", self.id)
 
-    def restart(self, down_s: float, lose_data: bool) -> bool:
-        """kill -9, some time without a server, a new one on the same port. False if another one is under way."""
-        if not self._busy.acquire(blocking=False):
+    def start(self, what: Callable[[], None]) -> bool:
+        """Does it on a thread. False if something is under way."""
+        if not self.busy.acquire(blocking=False):
             return False
-        self._thread = threading.Thread(target=self._restart, args=(down_s, lose_data))
+        self._thread = threading.Thread(target=self._run, args=(what,))
         self._thread.start()
         return True
 
-    def _restart(self, down_s: float, lose_data: bool) -> None:
+    def _run(self, what: Callable[[], None]) -> None:
         try:
-            number = self.away_begins()
-            _engines("kill", self.id)
-            old_until = now_ns()
-            time.sleep(down_s)
-            new_from = now_ns()
-            _engines("restart", self.id, *(["--lose-data"] if lose_data else []))
-            if lose_data:
-                self._history.add(Op.DATA_LOSS, new_from, until_ns=old_until)
-            self.away_ends(number)
-        except (LabError, subprocess.TimeoutExpired) as error:
+            what()
+        except (LabError, OSError, resp.ReplyError, subprocess.TimeoutExpired) as error:
             self.problem = LabError(str(error))
         finally:
-            self._busy.release()
+            self.busy.release()
 
-    def away_begins(self) -> int:
+    def away_begins(self, names: int = 0) -> int:
         """Outages may overlap, so each has a number."""
         self._outages += 1
         number = self._outages
-        self._history.add(Op.AWAY_BEGIN, number=number)
+        self.history.add(Op.AWAY_BEGIN, number=number, names=names)
         return number
 
     def away_ends(self, number: int) -> None:
-        self._history.add(Op.AWAY_END, number=number)
+        self.history.add(Op.AWAY_END, number=number)
 
-    def ask(self, *words: str):
-        """Straight to the server, past the proxy. None if it is being restarted just now."""
-        if not self._busy.acquire(blocking=False):
-            return None
+    def lost(self, new_from: int, old_until: int, how: LostBy = LostBy.NOTHING_SPECIAL, names: int = 0) -> None:
+        self.history.add(Op.DATA_LOSS, new_from, until_ns=old_until, names=names, how=how)
+
+    def connect_to(self, port: int, seconds: float = ANSWER_S_MAX) -> resp.Connection:
+        return resp.Connection(port, seconds)
+
+    def ask_node(self, name: str, *words: str):
+        with self.connect_to(self.ports[name]) as connection:
+            return connection.ask(*words)
+
+    def try_node(self, name: str, *words: str):
+        """None if it does not answer: it may be down, or stopped."""
         try:
-            with self.connect() as connection:
+            with self.connect_to(self.ports[name], 0.3) as connection:
                 return connection.ask(*words)
-        finally:
-            self._busy.release()
+        except (OSError, resp.ReplyError):
+            return None
 
-    def flush_all(self) -> bool:
-        new_from = now_ns()
-        if self.ask("FLUSHALL") is None:
-            return False
-        self._history.add(Op.DATA_LOSS, new_from, until_ns=now_ns())
-        return True
+    def shift_clocks(self, seconds: float) -> None:
+        """Every second server's clock is this far ahead (behind, if negative): so a replica's differs from its
+        master's, and a lease ends earlier or later when the one takes over from the other."""
+        for node in sorted(name for name in self.ports if name.startswith("node-"))[1::2]:
+            engines("clock", self.id, node, f"{seconds:g}")
+        self.shifted = True
 
-    def connect(self) -> resp.Connection:
-        return resp.Connection(self.port, ANSWER_S_MAX)
+    def look_back(self) -> None:
+        """When all is over: notes what happened by itself."""
+
+    def until(self, so_far: Callable[[], object], missing: str) -> None:
+        deadline = time.monotonic() + AGREE_S_MAX
+        while not so_far():
+            if time.monotonic() > deadline:
+                raise LabError(missing)
+            time.sleep(0.02)
 
     def heal(self) -> None:
         if self._thread:
             self._thread.join()
         if self.problem:
             raise self.problem
+
+
+class Engine(Servers):
+    """One server, and a proxy before it."""
+
+    @property
+    def port(self) -> int:
+        return next(iter(self.ports.values()))
+
+    def uris(self, lab: Lab) -> list[str]:
+        lab.proxy = lab.make_proxy("proxy", self.port, redis_rules(lab.build))
+        return [f"redis://127.0.0.1:{lab.proxy.port}"]
+
+    def masters(self) -> list[int]:
+        return [self.port]
+
+    def restart(self, down_s: float, lose_data: bool) -> bool:
+        """kill -9, some time without a server, a new one on the same port. False if another one is under way."""
+        return self.start(lambda: self._restart(down_s, lose_data))
+
+    def _restart(self, down_s: float, lose_data: bool) -> None:
+        number = self.away_begins()
+        engines("kill", self.id)
+        old_until = now_ns()
+        time.sleep(down_s)
+        new_from = now_ns()
+        engines("restart", self.id, *(["--lose-data"] if lose_data else []))
+        if lose_data:
+            self.lost(new_from, old_until)
+        self.away_ends(number)
+
+    def ask(self, *words: str):
+        """Straight to the server, past the proxy. None if it is being restarted just now."""
+        if not self.busy.acquire(blocking=False):
+            return None
+        try:
+            with self.connect_to(self.port) as connection:
+                return connection.ask(*words)
+        finally:
+            self.busy.release()
+
+    def flush_all(self) -> bool:
+        new_from = now_ns()
+        if self.ask("FLUSHALL") is None:
+            return False
+        self.lost(new_from, now_ns())
+        return True

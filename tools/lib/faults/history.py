@@ -9,7 +9,7 @@ import threading
 import time
 
 _HEADER = struct.Struct("<8sIIQQ32x")
-_EVENT = struct.Struct("<qqQQIHHBB6x")
+_EVENT = struct.Struct("<qqQQIHHBB4xH")
 _MAGIC, _VERSION = b"TYERHIST", 2
 _CAPACITY = 1 << 16
 
@@ -25,6 +25,15 @@ class Op(enum.IntEnum):
     DATA_LOSS = 14
     FAULT = 15
     FINISH = 16
+    FAILOVER = 21
+
+
+class LostBy(enum.IntFlag):
+    """As there: what a loss of data is to be counted as."""
+
+    NOTHING_SPECIAL = 0
+    FAILOVER = 1
+    TOKENS_TOO = 2
 
 
 def now_ns() -> int:
@@ -43,14 +52,23 @@ class History:
         self._lock = threading.Lock()
         self._put_header()
 
-    def add(self, op: Op, t_ns: int | None = None, pid: int = 0, until_ns: int = 0, number: int = 0) -> int:
-        """Writes a line, by default for this moment; gives back its time."""
+    def add(
+        self,
+        op: Op,
+        t_ns: int | None = None,
+        pid: int = 0,
+        until_ns: int = 0,
+        number: int = 0,
+        names: int = 0,
+        how: int = 0,
+    ) -> int:
+        """Writes a line, by default for this moment; gives back its time. Names: one bit for each, 0 for all."""
         t_ns = now_ns() if t_ns is None else t_ns
         with self._lock:
             if self._count == _CAPACITY:
                 raise RuntimeError("the history of the faults is full")
             at = _HEADER.size + self._count * _EVENT.size
-            _EVENT.pack_into(self._map, at, t_ns, until_ns, 0, number, pid, 0, 0, op, 0)
+            _EVENT.pack_into(self._map, at, t_ns, until_ns, 0, number, pid, 0, 0, op, how, names)
             self._count += 1
             self._put_header()
         return t_ns

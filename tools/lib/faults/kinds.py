@@ -17,12 +17,27 @@ if TYPE_CHECKING:
 class Fault:
     name = ""
 
+    def names(self) -> set[str]:
+        """What must have happened by the end of a run."""
+        return {self.name}
+
     def times(self, dice: random.Random, seconds: float) -> Iterator[float]:
         raise NotImplementedError
 
-    def strike(self, lab: Lab, dice: random.Random) -> str | None:
-        """Does it. Gives back words for the log, or None if it could not be done just now."""
+    def strike(self, lab: Lab, dice: random.Random) -> bool:
+        """Does it, and says so to the lab. False if it could not be done just now."""
+        words = self.do(lab, dice)
+        if words is None:
+            return False
+        lab.did(self.name, words)
+        return True
+
+    def do(self, lab: Lab, dice: random.Random) -> str | None:
+        """Gives back words for the log, or None if it could not be done just now."""
         raise NotImplementedError
+
+    def catch_up(self, lab: Lab, dice: random.Random) -> None:
+        """After the time of the run: what has not happened once, and can take as long as it likes."""
 
 
 class Regular(Fault):
@@ -53,7 +68,7 @@ class KillClient(Regular):
     every_s = 1.0
     unrest = 0.05
 
-    def strike(self, lab: Lab, dice: random.Random) -> str:
+    def do(self, lab: Lab, dice: random.Random) -> str:
         return f"pid {lab.clients.kill_one(dice)}"
 
 
@@ -64,7 +79,7 @@ class PauseClient(Regular):
     every_s = 1.2
     at_once_max = 3
 
-    def strike(self, lab: Lab, dice: random.Random) -> str | None:
+    def do(self, lab: Lab, dice: random.Random) -> str | None:
         child = lab.clients.stop_one(dice, self.at_once_max)
         if child is None:
             return None
@@ -82,17 +97,21 @@ class DropReply(Regular):
     def __init__(self, *kinds: str):
         self.kinds = kinds
 
-    def strike(self, lab: Lab, dice: random.Random) -> str:
+    def names(self) -> set[str]:
+        return {f"drop_{kind}" for kind in self.kinds}
+
+    def strike(self, lab: Lab, dice: random.Random) -> bool:
         command = f"drop {dice.choice(self.kinds)} 1 {dice.choice(('close', 'close', 'close', 'hole'))}"
         lab.proxy.order(command)
-        return command
+        lab.say(f"{self.name}: {command}")
+        return True
 
 
 class ResetConnections(Regular):
     name = "reset"
     every_s = 4.0
 
-    def strike(self, lab: Lab, dice: random.Random) -> str | None:
+    def do(self, lab: Lab, dice: random.Random) -> str | None:
         count = lab.proxy.order(f"reset {dice.choice((30, 100))}")
         return f"{count} connections" if count != "0" else None
 
@@ -103,7 +122,7 @@ class FreezeNetwork(Regular):
     name = "freeze"
     every_s = 11.0
 
-    def strike(self, lab: Lab, dice: random.Random) -> str:
+    def do(self, lab: Lab, dice: random.Random) -> str:
         seconds = dice.uniform(0.2, 0.9) * lab.load.ttl_ms / 1000
         number = lab.engine.away_begins()
         lab.proxy.order("freeze")
@@ -120,7 +139,7 @@ class SlowNetwork(Regular):
     name = "delay"
     every_s = 9.0
 
-    def strike(self, lab: Lab, dice: random.Random) -> str:
+    def do(self, lab: Lab, dice: random.Random) -> str:
         ms, jitter_ms = dice.randint(1, 20), dice.randint(0, 40)
         lab.proxy.order(f"delay {ms} {jitter_ms}")
         lab.timeline.undo_after(dice.uniform(0.5, 1.5), lambda: lab.proxy.order("delay 0"))
@@ -134,7 +153,7 @@ class RestartServer(Seldom):
     parts = (0.2, 0.55, 0.8)
     lose_data = False
 
-    def strike(self, lab: Lab, dice: random.Random) -> str | None:
+    def do(self, lab: Lab, dice: random.Random) -> str | None:
         seconds = dice.uniform(0.0, 1.2) * lab.load.ttl_ms / 1000
         return f"down for {seconds:.2f} s" if lab.engine.restart(seconds, self.lose_data) else None
 
@@ -149,7 +168,7 @@ class FlushAll(Seldom):
     name = "flushall"
     parts = (0.1, 0.28, 0.47, 0.63, 0.9)
 
-    def strike(self, lab: Lab, dice: random.Random) -> str | None:
+    def do(self, lab: Lab, dice: random.Random) -> str | None:
         return "done" if lab.engine.flush_all() else None
 
 
@@ -157,5 +176,51 @@ class ScriptFlush(Regular):
     name = "script_flush"
     every_s = 5.0
 
-    def strike(self, lab: Lab, dice: random.Random) -> str | None:
+    def do(self, lab: Lab, dice: random.Random) -> str | None:
         return lab.engine.ask("SCRIPT", "FLUSH")
+
+
+class Turns(Fault):
+    """What may happen to several servers, one after the other, in an order of the dice; each begins when the one before
+    is over and all is well again."""
+
+    name = "turns"
+
+    def __init__(self, *acts: str):
+        self._acts = acts  # methods of the engine
+        self._next: list[str] = []
+
+    def names(self) -> set[str]:
+        return set(self._acts)
+
+    def times(self, dice: random.Random, seconds: float) -> Iterator[float]:
+        yield 1.0
+
+    def strike(self, lab: Lab, dice: random.Random) -> bool:
+        """Always False: there is a next one."""
+        if not self._next:
+            self._next = dice.sample(self._acts, len(self._acts))
+        name, own_dice = self._next[0], random.Random(dice.random())
+        if lab.engine.start(lambda: getattr(lab.engine, name)(own_dice)):
+            self._next.pop(0)
+            lab.did(name, "begins")
+        return False
+
+
+    def catch_up(self, lab: Lab, dice: random.Random) -> None:
+        while missing := [name for name in self._acts if lab.done[name] == 0]:
+            lab.engine.heal()
+            self._next = missing
+            self.strike(lab, dice)
+
+
+class OnSomeServer(Regular):
+    """A command of an operator to one of the servers, whichever role it has."""
+
+    def __init__(self, name: str, every_s: float, *words: str):
+        self.name, self.every_s, self._words = name, every_s, words
+
+    def do(self, lab: Lab, dice: random.Random) -> str | None:
+        node = dice.choice(sorted(lab.engine.ports))
+        answer = lab.engine.try_node(node, *self._words)
+        return None if answer is None else f"{node}: {answer}"

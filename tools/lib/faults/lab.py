@@ -13,10 +13,10 @@ from collections import Counter
 
 from faults.children import Child, LabError
 from faults.clients import Clients, Load
-from faults.engine import Engine
+from faults.engine import Servers
 from faults.history import History, Op
 from faults.kinds import Fault
-from faults.proxy import Proxy, redis_rules
+from faults.proxy import Proxy
 from faults.timeline import Timeline
 
 # A fault that could not be done (the server is down already) is tried again after this time.
@@ -38,13 +38,26 @@ def find_programs(build: str) -> dict[str, str]:
 class Lab(contextlib.ExitStack):
     """Leaves nothing behind, however it is left: no process, no server, and (unless kept) no file."""
 
-    def __init__(self, build: str, engine: tuple[str, list[str]], load: Load, seed: int, keep: bool, verbose: bool):
+    def __init__(
+        self,
+        build: str,
+        servers: type[Servers],
+        kind: tuple[str, list[str]],
+        load: Load,
+        query: str,  # to be added to the URI
+        shift: float,  # between the clocks of the servers
+        seed: int,
+        keep: bool,
+        verbose: bool,
+    ):
         super().__init__()
+        self.build = build
         self.load = load
         self.programs = find_programs(build)
         self.done: Counter[str] = Counter()
         self.not_ended = 0
-        self._build, self._kind, self._seed = build, engine, seed
+        self.proxies: list[Proxy] = []
+        self._servers, self._kind, self._query, self._shift, self._seed = servers, kind, query, shift, seed
         self._keep, self._verbose = keep, verbose
 
     def __enter__(self) -> Lab:
@@ -70,21 +83,26 @@ class Lab(contextlib.ExitStack):
         self.folder = tempfile.mkdtemp(prefix="tyer-faults-", dir=base)
         self.callback(self._leave_folder)
         self.history = History(os.path.join(self.folder, "faults.hist"))
-        self.engine = Engine(*self._kind, self.history)
+        self.engine = self._servers(*self._kind, self.history)
         self.callback(self.engine.destroy)
-        rules = redis_rules(self._build)
-        self.proxy = Proxy(self.programs["fault_proxy"], self.folder, self.engine.port, rules, self._seed)
-        self.callback(self.proxy.destroy)
+        uris = [uri + self._query for uri in self.engine.uris(self)]
+        if self._shift:
+            self.engine.shift_clocks(self._shift)
         resource = os.path.join(self.folder, "resource")
         gate = Child([self.programs["fault_resource"], resource, resource + ".hist"], resource + ".err")
         self.callback(gate.destroy)
         gate.first_line()
-        uri = f"redis://127.0.0.1:{self.proxy.port}"
         self.clients = Clients(
-            self.programs["fault_worker"], self.folder, uri, resource, self.load, self._seed, self.history
+            self.programs["fault_worker"], self.folder, uris, resource, self.load, self._seed, self.history
         )
         self.callback(self.clients.destroy)
         self.clients.start_all()
+
+    def make_proxy(self, name: str, upstream: int, rules: str) -> Proxy:
+        proxy = Proxy(self.programs["fault_proxy"], self.folder, name, upstream, rules, self._seed)
+        self.callback(proxy.destroy)
+        self.proxies.append(proxy)
+        return proxy
 
     def _leave_folder(self) -> None:
         if self._keep:
@@ -96,34 +114,38 @@ class Lab(contextlib.ExitStack):
         if self._verbose:
             print(f"{self.timeline.now():8.3f}  {words}", file=sys.stderr, flush=True)
 
-    def disturb(self, faults: list[Fault], seconds: float) -> None:
+    def disturb(self, faults: list[Fault], seconds: float, complete: bool) -> None:
+        """With `complete`, for longer if a fault that takes its time has not had its turn."""
         self.timeline = Timeline()
+        dice = {fault: random.Random(f"{self._seed}/{fault.name}") for fault in faults}
         for fault in faults:
-            dice = random.Random(f"{self._seed}/{fault.name}")
-            for when in fault.times(dice, seconds):
-                self.timeline.at(when, lambda fault=fault, dice=dice: self._strike(fault, dice))
+            for when in fault.times(dice[fault], seconds):
+                self.timeline.at(when, lambda fault=fault: self._strike(fault, dice[fault]))
         for when in range(int(seconds)):
             self.timeline.at(when + 0.5, self.clients.replace_crashed)
         self.timeline.run(seconds)
+        for fault in faults if complete else []:
+            fault.catch_up(self, dice[fault])
 
     def _strike(self, fault: Fault, dice: random.Random) -> None:
-        words = fault.strike(self, dice)
-        if words is None:
+        if not fault.strike(self, dice):
             self.timeline.at(self.timeline.now() + AGAIN_S, lambda: self._strike(fault, dice))
-            return
-        self.say(f"{fault.name}: {words}")
-        # A dropped reply is counted by the proxy, when it has really happened.
-        if fault.name != "drop_reply":
-            self.history.add(Op.FAULT)
-            self.done[fault.name] += 1
+
+    def did(self, name: str, words: str) -> None:
+        """A fault has happened."""
+        self.say(f"{name}: {words}")
+        self.history.add(Op.FAULT)
+        self.done[name] += 1
 
     def heal(self, calm_s: float, drain_s: float) -> None:
         """Nothing is broken any more; load goes on for a while; then everybody finishes."""
-        self.proxy.order("pass")
+        for proxy in self.proxies:
+            proxy.order("pass")
         self.clients.resume_all()
         self.engine.heal()
-        for kind, count in self.proxy.dropped().items():
-            self.done[f"drop_{kind}"] = count
+        for proxy in self.proxies:
+            for kind, count in proxy.dropped().items():
+                self.done[f"drop_{kind}"] += count
         self.say("healed")
         self.timeline.run(self.timeline.now() + calm_s)
         self.clients.replace_crashed()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 
 from faults import redis_scripts
 from faults.children import Child, LabError
@@ -22,27 +23,32 @@ KINDS = ("acquire", "claim", "keep", "wait", "release", "convert")
 def redis_rules(build: str) -> str:
     """How the proxy knows the scripts: by their digests."""
     scripts = redis_scripts.embedded(build)
-    return "".join(f"sha {scripts[name].sha1} {kind}\n" for name, kind in SCRIPT_KINDS.items())
+    return "".join(f"sha {one.sha1} {kind}\n" for name, kind in SCRIPT_KINDS.items() for one in scripts[name])
 
 
 class Proxy:
-    def __init__(self, program: str, folder: str, upstream: int, rules: str, seed: int):
-        path = os.path.join(folder, "rules")
+    """Safe to use from several threads."""
+
+    def __init__(self, program: str, folder: str, name: str, upstream: int, rules: str, seed: int):
+        base = os.path.join(folder, name)
+        path = base + ".rules"
         with open(path, "w", encoding="ascii") as file:
             file.write(rules)
-        control = os.path.join(folder, "control")
+        control = base + ".control"
         command = [program, "--upstream", str(upstream), "--control", control, "--rules", path, "--seed", str(seed)]
-        command += ["--history", os.path.join(folder, "proxy.hist")]
-        self._child = Child(command, os.path.join(folder, "proxy.err"))
+        command += ["--history", base + ".hist"]
+        self._child = Child(command, base + ".err")
         self.port = int(self._child.first_line().removeprefix("port "))
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.settimeout(5.0)
         self._socket.connect(control)
         self._answers = self._socket.makefile("r")
+        self._lock = threading.Lock()
 
     def order(self, command: str) -> str:
-        self._socket.sendall(command.encode() + b"\n")
-        answer = self._answers.readline().strip()
+        with self._lock:
+            self._socket.sendall(command.encode() + b"\n")
+            answer = self._answers.readline().strip()
         if not answer.startswith("ok"):
             raise LabError(f"the proxy, told to '{command}', said '{answer}' {self._child.complaints()}")
         return answer[3:]

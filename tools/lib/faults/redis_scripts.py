@@ -18,13 +18,17 @@ class Script:
     sha1: str
 
 
-def embedded(build: str) -> dict[str, Script]:
+def embedded(build: str) -> dict[str, list[Script]]:
+    """By name; of each there are as many as there are ways to run it. The first is the one for a single server."""
     path = os.path.join(build, "src", "engines", "redis", "scripts.cpp")
     try:
         with open(path, encoding="utf-8") as file:
-            found = {name: Script(text, sha1) for name, text, sha1 in _ROW.findall(file.read())}
+            rows = _ROW.findall(file.read())
     except OSError as error:
         raise LabError(f"cannot read the Redis scripts: {error}") from None
+    found: dict[str, list[Script]] = {}
+    for name, text, sha1 in rows:
+        found.setdefault(name, []).append(Script(text, sha1))
     if not NEEDED <= found.keys():
         raise LabError(f"{path} has no script {', '.join(sorted(NEEDED - found.keys()))}")
     return found

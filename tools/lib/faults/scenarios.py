@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from faults import kinds, redis_scripts
 from faults.children import LabError
 from faults.clients import Load
+from faults.cluster import Cluster
+from faults.engine import Engine, Servers
 from faults.lab import Lab
 from faults.leftovers import Leftovers
+from faults.redlock import Redlock
+from faults.sentinel import Sentinel
 
 # From this length on, a fault of the scenario that never happened is a finding: then the run proved nothing about it.
 FULL_RUN_S = 30.0
 CHECKER_S_MAX = 60.0
 BREACHES_SHOWN = 5
 
-# What a run is measured by: two sizes, one that must not be 0, and those that must.
+# What a run is measured by: two sizes, one that must not be 0, and those that must. Last, and no failure: losses that
+# were late because the machine did not let the process run.
 COUNTS = (
     "faults", "acquisitions", "stale_offered",
     "stale_accepted", "token_order", "overlaps", "late_loss", "stuck", "keys_left",
 )  # fmt: skip
 COUNTS_OF_MODES = ("readers_beside_writer", "permits_over", "order")
+# What an engine of several servers cannot prevent, and how long it takes.
+COUNTS_OF_FAILOVERS = ("tokens_crossed", "double_grants", "double_grants_per_1000", "failover_to_grant_ms")
+EXCUSED = ("starved",)
 MUST_BE_ZERO = COUNTS[3:] + COUNTS_OF_MODES
 
 
@@ -32,15 +40,48 @@ class Scenario:
     about: str
     engine: tuple[str, list[str]]
     faults: list[kinds.Fault]
+    servers: type[Servers] = Engine
     load: Load = field(default_factory=Load)
     prefix: str = "tyer:"
-    shown: tuple[str, ...] = COUNTS  # in the last line, in this order
+    replicas: int = 0  # that each master has
+    confirmed_by: int = 0  # of these, for a grant to count
+    shift: float = 0.0  # between the clocks of the servers
+    shown: tuple[str, ...] = COUNTS + EXCUSED  # in the last line, in this order
+
+    def with_replicas(self, count: int) -> Scenario:
+        if count > self.replicas:
+            raise LabError(f"{self.name} has {self.replicas or 'no'} replicas of a master")
+        return replace(self, confirmed_by=count)
+
+    def with_shift(self, seconds: float) -> Scenario:
+        """Tokens may then run backwards after a failover: how far is what is measured."""
+        if not self.replicas:
+            raise LabError(f"{self.name} has no server that takes over from another")
+        kind, options = self.engine
+        shown = tuple(name for name in self.shown if name != "starved") + ("backwards_ms_max", "starved")
+        return replace(self, engine=(kind, [*options, "--clock-shift"]), shift=seconds, shown=shown)
+
+    def with_only(self, acts: list[str]) -> Scenario:
+        turns = [fault for fault in self.faults if isinstance(fault, kinds.Turns)]
+        known = set().union(*(fault.names() for fault in turns))
+        if not known.issuperset(acts):
+            raise LabError(f"{self.name} has only: {', '.join(sorted(known)) or 'nothing to choose from'}")
+        others = [fault for fault in self.faults if fault not in turns]
+        return replace(self, faults=[*others, kinds.Turns(*acts)])
+
+    def must_be_zero(self) -> set[str]:
+        if self.shift:
+            return set(MUST_BE_ZERO) - {"token_order"}
+        # What every replica has, no failover forgets.
+        all_have_it = self.replicas > 0 and self.confirmed_by == self.replicas
+        return set(MUST_BE_ZERO) | ({"double_grants"} if all_have_it else set())
+
+    def query(self) -> str:
+        """Added to the URI."""
+        return f"?replicas={self.confirmed_by}" if self.confirmed_by else ""
 
     def expected(self) -> set[str]:
-        names = set()
-        for fault in self.faults:
-            names |= {f"drop_{kind}" for kind in fault.kinds} if fault.name == "drop_reply" else {fault.name}
-        return names
+        return set().union(*(fault.names() for fault in self.faults))
 
     # As fault_checker counts: the waiter_ttl that a ttl of the load gives by default.
     def waiter_ttl_ms(self) -> int:
@@ -50,6 +91,9 @@ class Scenario:
         """B: how long a free lock may be without a grant while somebody waits and the engine answers."""
         return (2 * self.load.ttl_ms + self.waiter_ttl_ms()) / 1000 + 2.0
 
+    def sees_queue(self) -> bool:
+        """Whether the proxy knows the requests that go by."""
+        return self.servers is Engine
 
 
 def _everything(*dropped: str) -> list[kinds.Fault]:
@@ -68,6 +112,19 @@ def _everything(*dropped: str) -> list[kinds.Fault]:
     ]
 
 
+def _of_several(*acts: str) -> list[kinds.Fault]:
+    """What may happen to several servers, and to their clients beside it."""
+    return [
+        kinds.KillClient(),
+        kinds.PauseClient(),
+        kinds.Turns(*acts),
+        kinds.OnSomeServer("script_flush", 3.0, "SCRIPT", "FLUSH"),
+        kinds.OnSomeServer("config_rewrite", 7.0, "CONFIG", "REWRITE"),
+        kinds.OnSomeServer("reset", 2.0, "CLIENT", "KILL", "TYPE", "normal"),
+        kinds.OnSomeServer("reset_subscribers", 3.0, "CLIENT", "KILL", "TYPE", "pubsub"),
+    ]
+
+
 SCENARIOS = {
     scenario.name: scenario
     for scenario in (
@@ -83,7 +140,40 @@ SCENARIOS = {
             engine=("redis", ["--persist", "aof"]),
             faults=_everything("acquire", "claim", "keep", "wait", "release", "convert"),
             load=Load(mix="modes"),
-            shown=COUNTS + COUNTS_OF_MODES,
+            shown=COUNTS + COUNTS_OF_MODES + EXCUSED,
+        ),
+        Scenario(
+            name="sentinel",
+            about="mutexes on a master with replicas and sentinels, that fail, are stopped, or cut off",
+            engine=("sentinel", ["--set", "down-after-milliseconds=1000"]),
+            servers=Sentinel,
+            replicas=2,
+            faults=_of_several(
+                "leader_kill", "planned_failover", "partition", "leader_pause", "replica_kill", "sentinel_kill"
+            ),
+            shown=COUNTS + COUNTS_OF_FAILOVERS + EXCUSED,
+        ),
+        Scenario(
+            name="cluster",
+            about="mutexes on a cluster, whose masters fail, are cut off, stopped and replaced, and whose slots move",
+            engine=("cluster", []),
+            servers=Cluster,
+            replicas=1,
+            faults=_of_several(
+                "leader_kill", "planned_failover", "takeover", "partition", "leader_pause", "migrate", "replica_kill"
+            ),
+            shown=COUNTS + COUNTS_OF_FAILOVERS + EXCUSED,
+        ),
+        Scenario(
+            name="redlock",
+            about="mutexes on a majority of five servers, which fail, are slow, forget, or tell the wrong time",
+            engine=("redlock", ["--persist", "aof", "--clock-shift"]),
+            servers=Redlock,
+            faults=_of_several(
+                "one_dead", "two_dead", "three_dead", "one_without_data", "one_paused", "clock_ahead", "clock_behind",
+                "slow_one", "slow_two", "mute_two",
+            ),  # fmt: skip
+            shown=COUNTS + ("tokens_lost", "double_grants", "double_grants_per_1000") + EXCUSED,
         ),
     )
 }
@@ -91,29 +181,37 @@ SCENARIOS = {
 
 @dataclass
 class Verdict:
-    counts: dict[str, int]
+    counts: dict[str, float]
+    must_be_zero: set[str]
     problems: list[str]  # what the counts do not show
 
     def good(self) -> bool:
         return (
             not self.problems
             and self.counts["stale_offered"] > 0
-            and all(self.counts[name] == 0 for name in MUST_BE_ZERO)
+            and all(self.counts[name] == 0 for name in self.must_be_zero)
         )
 
 
 def run(scenario: Scenario, build: str, seconds: float, seed: int, keep: bool, verbose: bool) -> Verdict:
-    with Lab(build, scenario.engine, scenario.load, seed, keep, verbose) as lab:
-        lab.disturb(scenario.faults, seconds)
+    with Lab(
+        build, scenario.servers, scenario.engine, scenario.load, scenario.query(), scenario.shift, seed, keep, verbose
+    ) as lab:
+        lab.disturb(scenario.faults, seconds, complete=seconds >= FULL_RUN_S)
         lab.heal(calm_s=2.0, drain_s=scenario.stuck_s() + 4.0)
-        with lab.engine.connect() as connection:
-            leftovers = Leftovers(connection, scenario.prefix, redis_scripts.embedded(build)["show"].text)
-            left = leftovers.wait(3 * scenario.load.ttl_ms / 1000 + 2.0)
+        lab.engine.look_back()
+        left = []
+        for port in lab.engine.masters():
+            with lab.engine.connect_to(port) as connection:
+                leftovers = Leftovers(connection, scenario.prefix, redis_scripts.embedded(build)["show"][0].text)
+                left += leftovers.wait(3 * scenario.load.ttl_ms / 1000 + 2.0)
         counts = _check(lab, scenario)
+        counts["backwards_ms_max"] = counts["backwards_us_max"] // 1000
+        counts["double_grants_per_1000"] = round(1000 * counts["double_grants"] / max(1, counts["acquisitions"]), 2)
         counts["keys_left"] = len(left)
         problems = [f"keys_left: {words}" for words in left[:BREACHES_SHOWN]]
         problems += [f"a worker crashed: {words}" for words in lab.clients.crashes]
-        if counts["places_seen"] == 0:
+        if scenario.sees_queue() and counts["places_seen"] == 0:
             problems.append("nobody was ever seen in a queue: the order was not observed")
         if lab.not_ended:
             problems.append(f"{lab.not_ended} worker processes did not end when asked to")
@@ -125,7 +223,7 @@ def run(scenario: Scenario, build: str, seconds: float, seed: int, keep: bool, v
                 print(f"faults: {name} {count}", file=sys.stderr)
             for words in lab.clients.complaints():
                 print(f"faults: a worker said: {words}", file=sys.stderr)
-        return Verdict(counts, problems)
+        return Verdict(counts, scenario.must_be_zero(), problems)
 
 
 def _check(lab: Lab, scenario: Scenario) -> dict[str, int]:

@@ -8,6 +8,7 @@
 --
 -- Answers  the token part, a number: granted | s<token part> <slots>: granted permits | q<ahead> <look again ms> | b<ms> busy
 --          l<server µs> too late, nothing done | c something else lies there | o over the limit of waiters | h of holders
+--          d in a cluster: not all of it is here just now, nothing done (who would queue is told that it is busy instead)
 --          p token parts are used up | n<permits> in use with so many | m this id has it, or waits for it, in another mode
 --
 -- The uncontended path of an exclusive lock is TIME, GET, SET; what only others need is below it. Every argument and every new
@@ -91,16 +92,19 @@ local function enter()
   return call('ZRANK', queue, id) or stand_in_line()
 end
 
+-- cluster: -- include whole.lua
 -- Somebody else has it alone: there is nothing to reap, and it is nobody's turn.
 if flags < 8 and expiry > now and not is_mine then
   local look = math.ceil((expiry - now) / 1000)
   if place == 0 then return string.format('b%d', look) end
+  -- cluster: if not whole(key, flags > 3, false, true) then return string.format('b%d', math.min(look, 50)) end
   local ahead, wrong = enter()
   if wrong then return wrong end
   if flags < 4 then call('SET', key, 'T1' .. string.char(flags + 4) .. string.sub(state, 4), 'KEEPTTL') end
   return string.format('q%d %d', ahead, ahead == 0 and look + 1 or place)
 end
 
+-- cluster: if not whole(key, flags % 8 > 3, flags > 15) then return place > 0 and 'b50' or 'd' end
 -- include tell.lua
 -- include slots.lua
 -- include holders.lua

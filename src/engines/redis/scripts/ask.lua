@@ -3,14 +3,16 @@
 -- KEYS[1]  state, as described in holders.lua
 -- ARGV[1]  reason, for people
 --
--- Answers how many holders were asked, as digits | c something else lies there
+-- Answers how many holders were asked, as digits | c something else lies there | d as in whole.lua
 
+-- cluster: -- include whole.lua
 -- include tell.lua
 -- include slots.lua
 -- include holders.lua
 -- include queue.lua
 local r = read(KEYS[1], call('GET', KEYS[1]))
 if not r then return 'c' end
+-- cluster: if not whole(r.key, r.waits, r.mode ~= 'x') then return 'd' end
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
 settle(r, now)

@@ -6,8 +6,9 @@
 --
 -- Answers  t<token part> <ms left>: granted | q0 <look again ms>: waits to be the only one | b<ms> another one waits for that
 --          already | g there is no such hold | u permits cannot be converted | p token parts are used up
---          l<server µs> too late, nothing done | c something else lies there
+--          l<server µs> too late, nothing done | c something else lies there | d as in whole.lua
 
+-- cluster: -- include whole.lua
 -- include tell.lua
 -- include slots.lua
 -- include holders.lua
@@ -18,6 +19,7 @@ local to, not_after = struct.unpack('>c1I7', ARGV[2])
 if now > not_after then return string.format('l%.0f', now) end
 local r = read(KEYS[1], call('GET', KEYS[1]))
 if not r then return 'c' end
+-- cluster: if not whole(r.key, r.waits, r.mode ~= 'x') then return 'd' end
 settle(r, now)
 
 -- A gate has seen the old token as exclusive, so a shared hold needs a new one.

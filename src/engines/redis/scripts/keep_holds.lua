@@ -5,7 +5,7 @@
 -- ARGV[2]  how long keys live, ms
 -- ARGV[3]  the ids, 16 bytes each, in the order of KEYS
 --
--- Answers one letter per hold: h holding, extended | w handed over but not claimed, not extended | g gone
+-- Answers one letter per hold: h holding, extended | w handed over but not claimed, not extended | g gone | d as in whole.lua
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local live = ARGV[2] * 1000
@@ -33,6 +33,7 @@ for i, key in ipairs(KEYS) do
 end
 if not others then return table.concat(fates) end
 
+-- cluster: -- include whole.lua
 -- include tell.lua
 -- include slots.lua
 -- include holders.lua
@@ -42,6 +43,8 @@ local names = {}
 local function extend(key, state, id)
   local r = names[key] or read(key, state)
   if not r then return 'g' end
+  -- cluster: if torn(key, false, r.mode ~= 'x') then return 'd' end
+  -- cluster: if (r.waits or r.upgrader) and r.expiry <= now and not whole(key, r.waits, r.mode ~= 'x') then return 'd' end
   names[key] = r
   if (r.waits or r.upgrader) and r.expiry <= now then settle(r, now) end
   local hold = find(r, id)

@@ -6,8 +6,9 @@
 -- ARGV[2]  how long keys live, ms
 -- ARGV[3]  the ids, 16 bytes each, in the order of KEYS
 --
--- Answers one letter per waiter: w waiting, extended | h holding | g gone
+-- Answers one letter per waiter: w waiting, extended | h holding | g gone | d as in whole.lua
 
+-- cluster: -- include whole.lua
 -- include tell.lua
 -- include slots.lua
 -- include holders.lua
@@ -21,6 +22,7 @@ local names = {}
 local function extend(key, id)
   local r = names[key] or read(key, call('GET', key))
   if not r then return 'g' end
+  -- cluster: if not whole(key, r.waits, r.mode ~= 'x', r.mode == 'x' and r.expiry > now) then return 'd' end
   names[key] = r
   local place = call('HGET', r.waiters, id)
   if place then

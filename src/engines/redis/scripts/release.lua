@@ -4,7 +4,7 @@
 -- ARGV[1]  id, 16 bytes
 -- ARGV[2]  if given, it is unclean: a hold with a lock delay leaves a ghost
 --
--- Answers what it was: h holding | w waiting | g gone | c something else lies there
+-- Answers what it was: h holding | w waiting | g gone | c something else lies there | d as in whole.lua
 --
 -- The uncontended path of an exclusive lock is GET, SET, without asking for the time: a hold that has expired, but that nobody
 -- has taken, is still in its place, so it was holding. The state stays as a tombstone that keeps the token floor, with the time
@@ -24,10 +24,12 @@ if state then
   end
 end
 
+-- cluster: -- include whole.lua
 -- include tell.lua
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
 if flags % 2 == 1 and flags < 8 and string.sub(state, 23, 38) == ARGV[1] then
+  -- cluster: if not whole(key, true, false, true) then return 'd' end
   local queue, waiters = key .. 'q', key .. 'w'
   local ids = call('ZRANGE', queue, '0', '1')
   local place = ids[1] and call('HGET', waiters, ids[1])
@@ -43,6 +45,7 @@ if flags % 2 == 1 and flags < 8 and string.sub(state, 23, 38) == ARGV[1] then
   end
 end
 
+-- cluster: if not whole(key, flags % 8 > 3, flags > 15) then return 'd' end
 -- include slots.lua
 -- include holders.lua
 -- include queue.lua

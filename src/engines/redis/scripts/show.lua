@@ -4,12 +4,15 @@
 -- ARGV[1]  most waiters to show
 --
 -- Answers a flat list, seven words for each hold in the order of the grants, then for each waiter in the order of the queue:
--- h or w, id, mode (x s p), ms left, token part (0 for a waiter), slots, owner. Empty if something else lies there.
+-- h or w, id, mode (x s p), ms left, token part (0 for a waiter), slots, owner. Empty if something else lies there;
+-- d alone as in whole.lua.
 
+-- cluster: -- include whole.lua
 -- include slots.lua
 -- include holders.lua
 local r = read(KEYS[1], redis.pcall('GET', KEYS[1]))
 if not r then return {} end
+-- cluster: if torn(r.key, r.waits, r.mode ~= 'x') then return {'d'} end
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
 local words = {}

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-namespace tyer::memory {
+namespace tyer::engine {
 
 // Handed the events of the engine, or null when there are to be no more.
-using delivery = core::function<void(engine::events*)>;
+using delivery = core::function<void(events*)>;
 
 // Thread safety: everything from any thread; take() from one.
 class inbox {
@@ -57,4 +57,4 @@ class inbox {
   bool woken_ = false;
 };
 
-}  // namespace tyer::memory
+}  // namespace tyer::engine

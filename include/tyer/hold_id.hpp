@@ -1,0 +1,49 @@
+// Which hold it is, for whoever must tell two holds apart that have the same token.
+#pragma once
+
+#include <tyer/export.hpp>
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace tyer {
+inline namespace v1 {
+
+// Plain text: 34 lower-case hex digits. The first 32 are random, chosen before the lock was asked for; they are what the
+// engine knows the hold by. The last two count the hand-offs inside the client since the engine's grant, so that every
+// hold has an id of its own. Neither a renewal nor a conversion changes it.
+//
+// It is not a secret: whoever may read the engine can read it.
+class hold_id {
+ public:
+  static constexpr std::size_t length = 34;
+
+  constexpr hold_id() noexcept = default;  // of no hold
+
+  // From text(); whatever else is given, the id of no hold.
+  static constexpr hold_id from(std::string_view text) noexcept {
+    constexpr auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+    hold_id id;
+    if (text.size() == length && std::all_of(text.begin(), text.end(), is_digit)) {
+      std::copy(text.begin(), text.end(), id.digits_.begin());
+    }
+    return id;
+  }
+
+  explicit constexpr operator bool() const noexcept { return digits_[0] != '\0'; }
+
+  // Empty for the id of no hold.
+  std::string text() const { return *this ? std::string{digits_.data(), digits_.size()} : std::string{}; }
+
+  friend constexpr auto operator<=>(const hold_id&, const hold_id&) = default;
+
+ private:
+  std::array<char, length> digits_{};
+};
+
+}  // namespace v1
+}  // namespace tyer

@@ -1,0 +1,143 @@
+// All that one client has to do with one id on several nodes: attempts at the lock, the hold, and giving it back.
+//
+//   it is      | what happens
+//   -----------+---------------------------------------------------------------------------------------------------------
+//   trying     | an attempt goes on (attempt.hpp)
+//   undoing    | the attempt is lost; the answer waits, for a moment, until what had been granted is given back
+//   held       | won, until released, found gone or expired
+//   giving back| on each node by itself, until nothing of the id can be left there (lease/release.hpp)
+//
+// A node that is away costs nothing: it is not asked, and what it may have of the id waits until it is back, or has expired.
+//
+// Two things make a second attempt with the same id safe. Its requests follow the first one's on every node, so a grant
+// that was not given back yet is simply its own. And a release of which nobody knows whether it will still be carried out
+// could take away the second attempt's lock: while that may be, what the node grants does not count, so it is not asked.
+//
+// No socket, clock, thread or log: calls, answers and times come in; requests to nodes and results go out.
+#pragma once
+
+#include "engines/compose/redlock/attempt.hpp"
+#include "engines/compose/redlock/presence.hpp"
+#include "lease/release.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tyer::redlock {
+
+class affair {
+ public:
+  struct setting {
+    std::vector<std::string> names;  // of the nodes
+    milliseconds request_timeout{};
+    duration straggle{};
+    const presence* there = nullptr;  // null: all are
+  };
+  // A request to a node; the answer is to come back with it.
+  struct order {
+    enum class kind : std::uint8_t { acquire, lift, release };
+    std::size_t node;
+    kind what;
+    std::uint64_t serial;
+    std::uint64_t part = 0;
+  };
+  struct won {
+    time_point sent;
+    std::uint64_t part;
+    milliseconds ttl;
+  };
+  struct lost {
+    time_point sent;
+    std::variant<milliseconds, failure> why;  // busy, for so long at the least
+  };
+  struct released {
+    time_point sent;
+    std::variant<fate, failure> was;
+  };
+
+  explicit affair(const setting& s) : s_(s), nodes_(s.names.size()) {}
+
+  // A call while the same one goes on is part of it.
+  void acquire(milliseconds ttl, milliseconds not_after, time_point now);
+  void release(time_point now);
+
+  void on_acquired(const order& asked, std::variant<engine::answer, failure> said, time_point now);
+  void on_lifted(const order& asked, std::variant<fate, failure> said, time_point now);
+  void on_released(const order& asked, time_point sent, std::variant<fate, failure> said, time_point now);
+  void on_kept(time_point until) { held_until_ = held_part_ != 0 ? std::max(held_until_, until) : held_until_; }
+  // A majority says so; what the others still have must go.
+  void on_gone(time_point now);
+  void on_up(std::size_t node, time_point now);
+  void on_time(time_point now);
+
+  std::vector<order> take_orders() { return std::exchange(orders_, {}); }
+  std::optional<std::variant<won, lost>> take_acquired() { return std::exchange(acquired_, std::nullopt); }
+  std::optional<released> take_released() { return std::exchange(released_, std::nullopt); }
+
+  // How often an attempt was lost since the last time one was won.
+  std::uint32_t losses() const noexcept { return losses_; }
+  time_point due() const noexcept;
+  bool over(time_point now) const noexcept;
+
+ private:
+  struct node {
+    std::uint32_t asks = 0;  // acquires under way
+    time_point asked_at = time_point::min();
+    time_point unsettled_until = time_point::min();  // until then an acquire may be carried out that was given up
+    time_point doubtful_until = time_point::min();   // until then a release may be
+    bool may_hold = false;                           // granted, or perhaps, and not given back since
+    std::optional<lease::release> giving_back;
+    time_point given_up_at = time_point::min();
+    std::uint64_t release_serial = 0;  // of the last one sent
+  };
+  struct undoing {
+    lost answer;
+    std::vector<std::size_t> waits_for;
+    time_point until;
+  };
+  enum class vote : std::uint8_t { none, holding, gone, failed };
+  struct releasing {
+    time_point sent;
+    std::vector<vote> votes;
+    time_point until;
+    bool counted = false;
+  };
+
+  void act_on_attempt(time_point now);
+  void lose(std::variant<milliseconds, failure> why, time_point now);
+  void give_back(std::size_t node, time_point now);
+  void act(std::size_t node, lease::release::verb v, time_point now);
+  void end_undoing(time_point now);
+  void count(std::size_t node, vote v, time_point now);
+  void end_releasing();
+  const failure* away(std::size_t node) const noexcept { return s_.there != nullptr ? s_.there->away(node) : nullptr; }
+  bool may_have_it(const node& n, time_point now) const noexcept {
+    return !asked_ || n.may_hold || n.asks > 0 || n.unsettled_until > now;
+  }
+
+  const setting& s_;
+  std::vector<node> nodes_;
+  std::vector<order> orders_;
+  std::uint64_t serial_ = 0, first_serial_ = 0;  // of the attempt that goes on
+
+  milliseconds ttl_{}, not_after_{};
+  std::optional<attempt> attempt_;
+  time_point sent_;
+  std::optional<undoing> undoing_;
+  std::optional<std::variant<won, lost>> acquired_;
+  std::uint32_t losses_ = 0;
+
+  bool asked_ = false;  // so whatever a node may have of this id came through here
+  std::uint64_t held_part_ = 0;
+  time_point held_until_ = time_point::min();
+
+  std::optional<releasing> releasing_;
+  std::optional<released> released_;
+  time_point remembered_until_ = time_point::min();
+};
+
+}  // namespace tyer::redlock

@@ -1,0 +1,116 @@
+#include "engines/compose/redlock/merge.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+
+namespace tyer::redlock {
+
+using engine::entry;
+
+namespace {
+
+// The part that most of them have, and how many: nodes that were not needed for the token may have one of their own.
+std::pair<std::uint64_t, std::size_t> common_part(const std::vector<const entry*>& seen) {
+  std::map<std::uint64_t, std::size_t> votes;
+  for (const entry* e : seen) ++votes[e->part];
+  const auto by_votes = [](const auto& a, const auto& b) {
+    return std::pair{a.second, a.first} < std::pair{b.second, b.first};
+  };
+  return *std::ranges::max_element(votes, by_votes);
+}
+
+// One hold, seen by a majority: it lives as long as it does at enough of them.
+entry merged(const std::vector<const entry*>& seen, std::size_t enough) {
+  std::vector<milliseconds> left;
+  for (const entry* e : seen) left.push_back(e->left);
+  std::ranges::sort(left, std::greater{});
+  entry one = *seen.front();
+  one.left = std::max(milliseconds{0}, good_for(left[std::min(enough, left.size()) - 1]));
+  one.part = common_part(seen).first;
+  return one;
+}
+
+}  // namespace
+
+std::vector<fate> tally(const survey<std::vector<fate>>& s, std::size_t ids) {
+  const auto nodes = s.all().size();
+  std::vector<fate> fates;
+  for (std::size_t i = 0; i < ids; ++i) {
+    std::size_t holding = 0, others = 0;
+    for (std::size_t n = 0; n < nodes; ++n) {
+      const auto* said = s.of(n);
+      if (said == nullptr || i >= said->size()) continue;
+      ++((*said)[i] == fate::holding ? holding : others);
+    }
+    const bool cannot_be = nodes - others < majority(nodes);
+    fates.push_back(holding >= majority(nodes) ? fate::holding : cannot_be ? fate::gone : fate::unknown);
+  }
+  return fates;
+}
+
+namespace {
+
+using sightings = std::map<std::pair<std::string_view, id>, std::vector<const entry*>>;
+
+sightings holds_seen(const survey<engine::page>& s) {
+  sightings seen;
+  for (std::size_t n = 0; n < s.all().size(); ++n) {
+    if (s.of(n) == nullptr) continue;
+    for (const entry& e : s.of(n)->entries) {
+      if (e.what == fate::holding) seen[{e.name, e.who}].push_back(&e);
+    }
+  }
+  return seen;
+}
+
+}  // namespace
+
+namespace {
+
+std::vector<entry> holds_seen_by(const survey<engine::page>& s, std::size_t nodes) {
+  const auto enough = majority(s.all().size());
+  std::vector<entry> holds;
+  for (const auto& [key, all] : holds_seen(s)) {
+    if (all.size() >= nodes) holds.push_back(merged(all, enough));
+  }
+  return holds;
+}
+
+}  // namespace
+
+std::vector<entry> holds_of_majority(const survey<engine::page>& s) {
+  return holds_seen_by(s, majority(s.all().size()));
+}
+
+std::vector<entry> holds_that_may_be(const survey<engine::page>& s) {
+  const auto enough = majority(s.all().size()), silent = s.all().size() - s.good();
+  return holds_seen_by(s, enough - std::min(silent, enough - 1));
+}
+
+bool undecided(const survey<engine::page>& s) {
+  const auto enough = majority(s.all().size()), silent = s.all().size() - s.good();
+  const auto seen = holds_seen(s);
+  return std::ranges::any_of(seen, [&](const auto& one) {
+    const auto nodes = one.second.size();
+    return nodes < enough && nodes + silent >= enough;
+  });
+}
+
+bool settled(const survey<engine::page>& s) {
+  const auto enough = majority(s.all().size()), silent = s.all().size() - s.good();
+  const auto seen = holds_seen(s);
+  return s.has_majority() && std::ranges::all_of(seen, [&](const auto& one) {
+           return one.second.size() + silent < enough || common_part(one.second).second >= enough;
+         });
+}
+
+std::uint32_t counted_by_majority(const survey<std::uint32_t>& s) {
+  std::vector<std::uint32_t> counts(s.all().size(), 0);
+  for (std::size_t n = 0; n < counts.size(); ++n) counts[n] = s.of(n) != nullptr ? *s.of(n) : 0;
+  std::ranges::sort(counts, std::greater{});
+  return counts[majority(counts.size()) - 1];
+}
+
+}  // namespace tyer::redlock

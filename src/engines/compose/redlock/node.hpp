@@ -1,0 +1,87 @@
+// One of the servers: its engine, and the thread that runs its loop.
+//
+//   composing engine ── order ──▶ node ──▶ [thread: the node's engine] ── answer, event ──▶ inbox ──▶ composing engine
+//
+// Thread safety: post() from any thread between start() and stop(); the others from one. What the engine says comes out of
+// the inbox, so in the loop of the composing engine.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/function.hpp"
+#include "engine/engine.hpp"
+#include "engine/inbox.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace tyer::redlock {
+
+class node final : private engine::events {
+ public:
+  // Told in the loop of the composing engine.
+  class listener {
+   public:
+    virtual void on_up(std::size_t node, const engine::server_facts&, engine::time_point told) = 0;
+    virtual void on_down(std::size_t node, const engine::failure&) = 0;
+    virtual void on_suspect(std::size_t node, const engine::id&) = 0;
+    virtual void on_asked(std::size_t node, const engine::id&, const std::string& reason) = 0;
+
+   protected:
+    ~listener() = default;
+  };
+  using order = core::function<void(engine::engine&), 96>;
+
+  node(std::size_t index, std::unique_ptr<engine::engine> e, const core::clock& clock)
+      : index_(index), engine_(std::move(e)), clock_(clock) {}
+  ~node();
+
+  void start(listener& l, std::shared_ptr<engine::inbox> to);
+  void post(order o);
+  void ask_to_stop() noexcept;  // then stop() or the destructor waits for it, for a bounded time
+  void stop();
+
+ private:
+  void serve();
+  void carry_out_orders();
+  void finish();
+  template <class F>
+  void tell(F f) {
+    to_->put([l = listener_, f = std::move(f)](engine::events*) mutable { f(*l); });
+  }
+
+  void wake(const engine::id&) override {}  // nobody queues here
+  void suspect(const engine::id& who) override {
+    tell([i = index_, who](listener& l) { l.on_suspect(i, who); });
+  }
+  void gone(const engine::id& who) override { suspect(who); }  // proof of one node only
+  void session_kept(engine::session, engine::time_point, engine::milliseconds) override {}
+  void session_gone(engine::session) override {}
+  void asked(const engine::id& who, std::string_view reason) override {
+    tell([i = index_, who, reason = std::string{reason}](listener& l) { l.on_asked(i, who, reason); });
+  }
+  void changed(std::string_view) override {}
+  void up(const engine::server_facts& facts) override {
+    tell([i = index_, facts, at = clock_.now()](listener& l) { l.on_up(i, facts, at); });
+  }
+  void down(const engine::failure& f) override {
+    tell([i = index_, f](listener& l) { l.on_down(i, f); });
+  }
+
+  const std::size_t index_;
+  const std::unique_ptr<engine::engine> engine_;
+  const core::clock& clock_;
+  listener* listener_ = nullptr;
+  std::shared_ptr<engine::inbox> to_;
+
+  std::mutex mutex_;
+  std::vector<order> orders_, working_;
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+}  // namespace tyer::redlock

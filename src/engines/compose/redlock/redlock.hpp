@@ -1,0 +1,146 @@
+// The engine behind redlock://: a lock is held if a majority of independent nodes says so.
+//
+// Knows nothing of what the nodes are: they are engines like this one, each with a thread of its own (node.hpp), and every
+// decision is made by machines without I/O (attempt.hpp, affair.hpp, survey.hpp, presence.hpp). What is left here is to
+// carry requests to the nodes and answers to whoever asked.
+#pragma once
+
+#include "engine/engine.hpp"
+#include "engine/environment.hpp"
+#include "engine/inbox.hpp"
+#include "engines/compose/redlock/affair.hpp"
+#include "engines/compose/redlock/node.hpp"
+#include "engines/compose/redlock/presence.hpp"
+#include "engines/compose/redlock/survey.hpp"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace tyer::redlock {
+
+namespace seam = tyer::engine;
+using seam::answer;
+using seam::mode;
+using seam::outcome;
+using seam::reply;
+using seam::target;
+
+struct part {  // one node, before it is started
+  std::string name;
+  std::unique_ptr<seam::engine> value;
+};
+
+class redlock_engine final : public seam::engine, private node::listener {
+ public:
+  redlock_engine(std::vector<part> nodes, milliseconds node_timeout, const seam::environment& e,
+                 std::shared_ptr<seam::inbox> box);
+  ~redlock_engine() override;
+
+  seam::capabilities can() const noexcept override { return can_; }
+  void open(seam::events&) override;
+
+  void acquire(const seam::request&, reply<answer>) override;
+  void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) override;
+  void release(const target&, bool clean, reply<fate>) override;
+  void convert(const target&, mode to, milliseconds not_after, reply<answer>) override;
+  void lift(const target&, std::uint64_t part, reply<fate>) override;
+  void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;
+  void evict(const target&, std::string_view reason, reply<fate>) override;
+  void show(std::string_view name, reply<seam::page>) override;
+  void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<seam::page>) override;
+  void watch(std::string_view, bool) override {}
+  void diagnose(reply<std::vector<seam::finding>>) override;
+  void close(reply<seam::done>) override;
+
+  void run(time_point until) override;
+  void wake() noexcept override { inbox_->wake(); }
+
+ private:
+  struct errand;   // what is asked of every node, kept until the last has answered
+  struct listing;  // a walk through the names of one node after the other
+  struct record {
+    explicit record(const affair::setting& s) : business(s) {}
+    affair business;
+    std::shared_ptr<const errand> what;
+    std::vector<reply<answer>> acquiring;
+    std::vector<reply<fate>> releasing;
+    time_point due = time_point::max();
+    std::uint64_t suspected_by = 0;  // nodes, a bit each
+  };
+  using records = std::unordered_map<id, record, core::id_hash>;
+
+  void on_up(std::size_t node, const seam::server_facts&, time_point told) override;
+  void on_down(std::size_t node, const failure&) override;
+  void on_suspect(std::size_t node, const id&) override;
+  void on_asked(std::size_t node, const id&, const std::string& reason) override;
+
+  // The lock
+  records::iterator record_of(const id& who);
+  bool is_of_another_name(const target&) const;
+  void release_stranger(const target&, reply<fate>);
+  void attend(const id& who);
+  void send(const id& who, record& r, const affair::order& o);
+  void schedule(const id& who, record& r);
+  outcome<answer> to_outcome(std::variant<affair::won, affair::lost> result, std::uint32_t losses);
+  milliseconds hint(milliseconds left, std::uint32_t losses);
+  template <class T, class F>
+  void carry(const id& who, const affair::order& o, std::size_t node, F call);
+  void on_tallied(const std::vector<std::pair<id, std::string>>& what, const std::vector<fate>& fates,
+                  time_point until);
+
+  // Questions to all
+  template <class T>
+  using survey_ptr = std::shared_ptr<survey<T>>;
+  template <class T>
+  survey_ptr<T> begin(std::size_t nodes, typename survey<T>::judge knows, typename survey<T>::finish done,
+                      duration straggle);
+  template <class T, class F>
+  void ask_node(const survey_ptr<T>& s, std::size_t as, std::size_t node, F call);
+  template <class T, class F>
+  void ask_all(typename survey<T>::judge knows, typename survey<T>::finish done, F call);
+  void show_all(const std::string& name, survey<seam::page>::finish done);
+  void walk(std::shared_ptr<listing>);
+  void look_up(std::shared_ptr<listing>, std::vector<std::string> names);
+  void end_page(listing&);
+
+  // The loop
+  time_point now() const noexcept { return environment_.clock->now(); }
+  template <class T>
+  bool refuses(reply<T>& back, const char* cannot = nullptr);
+  template <class T>
+  void give(reply<T>& back, outcome<T> o);
+  void tell(presence::news);
+  void tick();
+  void finish_close();
+  seam::inbox::deadline waiting_until(time_point until) const;
+
+  const seam::environment environment_;
+  const affair::setting setting_;
+  const std::shared_ptr<seam::inbox> inbox_;
+  seam::capabilities can_;
+  std::vector<std::unique_ptr<node>> nodes_;
+  presence presence_;
+  std::minstd_rand random_;
+
+  seam::events* events_ = nullptr;
+  records records_;
+  std::set<std::pair<time_point, id>> dues_;
+  std::vector<std::shared_ptr<survey_base>> surveys_;
+  std::size_t outstanding_ = 0;
+  bool running_ = false, closed_ = false;
+  time_point close_by_;
+  reply<seam::done> closing_;
+  ::pid_t opened_in_ = 0;
+};
+
+}  // namespace tyer::redlock

@@ -1,0 +1,14 @@
+// Which of the 16384 slots of a cluster a key lies in.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace tyer::redis {
+
+inline constexpr std::uint32_t slots_in_all = 16384;
+
+// CRC16 of what stands between the first { and the next }, or of the whole key if that is nothing.
+std::uint16_t hash_slot(std::string_view key) noexcept;
+
+}  // namespace tyer::redis

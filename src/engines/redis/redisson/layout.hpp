@@ -1,0 +1,44 @@
+// How Redisson's RLock lies in a server, and how a hold of Tyer's looks among those of Java.
+//
+//   lock      name                                a hash: one field per holder, its value counts re-entries; lives by its TTL
+//   field     <uuid of the client>:<number>       Java: the thread's number; here: the hold's. Its value is always 1
+//   channel   redisson_lock__channel:{name}       "0": free. A name that has a { already is not put in braces
+//   inbox     prefix tyer:inbox:<nonce>           a channel of Tyer's own: messages from Tyer to one client
+//
+// Names are raw: nothing is escaped, and there is no prefix unless the URI has one (Redisson's NameMapper).
+#pragma once
+
+#include "core/id.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tyer::redis::redisson {
+
+std::string field_of(const core::id&);
+
+// Nothing if it is not a field that field_of() writes.
+std::optional<core::id> id_of(std::string_view field);
+
+// <uuid>:<number>, whoever wrote it.
+bool looks_like_a_holder(std::string_view field);
+
+class layout {
+ public:
+  explicit layout(std::string prefix) : prefix_(std::move(prefix)) {}
+
+  std::string key(std::string_view name) const { return prefix_ + std::string{name}; }
+  // The name, if the key has the prefix.
+  std::optional<std::string> name_of(std::string_view key) const;
+
+  static std::string channel(std::string_view key);
+
+  std::string inboxes() const { return prefix_ + "tyer:inbox:"; }  // what every inbox begins with
+  std::string inbox(std::uint64_t nonce) const;
+
+ private:
+  std::string prefix_;
+};
+
+}  // namespace tyer::redis::redisson

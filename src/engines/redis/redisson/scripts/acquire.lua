@@ -1,0 +1,26 @@
+-- Takes the lock as Redisson's RLock does. Idempotent by field: unlike a thread of Java's, a hold never counts up.
+--
+-- KEYS[1]  the name
+-- ARGV[1]  field of the hold
+-- ARGV[2]  ttl, ms
+-- ARGV[3]  not after, server µs
+--
+-- Answers  0: granted, and there is no token | b<ms> busy for so long at most | l<server µs> too late, nothing done
+--          c something else lies there
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+if now > ARGV[3] + 0 then return string.format('l%.0f', now) end
+local key, ttl = KEYS[1], ARGV[2] + 0
+local left = redis.call('PTTL', key)
+if left == -2 then
+  redis.call('HSET', key, ARGV[1], '1')
+  redis.call('PEXPIRE', key, ttl)
+  return 0
+end
+if redis.call('HEXISTS', key, ARGV[1]) == 1 then
+  if left < ttl then redis.call('PEXPIRE', key, ttl) end
+  return 0
+end
+-- A hash that lives for ever is somebody's map: nobody would ever be done with it.
+if left == -1 then return 'c' end
+return string.format('b%d', left + 1)

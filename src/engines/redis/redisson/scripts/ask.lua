@@ -1,0 +1,17 @@
+-- Asks whoever holds the lock to give it back soon. Only holds of Tyer's can be asked: Redisson has no such thing.
+--
+-- KEYS[1]  the name
+-- ARGV[1]  what the inbox of a client begins with, before its nonce
+-- ARGV[2]  reason, for people
+--
+-- Answers how many holders were asked, as digits
+local asked = 0
+for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+  -- As field_of() in layout.cpp writes it.
+  local a, b, c, d = string.match(field, '^(%x%x%x%x%x%x%x%x)%-(%x%x%x%x)%-8(%x%x%x)%-8(%x)00%-000074796572:')
+  if a then
+    redis.pcall('PUBLISH', ARGV[1] .. a .. b .. c .. d, 'a' .. field .. '\n' .. ARGV[2])
+    asked = asked + 1
+  end
+end
+return string.format('%d', asked)

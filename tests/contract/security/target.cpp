@@ -1,0 +1,122 @@
+#include "contract/security/target.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <stdexcept>
+#include <thread>
+
+namespace security {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// Far longer than a refusal takes.
+constexpr auto patience = 20s;
+
+}  // namespace
+
+std::string percent_encoded(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    char code[4];
+    std::snprintf(code, sizeof code, "%%%02X", static_cast<unsigned char>(c));
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+    out += plain ? std::string(1, c) : code;
+  }
+  return out;
+}
+
+std::string secret_in(const std::string& text) {
+  for (const auto& secret : {std::string{"hunter2"}, sentinel_password, user}) {
+    if (text.find(secret) != text.npos) return secret;
+  }
+  return {};
+}
+
+target::target(const std::string& options) : server_(options), address_(tyer::core::parse_uri(server_.uri()).value) {}
+
+bool target::has_sentinels() const { return scheme().ends_with("+sentinel"); }
+
+std::string target::uri(const std::string& login, const std::string& query, const std::string& host) const {
+  std::string hosts;
+  for (const auto& e : address_.hosts) {
+    hosts += (hosts.empty() ? "" : ",") + (host.empty() ? e.host : host) + ":" + std::to_string(e.port);
+  }
+  return scheme() + "://" + login + hosts + path() + (query.empty() ? "" : "?" + query);
+}
+
+std::string target::dead_hosts() const {
+  std::string hosts;
+  for (std::size_t port = 1; port <= address_.hosts.size(); ++port) {
+    hosts += (hosts.empty() ? "" : ",") + std::string{"127.0.0.1:"} + std::to_string(port);
+  }
+  return hosts;
+}
+
+std::string target::login(const std::string& user, const std::string& password) {
+  return percent_encoded(user) + ":" + percent_encoded(password) + "@";
+}
+
+std::string target::sentinel_login(const std::string& user, const std::string& password) const {
+  if (!has_sentinels()) return {};
+  return "&sentinel_user=" + percent_encoded(user) + "&sentinel_password=" + percent_encoded(password);
+}
+
+talk::talk(const std::string& uri, std::chrono::milliseconds limit) {
+  tyer::client_options options;
+  options.request_timeout = limit;
+  options.log = [this](tyer::log_level, std::string_view line) { hear(line); };
+  try {
+    client_.emplace(uri, options);
+  } catch (const tyer::error& e) {
+    hear(e.what());
+    hear(e.words());
+    return;
+  }
+  const auto give_up = std::chrono::steady_clock::now() + patience;
+  tyer::failure why;
+  do {
+    why = client_->wait_ready(50ms, std::nothrow);
+  } while (why && why.words.empty() && std::chrono::steady_clock::now() < give_up);
+  ready_ = !why;
+  hear(why);
+}
+
+bool talk::comes_up() { return client_ && !client_->wait_ready(patience, std::nothrow); }
+
+bool talk::locks() {
+  if (!client_) return false;
+  tyer::failure why;
+  tyer::mutex lock{*client_, "secret/lock"};
+  const bool granted = static_cast<bool>(lock.try_acquire(why));
+  hear(why);
+  return granted;
+}
+
+std::string talk::said() {
+  const std::lock_guard guard{mutex_};
+  return said_;
+}
+
+bool talk::says(std::string_view words) {
+  const auto give_up = std::chrono::steady_clock::now() + patience;
+  while (said().find(words) == std::string::npos) {
+    if (std::chrono::steady_clock::now() > give_up) return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+void talk::hear(std::string_view text) {
+  const std::lock_guard guard{mutex_};
+  said_ += std::string{text} + "\n";
+}
+
+void talk::hear(const tyer::failure& f) {
+  if (!f) return;
+  hear(f.words);
+  hear(tyer::error{f}.what());
+}
+
+}  // namespace security
