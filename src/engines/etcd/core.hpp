@@ -58,6 +58,7 @@ class etcd_engine final : public engine::engine, link::listener {
   void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) override;
   void release(const target&, bool clean, reply<fate>) override;
   void convert(const target&, mode to, milliseconds not_after, reply<answer>) override;
+  void lift(const target&, std::uint64_t part, reply<fate>) override;
   void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;
   void evict(const target&, std::string_view reason, reply<fate>) override;
   void show(std::string_view name, reply<tyer::engine::page>) override;

@@ -67,6 +67,12 @@ void etcd_engine::evict(const target& t, std::string_view, reply<fate> back) {
   });
 }
 
+// For engines made of several servers without an order of their own; here revisions are that order.
+void etcd_engine::lift(const target& t, std::uint64_t, reply<fate> back) {
+  const auto o = make(std::string{t.name}, std::make_shared<reply<fate>>(std::move(back)));
+  box_->put([this, o] { fail(o, no(why::unsupported, errc::unsupported, "etcd's tokens are its revisions")); });
+}
+
 void etcd_engine::ask(std::string_view name, std::string_view reason, reply<std::uint32_t> back) {
   auto b = std::make_shared<reply<std::uint32_t>>(std::move(back));
   const auto o = make(std::string{name}, b);
