@@ -94,9 +94,10 @@ struct capabilities {
   bool queue = false, shared = false, permits = false, push = false, token = false, convert = false;
   bool lock_delay = false;
   bool lift = false;
-  bool watch = false;    // changed() comes by itself; else whoever observes a name lists it from time to time
-  bool owners = true;    // keeps request::owner, and lists it
-  bool handoffs = true;  // a hold may go from one caller of a client to the next without a request
+  bool watch = false;      // changed() comes by itself; else whoever observes a name lists it from time to time
+  bool owners = true;      // keeps request::owner, and lists it
+  bool after_fork = true;  // an engine can be made in the child of a fork, if the parent had one
+  bool handoffs = true;    // a hold may go from one caller of a client to the next without a request
   milliseconds ttl_min{1};
   std::size_t keep_batch = 1;  // how many ids one keep() may carry
 };

@@ -1,6 +1,7 @@
 // The frame of the engine: opening, the loop, the queue of each name, closing.
 #include "engine/table.hpp"
 #include "engines/etcd/core.hpp"
+#include "engines/etcd/forking.hpp"
 
 #include <algorithm>
 #include <set>
@@ -45,6 +46,7 @@ tyer::engine::capabilities etcd_engine::can() const noexcept {
           .convert = true,
           .lock_delay = false,
           .watch = true,
+          .after_fork = false,  // gRPC's threads did not come along
           .ttl_min = 1ms,  // a hold's end is its client's doing; only after a crash it is the lease's, 2 s at the least
           .keep_batch = keep_batch};
 }
@@ -204,5 +206,11 @@ TYER_EXPORT tyer::engine::made tyer_engine_etcd(tyer::core::uri& address, const 
   if (auto f = tyer::etcd::keys::check_prefix(e.prefix)) return {nullptr, std::move(f)};
   auto read = tyer::etcd::read(address);
   if (read.error) return {nullptr, std::move(read.error)};
+  if (tyer::etcd::grpc_was_used_before_a_fork()) {
+    return {nullptr,
+            {tyer::errc::unsupported,
+             "gRPC does not work in the child of a fork whose parent has used it: exec first, or fork before the first "
+             "client of etcd is made"}};
+  }
   return {std::make_unique<tyer::etcd::etcd_engine>(read.value, e), {}};
 }

@@ -7,15 +7,14 @@
 
 namespace tyer::etcd {
 
-namespace {
-
-using tyer::engine::entry;
 using tyer::engine::page;
 
 struct found {
-  entry e;
+  tyer::engine::entry e;
   std::int64_t lease = 0;
 };
+
+namespace {
 
 void add(const std::string& name, ledger& l, std::vector<found>& out) {
   l.turn();
