@@ -103,7 +103,7 @@ void leases::start_stream() {
       [this, number](pb::LeaseKeepAliveResponse&& a) {
         if (number == stream_number_) answered(a);
       },
-      [this, number, with](const grpc::Status& s) {
+      [this, number, with](const wire::status& s) {
         if (number != stream_number_) return;
         end_stream();
         if (is_old_token(s)) link_.log_in_anew();

@@ -15,8 +15,7 @@
 #include "engines/etcd/ledger.hpp"
 #include "engines/etcd/rpc.pb.h"
 #include "engines/etcd/stream.hpp"
-
-#include <grpcpp/grpcpp.h>
+#include "engines/etcd/wire.hpp"
 
 #include <functional>
 #include <memory>
@@ -44,7 +43,7 @@ inline constexpr const char* status = "/etcdserverpb.Maintenance/Status";
 template <class Response>
 using then = std::function<void(const failure*, Response&)>;
 
-failure explain(const grpc::Status&);
+failure explain(const wire::status&);
 
 class link {
  public:
@@ -77,15 +76,15 @@ class link {
   std::shared_ptr<stream<Request, Response>> start(const char* method, typename stream<Request, Response>::on_message m,
                                                    typename stream<Request, Response>::on_end e) {
     ++under_way_;
-    return stream<Request, Response>::start(channels_[at_], method, token_, box_, std::move(m),
-                                            [this, e = std::move(e)](const grpc::Status& s) {
+    return stream<Request, Response>::start({channels_[at_], method, token_}, box_, std::move(m),
+                                            [this, e = std::move(e)](const wire::status& s) {
                                               --under_way_;
                                               e(s);
                                             });
   }
 
   // A call or a stream came to nothing: whether that is the server's fault is seen from the status.
-  void trouble(const grpc::Status&, std::size_t with);
+  void trouble(const wire::status&, std::size_t with);
   std::size_t server() const { return at_; }
   std::size_t servers() const { return channels_.size(); }
 
@@ -103,7 +102,7 @@ class link {
   template <class Request, class Response>
   void launch(std::shared_ptr<flight<Request, Response>>);
   template <class Request, class Response>
-  void landed(std::shared_ptr<flight<Request, Response>>, const grpc::Status&);
+  void landed(std::shared_ptr<flight<Request, Response>>, const wire::status&, const std::string& bytes);
 
   void with_token(std::function<void(const failure*)>);
   void logged_in(const failure*, pb::AuthenticateResponse&);
@@ -117,7 +116,7 @@ class link {
   const std::shared_ptr<inbox> box_;
   const std::string probe_key_;
   listener* listener_ = nullptr;
-  std::vector<std::shared_ptr<grpc::Channel>> channels_;
+  std::vector<std::shared_ptr<wire::channel>> channels_;
   std::size_t at_ = 0;
   bool up_ = false, closed_ = false, probing_ = false;
   time_point probe_at_ = time_point::max();
@@ -126,11 +125,11 @@ class link {
   std::string token_;
   std::vector<std::function<void(const failure*)>> waiting_for_token_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  int under_way_ = 0;                         // calls and streams
-  std::set<grpc::ClientContext*> in_flight_;  // of calls
+  int under_way_ = 0;                                     // calls and streams
+  std::set<std::shared_ptr<wire::under_way>> in_flight_;  // calls
 
   std::mutex fire_mutex_;  // what `fire` uses of the above
-  std::shared_ptr<grpc::Channel> fire_channel_;
+  std::shared_ptr<wire::channel> fire_channel_;
   std::string fire_token_;
 };
 
@@ -143,7 +142,7 @@ struct link::flight {
   Response response;
   time_point deadline;
   then<Response> back;
-  std::unique_ptr<grpc::ClientContext> context;
+  std::shared_ptr<wire::under_way> on_the_wire;
   std::size_t with = 0;
   bool needs_token = true, again = false, even_down = false;
 };
@@ -176,36 +175,30 @@ void link::launch(std::shared_ptr<flight<Request, Response>> f) {
       launch(f);
     });
   }
-  f->context = std::make_unique<grpc::ClientContext>();
-  if (f->needs_token && !token_.empty()) f->context->AddMetadata("token", token_);
   const auto left = f->deadline - environment_.clock->now();
-  f->context->set_deadline(std::chrono::system_clock::now() +
-                           std::chrono::duration_cast<std::chrono::system_clock::duration>(left));
   f->with = at_;
-  f->response.Clear();
-  grpc::TemplatedGenericStub<Request, Response> stub{channels_[at_]};
   ++under_way_;
-  in_flight_.insert(f->context.get());
-  auto* const context = f->context.get();
-  auto *const request = &f->request, *const response = &f->response;
-  const auto* const path = f->method;
-  // Moved on, so that the last to let go of the call is the thread in run().
-  stub.UnaryCall(context, path, {}, request, response,
-                 [this, f = std::move(f), alive = alive_, box = box_](const grpc::Status& s) mutable {
-                   box->put([this, f = std::move(f), alive = std::move(alive), s] {
-                     if (*alive) landed(f, s);
-                   });
-                 });
+  const wire::order o{channels_[at_], f->method, f->needs_token ? token_ : std::string{}};
+  f->on_the_wire = wire::call(
+      o, f->request.SerializeAsString(),
+      std::chrono::system_clock::now() + std::chrono::duration_cast<std::chrono::system_clock::duration>(left),
+      [this, f, alive = alive_, box = box_](wire::status s, std::string bytes) mutable {
+        // Moved on, so that the last to let go of the call is the thread in run().
+        box->put([this, f = std::move(f), alive = std::move(alive), s = std::move(s), bytes = std::move(bytes)] {
+          if (*alive) landed(f, s, bytes);
+        });
+      });
+  in_flight_.insert(f->on_the_wire);
 }
 
 // What a server says that has forgotten a token (a restart), or whose users have changed since.
-bool is_old_token(const grpc::Status&);
+bool is_old_token(const wire::status&);
 
 template <class Request, class Response>
-void link::landed(std::shared_ptr<flight<Request, Response>> f, const grpc::Status& s) {
+void link::landed(std::shared_ptr<flight<Request, Response>> f, const wire::status& s, const std::string& bytes) {
   --under_way_;
-  in_flight_.erase(f->context.get());
-  if (s.ok()) return f->back(nullptr, f->response);
+  in_flight_.erase(f->on_the_wire);
+  if (s.ok() && f->response.ParseFromString(bytes)) return f->back(nullptr, f->response);
   if (f->needs_token && !config_.user.empty() && !f->again && is_old_token(s)) {
     f->again = true;
     log_in_anew();
