@@ -53,6 +53,9 @@ tyer::engine::capabilities etcd_engine::can() const noexcept {
 
 void etcd_engine::open(tyer::engine::events& e) {
   events_ = &e;
+  if (config_.tls && !config_.verify && environment_.log) {
+    environment_.log(log_level::warning, "etcd: ?verify=none, anybody can pose as the server");
+  }
   link_.open(*this);
 }
 

@@ -73,9 +73,14 @@ void leases::forget(std::int64_t id) {
 
 void leases::renew(std::int64_t id, renewed back) {
   if (!stream_) start_stream();
+  if (!stream_) {
+    return link_.later([back = std::move(back)] {
+      const auto wrong = no(why::not_sent, errc::unavailable, "no etcd server can be reached just now");
+      back(&wrong, false);
+    });
+  }
   asked_.push_back({id, environment_.clock->now(), {}});
   asked_.back().who.push_back(std::move(back));
-  if (!stream_) return;
   pb::LeaseKeepAliveRequest r;
   r.set_id(id);
   stream_->send(std::move(r));

@@ -33,8 +33,8 @@ class leases {
   // Confirmed by the server since then?
   bool kept_since(std::int64_t lease, time_point) const;
 
-  // Keeps any lease alive, also of another client; false: there is no such lease any more. Never before it returns. Whoever
-  // asks has a deadline of his own: without a stream the answer never comes.
+  // Keeps any lease alive, also of another client; false: there is no such lease any more. Never before it
+  // returns.
   void renew(std::int64_t lease, renewed);
 
   // The server does not know it any more.

@@ -1,5 +1,7 @@
 #include "engines/etcd/link.hpp"
 
+#include "engines/etcd/advice.hpp"
+
 #include <algorithm>
 
 namespace tyer::etcd {
@@ -71,7 +73,7 @@ void link::probe() {
   const auto patience = std::min<lease_clock::duration>(probe_patience, environment_.request_timeout);
   call<pb::RangeRequest, pb::RangeResponse>(
       method::range, std::move(r), environment_.clock->now() + patience,
-      [this](const failure* wrong, pb::RangeResponse& answer) { probed(wrong, answer); });
+      [this](const failure* wrong, pb::RangeResponse& answer) { probed(wrong, answer); }, when::always);
 }
 
 void link::probed(const failure* wrong, const pb::RangeResponse& answer) {
@@ -81,7 +83,8 @@ void link::probed(const failure* wrong, const pb::RangeResponse& answer) {
     saw(answer.header());
     return introduce(answer);
   }
-  if (probe_pause_ == 0ms) listener_->on_down(*wrong);  // said once
+  if (probe_pause_ == 0ms || wrong->kind != said_) listener_->on_down(*wrong);  // said once, but a new reason is news
+  said_ = wrong->kind;
   at_ = (at_ + 1) % channels_.size();
   set_token({});
   probe_pause_ = std::min<std::chrono::milliseconds>(probe_pause_ * 2 + 20ms, probe_pause_max);
@@ -113,7 +116,13 @@ void link::trouble(const wire::status& s, std::size_t with) {
   set_token({});
   probe_at_ = environment_.clock->now();
   probe_pause_ = 20ms;
-  listener_->on_down(explain(s));
+  listener_->on_down(explained(s));
+}
+
+failure link::explained(const wire::status& s) const {
+  auto f = explain(s);
+  f.words = with_advice(std::move(f.words), config_);
+  return f;
 }
 
 // --- login ---
@@ -126,7 +135,7 @@ void link::with_token(std::function<void(const failure*)> go_on) {
   r.set_password(config_.password);
   call<pb::AuthenticateRequest, pb::AuthenticateResponse>(
       method::authenticate, std::move(r), environment_.clock->now() + environment_.request_timeout,
-      [this](const failure* wrong, pb::AuthenticateResponse& a) { logged_in(wrong, a); });
+      [this](const failure* wrong, pb::AuthenticateResponse& a) { logged_in(wrong, a); }, when::always);
 }
 
 void link::logged_in(const failure* wrong, pb::AuthenticateResponse& a) {

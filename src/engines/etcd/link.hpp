@@ -68,8 +68,9 @@ class link {
   void saw(const pb::ResponseHeader& h) { revision_ = std::max(revision_, h.revision()); }
 
   // Answered in run(), never inline, at the deadline at the latest.
+  enum class when { up, always };
   template <class Request, class Response>
-  void call(const char* method, Request, time_point deadline, then<Response>);
+  void call(const char* method, Request, time_point deadline, then<Response>, when = when::up);
 
   // A long call; not while down. The token it was started with may be too old: then it ends with UNAUTHENTICATED.
   template <class Request, class Response>
@@ -88,6 +89,9 @@ class link {
   std::size_t server() const { return at_; }
   std::size_t servers() const { return channels_.size(); }
 
+  // In run(), not before.
+  void later(std::function<void()> f) { box_->put(std::move(f)); }
+
   // From any thread: deletes a key if it is still as written at that revision (0: however it is).
   void fire(const std::string& key, std::int64_t modified, std::chrono::milliseconds within, std::function<void(bool)>);
 
@@ -104,6 +108,7 @@ class link {
   template <class Request, class Response>
   void landed(std::shared_ptr<flight<Request, Response>>, const wire::status&, const std::string& bytes);
 
+  failure explained(const wire::status&) const;  // with advice for people
   void with_token(std::function<void(const failure*)>);
   void logged_in(const failure*, pb::AuthenticateResponse&);
   void set_token(std::string);
@@ -121,6 +126,7 @@ class link {
   bool up_ = false, closed_ = false, probing_ = false;
   time_point probe_at_ = time_point::max();
   std::chrono::milliseconds probe_pause_{0};
+  why said_ = why::unknown;  // why it is down
   std::int64_t revision_ = 0;
   std::string token_;
   std::vector<std::function<void(const failure*)>> waiting_for_token_;
@@ -144,20 +150,19 @@ struct link::flight {
   then<Response> back;
   std::shared_ptr<wire::under_way> on_the_wire;
   std::size_t with = 0;
-  bool needs_token = true, again = false, even_down = false;
+  bool needs_token = true, again = false;
 };
 
 template <class Request, class Response>
-void link::call(const char* m, Request r, time_point deadline, then<Response> back) {
+void link::call(const char* m, Request r, time_point deadline, then<Response> back, when w) {
   auto f = std::make_shared<flight<Request, Response>>();
   f->method = m;
   f->request = std::move(r);
   f->deadline = deadline;
   f->back = std::move(back);
   f->needs_token = m != method::authenticate && m != method::status;
-  f->even_down = probing_ || m == method::authenticate;
   const bool last_words = m == method::lease_revoke;
-  if ((!up_ && !f->even_down) || (closed_ && !last_words)) {
+  if ((!up_ && w == when::up) || (closed_ && !last_words)) {
     box_->put([f] {
       const auto why_not = no(why::not_sent, errc::unavailable, "no etcd server can be reached just now");
       f->back(&why_not, f->response);
@@ -205,7 +210,7 @@ void link::landed(std::shared_ptr<flight<Request, Response>> f, const wire::stat
     return launch(std::move(f));
   }
   trouble(s, f->with);
-  const auto wrong = explain(s);
+  const auto wrong = explained(s);
   f->back(&wrong, f->response);
 }
 
