@@ -94,6 +94,8 @@ struct capabilities {
   bool queue = false, shared = false, permits = false, push = false, token = false, convert = false;
   bool lock_delay = false;
   bool lift = false;
+  bool above_seen =
+      true;  // a part is above request::seen, whatever the server has counted to; else such a request is refused
   bool watch = false;    // changed() comes by itself; else whoever observes a name lists it from time to time
   bool owners = true;    // keeps request::owner, and lists it
   bool handoffs = true;  // a hold may go from one caller of a client to the next without a request

@@ -71,15 +71,6 @@ void etcd_engine::stop_watching(mine& m) {
   }
 }
 
-void etcd_engine::start_due_watches(time_point now) {
-  while (!to_watch_.empty() && to_watch_.front().first <= now) {
-    const auto who = to_watch_.front().second;
-    to_watch_.pop_front();
-    const auto at = mine_.find(who);
-    if (at != mine_.end()) watch_own(at->second);
-  }
-}
-
 // From the write we know of: whatever has happened since is told too.
 void etcd_engine::watch_own(mine& m) {
   if (m.own != 0) return;
