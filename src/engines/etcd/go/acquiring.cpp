@@ -202,12 +202,13 @@ void go_engine::settle(const std::shared_ptr<acquiring>& a, const std::vector<pl
 void go_engine::queue(const std::shared_ptr<acquiring>& a, const std::vector<place>& ahead, std::int64_t revision) {
   mine& m = *own(a->r.what.who, a->name);
   m.waits = true;
+  m.woken = false;
   m.due = {};
   keep_until(m, a->o->sent + a->r.waiter_ttl);
   leases_.renew(m.lease, [](const failure*, bool) {});
   watch_own(m);
-  watch_ahead(m, ahead.back().key, revision);
   const bool is_next = ahead.size() == 1;
+  watch_ahead(m, ahead.back().key, is_next, revision);
   const auto look_again = is_next ? left(ahead.front(), a->r.waiter_ttl) : a->r.waiter_ttl;
   finish(a->o, a->back,
          {answer{queued{static_cast<std::uint32_t>(ahead.size() - 1), std::max(look_again, milliseconds{1})}}});

@@ -63,6 +63,7 @@ void go_engine::own_changed(const id& who, const pb::Event& e) {
   if (at == mine_.end() || e.kv().mod_revision() <= at->second.modified) return;
   mine& m = at->second;
   if (e.type() == pb::Event::DELETE || e.kv().create_revision() != m.created) {
+    if (m.waits && m.looking) its_turn(m);  // which will not be found any more
     lose(who);
     return events_->gone(who);
   }
@@ -105,18 +106,23 @@ void go_engine::read_own(const id& who) {
 
 // --- who is ahead of a waiter ---
 
-// Only the one just before: so whoever goes wakes one, not all.
-void go_engine::watch_ahead(mine& m, const std::string& key, std::int64_t revision) {
+// Only the one just before: so whoever goes wakes one, not all. If that was the holder, there is nothing more to find out:
+// nobody comes before those who are there.
+void go_engine::watch_ahead(mine& m, const std::string& key, bool holds, std::int64_t revision) {
   if (m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
+  const auto went = [this, who = m.who, holds](const pb::Event&) {
+    const auto at = mine_.find(who);
+    if (at == mine_.end()) return;
+    holds ? its_turn(at->second) : look_ahead(who);
+  };
   m.ahead = watches_.add({.keys = {key, {}},
                           .from = revision + 1,
                           .deletions_only = true,
-                          .on_event = [this, who = m.who](const pb::Event&) { look_ahead(who); },
-                          .on_gap =
-                              [this, who = m.who] {
-                                if (const auto at = mine_.find(who); at != mine_.end()) at->second.ahead = 0;
-                                look_ahead(who);
-                              }});
+                          .on_event = went,
+                          .on_gap = [this, who = m.who] {
+                            if (const auto at = mine_.find(who); at != mine_.end()) at->second.ahead = 0;
+                            look_ahead(who);
+                          }});
 }
 
 // The one before it may have given up its place only: then the next one before is the one to wait for.
@@ -140,9 +146,9 @@ void go_engine::look_ahead(const id& who) {
         const auto* all = std::get_if<0>(&read);
         if (all == nullptr) return its_turn(m);  // asking again will tell what is wrong
         const auto here = std::ranges::find(*all, m.created, &place::created);
-        if (here == all->end()) return;  // told at its own key
-        if (here == all->begin()) return its_turn(m);
-        watch_ahead(m, std::prev(here)->key, answer.header().revision());
+        // Taken away meanwhile, and perhaps after its turn had come: asking again will tell that too.
+        if (here == all->begin() || here == all->end()) return its_turn(m);
+        watch_ahead(m, std::prev(here)->key, std::prev(here) == all->begin(), answer.header().revision());
       });
 }
 
