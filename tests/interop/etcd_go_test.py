@@ -154,6 +154,16 @@ class Exclusion(Interop):
             self.assertEqual(keys_of(self.name()), [])
 
 
+    def test_our_key_is_as_go_would_write_it(self) -> None:
+        self.expect(self.cpp, "locked", "lock", self.name())
+        [key] = keys_of(self.name())
+        name, lease = key.rsplit("/", maxsplit=1)
+        self.assertEqual(name, self.name())
+        told = subprocess.run(etcdctl("lease", "timetolive", lease, "--keys"), check=True, capture_output=True, text=True)
+        self.assertIn(f"attached keys([{key}])", told.stdout)
+        self.expect(self.cpp, "unlocked", "unlock", self.name())
+
+
 class Etcdctl(Interop):
     def lock(self) -> subprocess.Popen:
         """`etcdctl lock NAME`, which says its key when it holds it, and holds it until it is told to stop."""

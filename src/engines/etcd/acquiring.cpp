@@ -244,6 +244,7 @@ void etcd_engine::grant_once_kept(const std::shared_ptr<acquiring>& a, const sea
   m.alone = alone;
   auto& g = std::get<tyer::engine::granted>(std::get<answer>(a->result));
   g.part = s.part();
+  g.key = {m.key, static_cast<std::uint64_t>(s.created)};
   watch_when_lasting(s.who);
   finish(a->o, a->back, std::move(a->result));
 }

@@ -280,7 +280,8 @@ void go_engine::grant(const std::shared_ptr<acquiring>& a) {
   if (m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
   keep_until(m, a->o->sent + a->r.ttl);
   watch_when_lasting(m.who);
-  finish(a->o, a->back, {answer{granted{part, a->r.ttl}}});
+  finish(a->o, a->back,
+         {answer{granted{.part = part, .ttl = a->r.ttl, .key = {m.key, static_cast<std::uint64_t>(m.created)}}}});
 }
 
 // Leaves nothing behind.
