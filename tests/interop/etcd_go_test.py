@@ -11,10 +11,8 @@ import base64
 import http.client
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -54,7 +52,7 @@ class Sides:
 
 
 sides: Sides
-contention_s = 30.0
+contention_s: float
 
 
 def keys_of(name: str) -> list[str]:
@@ -153,6 +151,19 @@ class Exclusion(Interop):
             self.expect(holder, "unlocked", "unlock", self.name())
             self.assertEqual(keys_of(self.name()), [])
 
+
+    def test_a_longer_name_is_another_one_to_us_but_not_to_go(self) -> None:
+        self.expect(self.cpp, "locked", "lock", f"{self.name()}/eu")
+        self.expect(self.cpp, "locked", "try", self.name(), thread="two")
+        self.expect(self.cpp, "unlocked", "unlock", self.name(), thread="two")
+        self.expect(self.go, "busy", "try", self.name())
+        self.expect(self.cpp, "unlocked", "unlock", f"{self.name()}/eu")
+
+    def test_what_has_no_lease_is_no_lock(self) -> None:
+        subprocess.run(etcdctl("put", f"{self.name()}/42", "x"), check=True, capture_output=True)
+        got, _ = self.cpp.ask("t", "try", self.name())
+        self.assertTrue(got.startswith("failed:"), got)
+        self.assertEqual(keys_of(self.name()), [f"{self.name()}/42"])
 
     def test_our_key_is_as_go_would_write_it(self) -> None:
         self.expect(self.cpp, "locked", "lock", self.name())
@@ -256,19 +267,10 @@ class Contention(lab.Contenders):
         self.assertGreater(histories.changes_of_side(stays), 20)
 
 
-def main() -> int:
+def begin(logs: str, seconds_of_contention: float) -> None:
     global sides, contention_s
-    if len(sys.argv) not in (3, 4):
-        print(__doc__, file=sys.stderr)
-        return 2
-    if shutil.which("etcdctl") is None:
-        print("etcdctl is missing; run tools/setup", file=sys.stderr)
-        return 1
-    contention_s = float(sys.argv[3]) if len(sys.argv) == 4 else contention_s
-    logs = tempfile.mkdtemp(prefix="tyer-interop-logs-")
-    sides = Sides(os.environ["TYER_URI"], sys.argv[1], sys.argv[2], logs)
-    return lab.run("interop.etcd_go", logs)
+    sides, contention_s = Sides(os.environ["TYER_URI"], sys.argv[1], sys.argv[2], logs), seconds_of_contention
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(lab.main("interop.etcd_go", __doc__, "etcdctl", begin))

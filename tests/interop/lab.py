@@ -19,6 +19,7 @@ SLACK_S = 2.0  # how much later than promised something may happen on a busy mac
 WAKING_ROUNDS = 40
 WOKEN_MS_MAX = 50
 KILL_EVERY_S = 4.0
+CONTENTION_S = 30.0
 
 facts: dict[str, str] = {}
 
@@ -144,8 +145,21 @@ class Contenders(unittest.TestCase):
         return stays
 
 
+def main(title: str, usage: str, tool: str, begin: Callable[[str, str, float], None]) -> int:
+    """All tests of a program that is started with the C++ side, what was prepared for the other, and perhaps seconds."""
+    if len(sys.argv) not in (3, 4):
+        print(usage, file=sys.stderr)
+        return 2
+    if shutil.which(tool) is None:
+        print(f"{tool} is missing; run tools/setup", file=sys.stderr)
+        return 1
+    logs = tempfile.mkdtemp(prefix="tyer-interop-logs-")
+    begin(logs, float(sys.argv[3]) if len(sys.argv) == 4 else CONTENTION_S)
+    return run(title, logs)
+
+
 def run(title: str, logs: str) -> int:
-    """All tests of the program; what was found out on one line, and what the sides said if something was wrong."""
+    """What was found out on one line, and what the sides said if something was wrong."""
     program = unittest.main(argv=sys.argv[:1], verbosity=2, exit=False)
     first = [what for what in ("overlaps", "order", "acquisitions", "kills") if what in facts]
     rest = sorted(set(facts) - set(first))

@@ -8,9 +8,7 @@ Started by `tools/engines run redis -- …`, which says where the server is.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-import tempfile
 import time
 import urllib.parse
 
@@ -45,7 +43,7 @@ class Sides:
 
 
 sides: Sides
-contention_s = 30.0
+contention_s: float
 
 
 def ask_server(*words: str):
@@ -147,19 +145,10 @@ class Contention(lab.Contenders):
         self.assertGreater(histories.changes_of_side(stays), 20)
 
 
-def main() -> int:
+def begin(logs: str, seconds_of_contention: float) -> None:
     global sides, contention_s
-    if len(sys.argv) not in (3, 4):
-        print(__doc__, file=sys.stderr)
-        return 2
-    if shutil.which("java") is None:
-        print("java is missing; run tools/setup", file=sys.stderr)
-        return 1
-    contention_s = float(sys.argv[3]) if len(sys.argv) == 4 else contention_s
-    logs = tempfile.mkdtemp(prefix="tyer-interop-logs-")
-    sides = Sides(os.environ["TYER_URI"], sys.argv[1], sys.argv[2], logs)
-    return lab.run("interop", logs)
+    sides, contention_s = Sides(os.environ["TYER_URI"], sys.argv[1], sys.argv[2], logs), seconds_of_contention
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(lab.main("interop", __doc__, "java", begin))

@@ -83,6 +83,44 @@ bool frame::too_late(const op& o) {
   return true;
 }
 
+void frame::renew_all(const op& o, const std::set<std::int64_t>& all,
+                      std::function<void(std::set<std::int64_t>)> go_on) {
+  struct progress {
+    std::size_t awaited;
+    std::set<std::int64_t> alive;
+  };
+  if (all.empty()) return go_on({});
+  const auto p = std::make_shared<progress>(progress{all.size(), {}});
+  for (const auto lease : all) {
+    leases_.renew(lease, [this, o, p, lease, go_on](const failure* f, bool alive) {
+      if (o->over()) return;
+      if (f != nullptr) return fail(o, *f);
+      if (alive) p->alive.insert(lease);
+      if (--p->awaited == 0) go_on(std::move(p->alive));
+    });
+  }
+}
+
+void frame::read_as_event(const std::string& key, std::function<void(const failure*, const pb::Event&)> back) {
+  pb::RangeRequest r;
+  r.set_key(key);
+  link_.call<pb::RangeRequest, pb::RangeResponse>(
+      method::range, std::move(r), environment_.clock->now() + environment_.request_timeout,
+      [this, back = std::move(back)](const failure* f, pb::RangeResponse& answer) {
+        if (closed_) return;
+        pb::Event e;
+        if (f != nullptr) return back(f, e);
+        link_.saw(answer.header());
+        if (answer.kvs_size() == 0) {
+          e.set_type(pb::Event::DELETE);
+          e.mutable_kv()->set_mod_revision(answer.header().revision());
+        } else {
+          *e.mutable_kv() = answer.kvs(0);
+        }
+        back(nullptr, e);
+      });
+}
+
 // --- the loop ---
 
 void frame::run(time_point until) {

@@ -77,6 +77,10 @@ class frame : public engine::engine, link::listener {
   void fail(const op&, failure);
   bool too_late(const op&);  // then it has failed
   void watch_when_lasting(const id&);
+  // Those that are alive; if one could not be asked, the operation fails instead. Perhaps called before it returns.
+  void renew_all(const op&, const std::set<std::int64_t>& leases, std::function<void(std::set<std::int64_t>)>);
+  // Events are missing: what the last of them would have said is found by reading.
+  void read_as_event(const std::string& key, std::function<void(const failure*, const pb::Event&)>);
 
   // --- time_left.cpp: a page for people ---
   struct found {

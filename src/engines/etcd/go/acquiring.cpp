@@ -102,6 +102,7 @@ void go_engine::write(const std::shared_ptr<acquiring>& a) {
     m.who = a->r.what.who;
     m.named = a->hold_lease;
     m.key = layout_.key(a->name, m.named);
+    by_key_[m.key] = m.who;
   }
   a->key = m.key;
   m.unknown = true;

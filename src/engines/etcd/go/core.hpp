@@ -11,6 +11,7 @@
 #include "engines/etcd/frame.hpp"
 #include "engines/etcd/go/layout.hpp"
 
+#include <map>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -101,8 +102,8 @@ class go_engine final : public frame {
   // --- having.cpp: what this client has, and what it is told about it ---
   mine* own(const id&, std::string_view name);
   std::set<std::int64_t> named_after(const std::string& name) const;
-  void lose(const id&);
-  void find_lost(const id&);
+  void lose(id);  // by value: often from what is lost
+  void find_lost(id);
   void watch_own(mine&);
   void own_changed(const id&, const pb::Event&);
   void read_own(const id&);
@@ -113,6 +114,7 @@ class go_engine final : public frame {
 
   const layout layout_;
   std::unordered_map<id, mine, core::id_hash> mine_;
+  std::map<std::string, id> by_key_;
 };
 
 // Of transactions.

@@ -3,7 +3,6 @@
 
 #include "engines/etcd/go/core.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace tyer::etcd::go {
@@ -71,12 +70,14 @@ std::set<std::int64_t> go_engine::leases_of_holds() const {
 }
 
 void go_engine::gave_up(const std::string& key, std::int64_t modified, bool deleted) {
-  const auto at = std::ranges::find(mine_, key, [](const auto& m) { return m.second.key; });
-  if (at == mine_.end() || at->second.modified != modified) return;
+  const auto at = by_key_.find(key);
+  if (at == by_key_.end()) return;
+  const mine& m = mine_.at(at->second);
+  if (m.modified != modified) return;
   const auto now = environment_.clock->now();
   if (deleted)
-    lose(at->first);
-  else if (at->second.due <= now)
+    lose(m.who);
+  else if (m.due <= now)
     dues_->set(key, modified, now + again_after);
 }
 

@@ -13,8 +13,9 @@ go_engine::mine* go_engine::own(const id& who, std::string_view name) {
 
 std::set<std::int64_t> go_engine::named_after(const std::string& name) const {
   std::set<std::int64_t> all;
-  for (const auto& [who, m] : mine_) {
-    if (m.name == name) all.insert(m.named);
+  const auto room = layout_.room(name);
+  for (auto at = by_key_.lower_bound(room.from); at != by_key_.end() && at->first < room.to; ++at) {
+    if (const mine& m = mine_.at(at->second); m.name == name) all.insert(m.named);
   }
   return all;
 }
@@ -27,7 +28,7 @@ void go_engine::keep_until(mine& m, time_point due) {
   dues_->set(m.key, m.modified, m.due + more);
 }
 
-void go_engine::lose(const id& who) {
+void go_engine::lose(id who) {
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
   mine& m = at->second;
@@ -38,11 +39,12 @@ void go_engine::lose(const id& who) {
     dues_->set(m.key, 0, environment_.clock->now() + environment_.request_timeout);
   else
     dues_->forget(m.key);
+  by_key_.erase(m.key);
   mine_.erase(at);
 }
 
 // Somebody else has taken it away, and an answer was quicker than the watch.
-void go_engine::find_lost(const id& who) {
+void go_engine::find_lost(id who) {
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
   const bool was_due = at->second.due <= environment_.clock->now();
@@ -77,31 +79,16 @@ void go_engine::own_changed(const id& who, const pb::Event& e) {
   if (is_asked) events_->asked(who, m.record.asked());
 }
 
-// Events are missing: what they would have said is found by reading.
 void go_engine::read_own(const id& who) {
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
   at->second.own = 0;
-  pb::RangeRequest r;
-  r.set_key(at->second.key);
-  link_.call<pb::RangeRequest, pb::RangeResponse>(method::range, std::move(r),
-                                                  environment_.clock->now() + environment_.request_timeout,
-                                                  [this, who](const failure* f, pb::RangeResponse& answer) {
-                                                    if (closed_ || !mine_.contains(who)) return;
-                                                    if (f != nullptr)
-                                                      return events_->suspect(who);  // keep() will find out
-                                                    link_.saw(answer.header());
-                                                    pb::Event e;
-                                                    if (answer.kvs_size() == 0) {
-                                                      e.set_type(pb::Event::DELETE);
-                                                      e.mutable_kv()->set_mod_revision(answer.header().revision());
-                                                    } else {
-                                                      *e.mutable_kv() = answer.kvs(0);
-                                                    }
-                                                    own_changed(who, e);
-                                                    if (const auto kept = mine_.find(who); kept != mine_.end())
-                                                      watch_own(kept->second);
-                                                  });
+  read_as_event(at->second.key, [this, who](const failure* f, const pb::Event& e) {
+    if (!mine_.contains(who)) return;
+    if (f != nullptr) return events_->suspect(who);  // keep() will find out, and up() brings the watch back
+    own_changed(who, e);
+    if (const auto kept = mine_.find(who); kept != mine_.end()) watch_own(kept->second);
+  });
 }
 
 // --- who is ahead of a waiter ---
