@@ -71,15 +71,6 @@ void etcd_engine::stop_watching(mine& m) {
   }
 }
 
-void etcd_engine::start_due_watches(time_point now) {
-  while (!to_watch_.empty() && to_watch_.front().first <= now) {
-    const auto who = to_watch_.front().second;
-    to_watch_.pop_front();
-    const auto at = mine_.find(who);
-    if (at != mine_.end()) watch_own(at->second);
-  }
-}
-
 // From the write we know of: whatever has happened since is told too.
 void etcd_engine::watch_own(mine& m) {
   if (m.own != 0) return;
@@ -116,30 +107,16 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
   if (is_asked) events_->asked(who, record->asked());
 }
 
-// Events are missing: what they would have said is found by reading.
 void etcd_engine::read_own(const id& who) {
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
   at->second.own = 0;
-  pb::RangeRequest r;
-  r.set_key(at->second.key);
-  link_.call<pb::RangeRequest, pb::RangeResponse>(
-      method::range, std::move(r), environment_.clock->now() + environment_.request_timeout,
-      [this, who](const failure* f, pb::RangeResponse& answer) {
-        const auto still = mine_.find(who);
-        if (still == mine_.end() || closed_) return;
-        if (f != nullptr) return events_->suspect(who);  // keep() will find out, and up() brings the watch back
-        link_.saw(answer.header());
-        pb::Event e;
-        if (answer.kvs_size() == 0) {
-          e.set_type(pb::Event::DELETE);
-          e.mutable_kv()->set_mod_revision(answer.header().revision());
-        } else {
-          *e.mutable_kv() = answer.kvs(0);
-        }
-        own_changed(who, e);
-        if (const auto kept = mine_.find(who); kept != mine_.end()) watch_own(kept->second);
-      });
+  read_as_event(at->second.key, [this, who](const failure* f, const pb::Event& e) {
+    if (!mine_.contains(who)) return;
+    if (f != nullptr) return events_->suspect(who);  // keep() will find out, and up() brings the watch back
+    own_changed(who, e);
+    if (const auto kept = mine_.find(who); kept != mine_.end()) watch_own(kept->second);
+  });
 }
 
 // --- who is ahead of a waiter ---

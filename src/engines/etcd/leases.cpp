@@ -17,9 +17,9 @@ milliseconds rounded(milliseconds ttl) {
   return std::max<milliseconds>(shortest, std::chrono::ceil<std::chrono::seconds>(ttl));
 }
 
-void leases::use(milliseconds ttl, time_point deadline, ready back) {
+void leases::use(milliseconds ttl, time_point deadline, ready back, const std::set<std::int64_t>& avoid) {
   ttl = rounded(ttl);
-  if (const lease* l = find(ttl)) return back(nullptr, l->id);
+  if (const lease* l = find(ttl, avoid)) return back(nullptr, l->id);
   auto& waiting = being_granted_[ttl];
   waiting.push_back(std::move(back));
   if (waiting.size() > 1) return;
@@ -32,11 +32,12 @@ void leases::use(milliseconds ttl, time_point deadline, ready back) {
 }
 
 // The one of that length. When there are enough, a longer one will do: the keys' own deadlines are counted elsewhere.
-leases::lease* leases::find(milliseconds ttl) {
+leases::lease* leases::find(milliseconds ttl, const std::set<std::int64_t>& avoid) {
   // With half of it over and nobody keeping it, it may be gone before it is used.
   std::erase_if(leases_, [now = environment_.clock->now()](const lease& l) { return l.sent + l.ttl / 2 <= now; });
   lease* best = nullptr;
   for (lease& l : leases_) {
+    if (avoid.contains(l.id)) continue;
     if (l.ttl == ttl) return &l;
     if (l.ttl > ttl && (best == nullptr || l.ttl < best->ttl)) best = &l;
   }

@@ -27,8 +27,8 @@ class leases {
   using ready = std::function<void(const failure*, std::int64_t lease)>;
   using renewed = std::function<void(const failure*, bool alive)>;
 
-  // A lease that is at least this long. Perhaps called before it returns.
-  void use(milliseconds ttl, time_point deadline, ready);
+  // A lease that is at least this long, and none of those to avoid. Perhaps called before it returns.
+  void use(milliseconds ttl, time_point deadline, ready, const std::set<std::int64_t>& avoid = {});
 
   // Confirmed by the server since then?
   bool kept_since(std::int64_t lease, time_point) const;
@@ -58,7 +58,7 @@ class leases {
     std::vector<renewed> who;
   };
 
-  lease* find(milliseconds ttl);
+  lease* find(milliseconds ttl, const std::set<std::int64_t>& avoid);
   void granted(milliseconds ttl, time_point sent, const failure*, const pb::LeaseGrantResponse&);
   void answered(const pb::LeaseKeepAliveResponse&);
   void start_stream();
