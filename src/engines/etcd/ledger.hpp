@@ -47,6 +47,7 @@ struct seat {
   pb::Record record;
   std::int64_t created = 0, modified = 0, lease = 0;
   bool dirty = false, removed = false, fresh = false;
+  bool granted = false;  // by the write to come: its part is not known yet
 
   bool waits() const { return record.state() == pb::Record::WAITING; }
   mode how() const { return static_cast<mode>(record.mode()); }
