@@ -131,7 +131,7 @@ class LinkOfAnyLanguage : public Link {
 
 TEST_F(LinkOfAnyLanguage, PassesBytesOnAsTheyCome) {
   link_.from_client(std::string_view{"\0\1", 2}, 0);
-  EXPECT_EQ(all(link_.to_server), std::string("GET /stream HTTP/1.1\r\nFrom: a\r\n\r\n\0\1", 36));
+  EXPECT_EQ(all(link_.to_server), std::string("GET /stream HTTP/1.1\r\nFrom: a\r\n\r\n\0\1", 35));
   EXPECT_EQ(link_.from_server("HTTP/1.1 200 OK\r\n", 0), std::nullopt);
   EXPECT_EQ(all(link_.to_client), "HTTP/1.1 200 OK\r\n");
 }

@@ -206,12 +206,21 @@ class Turns(Fault):
             lab.did(name, "begins")
         return False
 
-
     def catch_up(self, lab: Lab, dice: random.Random) -> None:
         while missing := [name for name in self._acts if lab.done[name] == 0]:
             lab.engine.heal()
             self._next = missing
             self.strike(lab, dice)
+
+
+class ByOperator(Regular):
+    """A method of the engine that is quick: done to whichever server it chooses."""
+
+    def __init__(self, name: str, every_s: float):
+        self.name, self.every_s = name, every_s
+
+    def do(self, lab: Lab, dice: random.Random) -> str | None:
+        return getattr(lab.engine, self.name)(dice)
 
 
 class OnSomeServer(Regular):
