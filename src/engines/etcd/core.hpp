@@ -114,6 +114,7 @@ class etcd_engine final : public engine::engine, link::listener {
 
   // --- acquiring.cpp ---
   void start_acquiring(const std::shared_ptr<acquiring>&);
+  void spare(acquiring&);
   void try_free(const std::shared_ptr<acquiring>&);
   void look_and_take(const std::shared_ptr<acquiring>&, const pb::RangeResponse&, std::int64_t revision);
   void take_place(const std::shared_ptr<acquiring>&);
@@ -152,6 +153,7 @@ class etcd_engine final : public engine::engine, link::listener {
   void look_ahead(const id&);
   void seen_ahead(const id&, ledger);
   void read_own(const id&);
+  void take_away(const std::string& key, std::int64_t modified);
   void gave_up(const std::string& key, std::int64_t modified, bool deleted);
   void start_due_watches(time_point now);
 

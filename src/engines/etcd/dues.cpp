@@ -19,6 +19,11 @@ void dues::forget(const std::string& key) {
   all_.erase(key);
 }
 
+bool dues::awaits(const std::string& key) const {
+  const std::lock_guard lock{mutex_};
+  return all_.contains(key);
+}
+
 void dues::close() {
   const std::lock_guard lock{mutex_};
   closed_ = true;

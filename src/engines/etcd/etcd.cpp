@@ -25,8 +25,11 @@ etcd_engine::etcd_engine(const config& c, const tyer::engine::environment& e)
       leases_(link_, e),
       watches_(link_) {
   dues_ = std::make_shared<dues>(*e.clock, [this, box = box_](const std::string& key, std::int64_t modified) {
-    link_.fire(key, modified, environment_.request_timeout, [this, box, key, modified](bool deleted) {
-      box->put([this, key, modified, deleted] { gave_up(key, modified, deleted); });
+    if (modified != 0) return take_away(key, modified);
+    link_.find(key, environment_.request_timeout, [this, box, key](std::int64_t found) {
+      box->put([this, key, found] {
+        if (found != 0 && !closed_ && !dues_->awaits(key)) take_away(key, found);
+      });
     });
   });
 }

@@ -109,7 +109,7 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
   m.handed_over = record->state() == pb::Record::HANDED_OVER;
   m.upgrading = record->upgrading();
   m.asked_count = std::max(m.asked_count, record->asked_count());
-  if (has_its_turn) m.due = environment_.clock->now() + m.waiter_ttl;
+  if (has_its_turn) m.due = std::max(m.due, environment_.clock->now() + m.waiter_ttl);
   dues_->set(m.key, m.modified, m.due);
   if ((has_its_turn || is_upgraded) && m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
   if (has_its_turn || is_upgraded) events_->wake(who);
@@ -198,6 +198,14 @@ void etcd_engine::seen_ahead(const id& who, ledger l) {
 }
 
 // --- what nobody kept ---
+
+// From any thread. Always as it was written at some revision: what is written there until the request arrives is not meant.
+// Whoever asks for the key again meanwhile has it only by another write.
+void etcd_engine::take_away(const std::string& key, std::int64_t modified) {
+  link_.fire(key, modified, environment_.request_timeout, [this, box = box_, key, modified](bool deleted) {
+    box->put([this, key, modified, deleted] { gave_up(key, modified, deleted); });
+  });
+}
 
 void etcd_engine::gave_up(const std::string& key, std::int64_t modified, bool deleted) {
   const auto where = keys_.read(key);

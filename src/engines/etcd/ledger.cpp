@@ -243,7 +243,7 @@ std::variant<answer, failure> ledger::again(seat& s, const wish& w) {
   const bool strong_enough = s.how() == how || (s.how() == mode::exclusive && how == mode::shared);
   if (!strong_enough) return refused("this id holds the lock in another mode");
   const auto length = static_cast<std::uint64_t>(w.hold_lease_ttl.count());
-  if (s.record.state() == pb::Record::HANDED_OVER || s.record.lease_ms() < length) {
+  if (s.record.state() == pb::Record::HANDED_OVER || s.record.lease_ms() < length || !w.known) {
     pin(s);
     s.record.set_state(pb::Record::HOLDING);
     s.record.set_ttl_ms(std::max(s.record.ttl_ms(), static_cast<std::uint64_t>(w.r.ttl.count())));

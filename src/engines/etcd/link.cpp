@@ -187,21 +187,16 @@ void link::set_token(std::string token) {
 
 // --- from other threads ---
 
-void link::fire(const std::string& key, std::int64_t modified, std::chrono::milliseconds within,
-                std::function<void(bool)> back) {
+template <class Request, class Response>
+void link::shoot(const char* path, Request request, std::chrono::milliseconds within,
+                 std::function<void(const grpc::Status&, const Response&)> back) {
   struct shot {
     grpc::ClientContext context;
-    pb::TxnRequest request;
-    pb::TxnResponse response;
+    Request request;
+    Response response;
   };
   auto s = std::make_shared<shot>();
-  if (modified != 0) {
-    auto& c = *s->request.add_compare();
-    c.set_key(key);
-    c.set_target(pb::Compare::MOD);
-    c.set_mod_revision(modified);
-  }
-  s->request.add_success()->mutable_request_delete_range()->set_key(key);
+  s->request = std::move(request);
   s->context.set_deadline(std::chrono::system_clock::now() + within);
   std::shared_ptr<grpc::Channel> channel;
   {
@@ -210,11 +205,31 @@ void link::fire(const std::string& key, std::int64_t modified, std::chrono::mill
     if (!channel) return;
     if (!fire_token_.empty()) s->context.AddMetadata("token", fire_token_);
   }
-  grpc::TemplatedGenericStub<pb::TxnRequest, pb::TxnResponse> stub{channel};
-  stub.UnaryCall(&s->context, method::txn, {}, &s->request, &s->response,
-                 [s, channel, back = std::move(back)](const grpc::Status& status) {
-                   back(status.ok() && s->response.succeeded());
-                 });
+  grpc::TemplatedGenericStub<Request, Response> stub{channel};
+  stub.UnaryCall(&s->context, path, {}, &s->request, &s->response,
+                 [s, channel, back = std::move(back)](const grpc::Status& status) { back(status, s->response); });
+}
+
+void link::fire(const std::string& key, std::int64_t modified, std::chrono::milliseconds within,
+                std::function<void(bool)> back) {
+  pb::TxnRequest t;
+  auto& c = *t.add_compare();
+  c.set_key(key);
+  c.set_target(pb::Compare::MOD);
+  c.set_mod_revision(modified);
+  t.add_success()->mutable_request_delete_range()->set_key(key);
+  shoot<pb::TxnRequest, pb::TxnResponse>(
+      method::txn, std::move(t), within,
+      [back = std::move(back)](const grpc::Status& s, const pb::TxnResponse& r) { back(s.ok() && r.succeeded()); });
+}
+
+void link::find(const std::string& key, std::chrono::milliseconds within, std::function<void(std::int64_t)> back) {
+  pb::RangeRequest r;
+  r.set_key(key);
+  shoot<pb::RangeRequest, pb::RangeResponse>(
+      method::range, std::move(r), within, [back = std::move(back)](const grpc::Status& s, const pb::RangeResponse& a) {
+        back(s.ok() && a.kvs_size() > 0 ? a.kvs(0).mod_revision() : 0);
+      });
 }
 
 }  // namespace tyer::etcd

@@ -5,7 +5,7 @@
 // While down, calls are refused at once (not sent), and the servers are tried in turn. A login is a token that is asked for
 // when the first call needs it, and again when the server does not know it any more.
 //
-// Thread safety: for one thread, the one in run(); only `fire` and what gRPC's threads put into the inbox are from others.
+// Thread safety: for one thread, the one in run(); only `fire`, `find` and what gRPC's threads put into the inbox are from others.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -89,8 +89,10 @@ class link {
   std::size_t server() const { return at_; }
   std::size_t servers() const { return channels_.size(); }
 
-  // From any thread: deletes a key if it is still as written at that revision (0: however it is).
+  // From any thread: deletes a key if it is still as written at that revision.
   void fire(const std::string& key, std::int64_t modified, std::chrono::milliseconds within, std::function<void(bool)>);
+  // From any thread: the revision at which it was written; 0 if it is not there, or nobody says.
+  void find(const std::string& key, std::chrono::milliseconds within, std::function<void(std::int64_t modified)>);
 
   void log_in_anew() { set_token({}); }
   time_point next() const { return probing_ ? time_point::max() : probe_at_; }
@@ -104,6 +106,10 @@ class link {
   void launch(std::shared_ptr<flight<Request, Response>>);
   template <class Request, class Response>
   void landed(std::shared_ptr<flight<Request, Response>>, const grpc::Status&);
+
+  template <class Request, class Response>
+  void shoot(const char* method, Request, std::chrono::milliseconds within,
+             std::function<void(const grpc::Status&, const Response&)>);
 
   void with_token(std::function<void(const failure*)>);
   void logged_in(const failure*, pb::AuthenticateResponse&);
@@ -129,7 +135,7 @@ class link {
   int under_way_ = 0;                         // calls and streams
   std::set<grpc::ClientContext*> in_flight_;  // of calls
 
-  std::mutex fire_mutex_;  // what `fire` uses of the above
+  std::mutex fire_mutex_;  // what `fire` and `find` use of the above
   std::shared_ptr<grpc::Channel> fire_channel_;
   std::string fire_token_;
 };
