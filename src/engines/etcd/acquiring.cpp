@@ -9,6 +9,8 @@ namespace tyer::etcd {
 namespace {
 
 constexpr int leases_tried_max = 3;
+// How long after its deadline a write may still be done: etcd gives up after seven seconds itself.
+constexpr std::chrono::seconds late_writes_max{15};
 
 }  // namespace
 
@@ -80,7 +82,10 @@ void etcd_engine::start_acquiring(const std::shared_ptr<acquiring>& a) {
 void etcd_engine::spare(acquiring& a) {
   a.spared_until = a.o->sent + std::max(a.wish.r.ttl, a.wish.r.waiter_ttl);
   const auto at = mine_.find(a.wish.r.what.who);
-  if (at == mine_.end()) return dues_->set(a.key, 0, a.spared_until);
+  if (at == mine_.end()) {
+    perhaps_written_[a.key] = a.o->sent + late_writes_max;
+    return dues_->set(a.key, 0, a.spared_until);
+  }
   mine& m = at->second;
   a.wish.known = m.due > environment_.clock->now();
   if (!a.wish.known) return;  // too late: it is taken away, and comes back as a new one
@@ -135,7 +140,7 @@ void etcd_engine::try_free(const std::shared_ptr<acquiring>& a) {
       method::txn, std::move(t), a->o->deadline, [this, a, s](const failure* f, pb::TxnResponse& answer) mutable {
         if (f != nullptr) {
           if (f->words.find("lease not found") != f->words.npos) return again_with_new_lease(a, a->wish.hold_lease);
-          if (f->kind != why::unknown) dues_->forget(a->key);
+          if (f->kind != why::unknown) forget_write(a->key);
           return fail(a->o, *f);
         }
         link_.saw(answer.header());
@@ -152,7 +157,7 @@ void etcd_engine::look_and_take(const std::shared_ptr<acquiring>& a, const pb::R
                                 std::int64_t revision) {
   auto l = ledger::from(keys_, read, revision);
   if (auto* wrong = std::get_if<failure>(&l)) {
-    dues_->forget(a->key);
+    forget_write(a->key);
     return fail(a->o, std::move(*wrong));
   }
   settle_acquiring(a, std::get<ledger>(std::move(l)));
@@ -229,7 +234,7 @@ void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l)
   if (auto* f = std::get_if<failure>(&a->result)) {
     if (s == nullptr) {
       find_lost(who);
-      dues_->forget(a->key);
+      forget_write(a->key);
     }
     return fail(a->o, std::move(*f));
   }
@@ -239,7 +244,7 @@ void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l)
   }
   if (s == nullptr) {
     find_lost(who);
-    dues_->forget(a->key);
+    forget_write(a->key);
   } else if (std::holds_alternative<tyer::engine::queued>(result)) {
     const auto due = a->o->sent + (s->waits() ? a->wish.r.waiter_ttl : a->wish.r.ttl);
     mine& m = have(a->name, *s, due);

@@ -155,6 +155,9 @@ class etcd_engine final : public engine::engine, link::listener {
   void read_own(const id&);
   void take_away(const std::string& key, std::int64_t modified);
   void gave_up(const std::string& key, std::int64_t modified, bool deleted);
+  void forget_write(const std::string& key);
+  void found_written(const std::string& key, std::int64_t modified);
+  void look_later(const std::string& key);
   void start_due_watches(time_point now);
 
   const config config_;
@@ -171,6 +174,7 @@ class etcd_engine final : public engine::engine, link::listener {
   std::deque<std::pair<time_point, id>> to_watch_;  // holds, when they have lasted long enough to be worth it
   std::unordered_map<std::string, std::deque<std::pair<op, std::function<void()>>>> queues_;
   std::unordered_map<id, mine, core::id_hash> mine_;
+  std::map<std::string, time_point> perhaps_written_;  // by requests without an answer; looked for until then
   std::map<std::string, watches::number> watched_;
   reply<tyer::engine::done> closing_;
   bool closed_ = false, cancelled_ = false;

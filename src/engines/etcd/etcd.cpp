@@ -26,11 +26,8 @@ etcd_engine::etcd_engine(const config& c, const tyer::engine::environment& e)
       watches_(link_) {
   dues_ = std::make_shared<dues>(*e.clock, [this, box = box_](const std::string& key, std::int64_t modified) {
     if (modified != 0) return take_away(key, modified);
-    link_.find(key, environment_.request_timeout, [this, box, key](std::int64_t found) {
-      box->put([this, key, found] {
-        if (found != 0 && !closed_ && !dues_->awaits(key)) take_away(key, found);
-      });
-    });
+    link_.find(key, environment_.request_timeout,
+               [this, box, key](std::int64_t found) { box->put([this, key, found] { found_written(key, found); }); });
   });
 }
 

@@ -65,25 +65,29 @@ class Seldom(Fault):
 
 class KillClient(Regular):
     name = "client_kill"
-    every_s = 1.0
     unrest = 0.05
+
+    def __init__(self, every_s: float = 1.0):
+        self.every_s = every_s
 
     def do(self, lab: Lab, dice: random.Random) -> str:
         return f"pid {lab.clients.kill_one(dice)}"
 
 
 class PauseClient(Regular):
-    """SIGSTOP for half a ttl to three: the holder that believes."""
+    """SIGSTOP for half a ttl to three, or more where leases are longer: the holder that believes."""
 
     name = "client_pause"
-    every_s = 1.2
     at_once_max = 3
+
+    def __init__(self, every_s: float = 1.2, ttls_max: float = 3.0):
+        self.every_s, self._ttls_max = every_s, ttls_max
 
     def do(self, lab: Lab, dice: random.Random) -> str | None:
         child = lab.clients.stop_one(dice, self.at_once_max)
         if child is None:
             return None
-        seconds = dice.uniform(0.5, 3.0) * lab.load.ttl_ms / 1000
+        seconds = dice.uniform(0.5, self._ttls_max) * lab.load.ttl_ms / 1000
         lab.timeline.undo_after(seconds, lambda: lab.clients.resume(child))
         return f"pid {child.pid} for {seconds:.2f} s"
 
