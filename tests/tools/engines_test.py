@@ -281,6 +281,14 @@ class Etcd3(Deployment):
         engines("wait", self.engine)
         self.assertEqual(len(self.members()), 3)
 
+    def test_5_they_reach_each_other_where_they_are_told_to(self) -> None:
+        engines("announce", self.engine, "1", "2", code=2)
+        swapped = [self.nodes[i]["ports"]["peer"] for i in (1, 2, 0)]  # somebody else answers there
+        engines("announce", self.engine, *map(str, swapped))
+        for i, node in enumerate(self.nodes):
+            with open(os.path.join(node["dir"], "joined.json"), encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["initial-advertise-peer-urls"], f"http://127.0.0.1:{swapped[i]}")
+
 
 class Etcd(Deployment):
     kind = "etcd"

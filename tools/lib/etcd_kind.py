@@ -151,7 +151,7 @@ class Etcd(Kind):
         return os.path.join(instance.node_folder(node), "joined.json")
 
     def _how_it_joined(self, instance: Instance, node: Node) -> dict[str, str]:
-        """Nothing if it was there from the beginning."""
+        """Nothing if it was there from the beginning, and nobody said how to reach it."""
         if not os.path.exists(self._joined(instance, node)):
             return {}
         with open(self._joined(instance, node), encoding="utf-8") as file:
@@ -187,10 +187,19 @@ class Etcd3(Etcd):
 
         self._until(gone, instance, other, {"member/remove": {"ID": old}})
         self._until(there, instance, other, {"member/add": {"peerURLs": own}})
-        all_of_them = ",".join(f"{name}={member['peerURLs'][0]}" for name, member in before.items())
-        how = {"initial-cluster-state": "existing", "initial-cluster": all_of_them}
+        urls = {name: member["peerURLs"][0] for name, member in before.items()}
+        self._join(instance, node, urls, {"initial-cluster-state": "existing"})
+
+    def announce(self, instance: Instance, ports: list[int]) -> None:
+        urls = {node.name: f"http://127.0.0.1:{port}" for node, port in zip(instance.nodes, ports, strict=True)}
+        for node in instance.nodes:
+            self._join(instance, node, urls, {})
+
+    def _join(self, instance: Instance, node: Node, urls: dict[str, str], how: dict[str, str]) -> None:
+        """For its next start without data."""
+        how |= {"initial-cluster": ",".join(f"{name}={url}" for name, url in urls.items())}
         with open(self._joined(instance, node), "w", encoding="utf-8") as file:
-            json.dump(how | {"initial-advertise-peer-urls": own[0]}, file)
+            json.dump(how | {"initial-advertise-peer-urls": urls[node.name]}, file)
 
     def _until(self, done: Callable[[list[dict]], object], instance: Instance, node: Node, steps: dict) -> list[dict]:
         """The members, when they are as they should be. Asks again while the servers refuse: after anything has happened

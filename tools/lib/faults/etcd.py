@@ -49,14 +49,13 @@ class Etcd(Servers):
         return uris
 
     def _lead_peers_through_proxies(self, lab: Lab) -> None:
-        """Told to all, and used by all when they have started again."""
+        """From the very beginning: servers that have ever known each other otherwise go on so."""
         self._peers: dict[str, Proxy] = {}
         for facts in self.nodes:
-            node = facts["name"]
-            self._peers[node] = lab.make_proxy(f"{node}-peer", facts["ports"]["peer"], rules="", speaks="any")
-            words = {"ID": self._id(node), "peerURLs": [f"http://127.0.0.1:{self._peers[node].port}"]}
-            self.ask_json(node, "cluster/member/update", words)
-        engines("restart", self.id)
+            node, port = facts["name"], facts["ports"]["peer"]
+            self._peers[node] = lab.make_proxy(f"{node}-peer", port, rules="", speaks="any")
+        engines("announce", self.id, *(str(proxy.port) for proxy in self._peers.values()))
+        engines("restart", self.id, "--lose-data")
 
     # --- what the servers say ---
 
