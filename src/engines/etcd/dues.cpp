@@ -1,5 +1,7 @@
 #include "engines/etcd/dues.hpp"
 
+#include "engines/etcd/moments.hpp"
+
 #include <grpcpp/alarm.h>
 
 #include <algorithm>
@@ -32,14 +34,12 @@ void dues::close() {
 
 void dues::arm(time_point at) {
   armed_ = at;
-  const auto left = std::max<lease_clock::duration>(at - clock_.now(), lease_clock::duration{0});
   auto alarm = std::make_shared<grpc::Alarm>();
   auto* const raw = alarm.get();
-  raw->Set(std::chrono::system_clock::now() + std::chrono::ceil<std::chrono::system_clock::duration>(left),
-           [weak = weak_from_this(), alarm = std::move(alarm)](bool) mutable {
-             if (const auto self = weak.lock()) self->rang();
-             alarm.reset();
-           });
+  raw->Set(from_now(at - clock_.now()), [weak = weak_from_this(), alarm = std::move(alarm)](bool) mutable {
+    if (const auto self = weak.lock()) self->rang();
+    alarm.reset();
+  });
 }
 
 void dues::rang() {

@@ -17,7 +17,6 @@ namespace tyer::etcd {
 // Thread safety: everything from any thread.
 class dues : public std::enable_shared_from_this<dues> {
  public:
-  using system_time = std::chrono::system_clock::time_point;
   using on_due = std::function<void(const std::string& key, std::int64_t modified)>;
 
   dues(const core::clock& c, on_due f) : clock_(c), on_due_(std::move(f)) {}

@@ -197,7 +197,7 @@ void link::shoot(const char* path, Request request, std::chrono::milliseconds wi
   };
   auto s = std::make_shared<shot>();
   s->request = std::move(request);
-  s->context.set_deadline(std::chrono::system_clock::now() + within);
+  s->context.set_deadline(from_now(within));
   std::shared_ptr<grpc::Channel> channel;
   {
     const std::lock_guard lock{fire_mutex_};

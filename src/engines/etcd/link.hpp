@@ -13,6 +13,7 @@
 #include "engines/etcd/config.hpp"
 #include "engines/etcd/inbox.hpp"
 #include "engines/etcd/ledger.hpp"
+#include "engines/etcd/moments.hpp"
 #include "engines/etcd/rpc.pb.h"
 #include "engines/etcd/stream.hpp"
 
@@ -184,9 +185,7 @@ void link::launch(std::shared_ptr<flight<Request, Response>> f) {
   }
   f->context = std::make_unique<grpc::ClientContext>();
   if (f->needs_token && !token_.empty()) f->context->AddMetadata("token", token_);
-  const auto left = f->deadline - environment_.clock->now();
-  f->context->set_deadline(std::chrono::system_clock::now() +
-                           std::chrono::duration_cast<std::chrono::system_clock::duration>(left));
+  f->context->set_deadline(from_now(f->deadline - environment_.clock->now()));
   f->with = at_;
   f->response.Clear();
   grpc::TemplatedGenericStub<Request, Response> stub{channels_[at_]};
