@@ -92,6 +92,20 @@ class PauseClient(Regular):
         return f"pid {child.pid} for {seconds:.2f} s"
 
 
+class MoveClientClock(Regular):
+    """The wall clock of a client jumps, and back: nothing may count on it. Not for long, since what the client then asks
+    the kernel to wait for is off by as much, which no real clock does."""
+
+    name = "client_clock"
+    every_s = 1.0
+
+    def do(self, lab: Lab, dice: random.Random) -> str:
+        seconds = dice.choice((-1, 1)) * dice.choice((0.3, 3.0, 3600.0))
+        child = lab.clients.move_clock(dice, seconds)
+        lab.timeline.undo_after(dice.uniform(0.1, 1.0), lambda: lab.clients.right_clock(child))
+        return f"pid {child.pid} by {seconds:g} s"
+
+
 class DropReply(Regular):
     """The server acts, and nobody hears of it. Counted by the proxy, when it has really happened."""
 

@@ -182,11 +182,13 @@ SCENARIOS = {
             about="mutexes on three etcd servers, which fail, are stopped, cut off, and replaced; leases are revoked",
             engine=("etcd3", []),
             servers=Etcd,
+            load=Load(clocks=True),
             lingers_ms=ETCD_LINGERS_MS,
             faults=[
                 # What the dead have left blocks a name three times as long as in Redis.
                 kinds.KillClient(every_s=2.5),
                 kinds.PauseClient(every_s=2.0, ttls_max=5.0),
+                kinds.MoveClientClock(),
                 kinds.Turns(
                     "leader_kill", "leader_pause_short", "leader_pause_long", "leader_moves", "leader_alone",
                     "follower_alone", "follower_kill", "member_replaced", "clients_without_one", "clients_without_all",
