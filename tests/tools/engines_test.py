@@ -268,6 +268,27 @@ class Etcd3(Deployment):
         engines("wait", self.engine)
         self.assertEqual(len(self.members()), 3)
 
+    def test_4_a_new_one_takes_the_place_of_one_that_is_gone(self) -> None:
+        before = self.ctl("--user=root:a/b c", "member", "list").splitlines()
+        replaced = engines("replace", self.engine, "leader")
+        engines("wait", self.engine)
+        after = self.ctl("--user=root:a/b c", "member", "list").splitlines()
+        self.assertEqual(len(set(before) & set(after)), 2)
+        self.assertIn(replaced, (self.members()[f"follower-{i}"]["name"] for i in range(2)))
+        self.assertEqual(self.ctl("--user=some body:a/b c", "get", "key").split(), ["key", "value"])
+        engines("kill", self.engine, replaced)
+        engines("restart", self.engine, replaced)  # as the new one that it is
+        engines("wait", self.engine)
+        self.assertEqual(len(self.members()), 3)
+
+    def test_5_they_reach_each_other_where_they_are_told_to(self) -> None:
+        engines("announce", self.engine, "1", "2", code=2)
+        swapped = [self.nodes[i]["ports"]["peer"] for i in (1, 2, 0)]  # somebody else answers there
+        engines("announce", self.engine, *map(str, swapped))
+        for i, node in enumerate(self.nodes):
+            with open(os.path.join(node["dir"], "joined.json"), encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["initial-advertise-peer-urls"], f"http://127.0.0.1:{swapped[i]}")
+
 
 class Etcd(Deployment):
     kind = "etcd"

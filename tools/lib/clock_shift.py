@@ -1,4 +1,4 @@
-"""A wall clock of its own for each server of an instance, that can be moved while the server runs."""
+"""A wall clock of its own for a process, that can be moved while it runs: of each server of an instance, for one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ _SOURCE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "clock_shift
 
 
 def make(instance: Instance) -> None:
-    command = ["cc", "-O2", "-shared", "-fPIC", "-o", _library(instance), _SOURCE]
+    compile_to(_library(instance))
+
+
+def compile_to(library: str) -> None:
+    command = ["cc", "-O2", "-shared", "-fPIC", "-o", library, _SOURCE]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_S_MAX, check=False)
     except FileNotFoundError:
@@ -26,8 +30,7 @@ def make(instance: Instance) -> None:
 def environment(instance: Instance, node: Node) -> dict[str, str]:
     """For the server's start. What a clock is off stays the same over a restart."""
     if not os.path.exists(_offset(instance, node)):
-        with open(_offset(instance, node), "wb") as file:
-            file.write(struct.pack("q", 0))
+        begin(_offset(instance, node))
     # Relative, because a space in the path would make two libraries of it.
     library = os.path.relpath(_library(instance), instance.node_folder(node))
     return {"LD_PRELOAD": library, "TYER_CLOCK_SHIFT": _offset(instance, node)}
@@ -39,8 +42,18 @@ def move(instance: Instance, node: Node, seconds: float) -> None:
         raise EngineError(f"the clocks of {instance.id} cannot be moved: it was started without --clock-shift", 2)
     if not abs(seconds) <= SHIFT_S_MAX:
         raise EngineError(f"a clock can be moved by at most {SHIFT_S_MAX:g} s", 2)
-    # In place, not by a new file: the server has this one mapped. Eight bytes at once, so it never sees a half.
-    with open(_offset(instance, node), "r+b", buffering=0) as file:
+    put(_offset(instance, node), seconds)
+
+
+def begin(offset: str) -> None:
+    """The file that says how far a clock is off. To be there before the process starts."""
+    with open(offset, "wb") as file:
+        file.write(struct.pack("q", 0))
+
+
+def put(offset: str, seconds: float) -> None:
+    # In place, not by a new file: the process has this one mapped. Eight bytes at once, so it never sees a half.
+    with open(offset, "r+b", buffering=0) as file:
         file.write(struct.pack("q", round(seconds * 1e9)))
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import base64
-import http.client
 import json
 import os
+import shutil
+import time
+from collections.abc import Callable
 
+import etcd_json
 import throwaway_tls
 from instances import EngineError, Instance, Node
-from kinds import Kind
+from kinds import Kind, wait_on
 from members import Member, numbered
 
-ANSWER_S_MAX = 2.0
+# A server is let in only when all others have been connected to each other for five seconds.
+LET_IN_S_MAX = 30.0
 
 
 class Etcd(Kind):
@@ -53,6 +56,7 @@ class Etcd(Kind):
         if instance.options["tls"]:
             tls = self._tls(instance)
             settings |= {"cert-file": f"{tls}/server.crt", "key-file": f"{tls}/server.key"}
+        settings |= self._how_it_joined(instance, node)
         settings |= dict(instance.options["set"])
         if instance.options["tls"] and settings.get("client-cert-auth") == "true":
             # Not otherwise: an authority alone makes etcd refuse clients without a certificate.
@@ -108,7 +112,7 @@ class Etcd(Kind):
     def _ask_for_passwords(self, instance: Instance) -> None:
         """A user with rights to everything, and root, without whom etcd asks nobody. Once for all servers."""
         node, password = instance.running()[0], instance.options["password"]
-        everything = {"permType": "READWRITE", "key": _binary(b"\0"), "range_end": _binary(b"\0")}
+        everything = {"permType": "READWRITE", "key": etcd_json.binary(b"\0"), "range_end": etcd_json.binary(b"\0")}
         for path, words in (
             ("auth/role/add", {"name": "tyer"}),
             ("auth/role/grant", {"name": "tyer", "perm": everything}),
@@ -123,23 +127,16 @@ class Etcd(Kind):
         with open(self._mark(instance), "w", encoding="ascii"):
             pass
 
-    def _post(self, instance: Instance, node: Node, path: str, words: dict) -> dict:
-        if instance.options["tls"]:
-            context = throwaway_tls.client_context(self._tls(instance))
-            connection = http.client.HTTPSConnection("127.0.0.1", node.port, timeout=ANSWER_S_MAX, context=context)
-        else:
-            connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=ANSWER_S_MAX)
+    def _post(self, instance: Instance, node: Node, path: str, words: dict, as_root: bool = False) -> dict:
+        tls = throwaway_tls.client_context(self._tls(instance)) if instance.options["tls"] else None
         try:
-            connection.request("POST", f"/v3/{path}", json.dumps(words), {"Content-Type": "application/json"})
-            answer = connection.getresponse()
-            text = answer.read().decode(errors="replace")
-            if answer.status != 200:
-                raise EngineError(f"{node.name} answered {path} with: {text.strip()}")
-            return json.loads(text)
-        except http.client.HTTPException as error:
-            raise OSError(f"{node.name} broke off: {error!r}") from None
-        finally:
-            connection.close()
+            token, password = "", instance.options["password"]
+            if as_root and password:
+                login = {"name": "root", "password": password}
+                token = etcd_json.ask(node.port, "auth/authenticate", login, tls=tls)["token"]
+            return etcd_json.ask(node.port, path, words, tls=tls, token=token)
+        except etcd_json.Refused as error:
+            raise EngineError(f"{node.name} answered {path} with: {error}") from None
 
     def _scheme(self, instance: Instance) -> str:
         return "https" if instance.options["tls"] else "http"
@@ -149,6 +146,16 @@ class Etcd(Kind):
 
     def _mark(self, instance: Instance) -> str:
         return os.path.join(instance.folder, "asks-for-passwords")
+
+    def _joined(self, instance: Instance, node: Node) -> str:
+        return os.path.join(instance.node_folder(node), "joined.json")
+
+    def _how_it_joined(self, instance: Instance, node: Node) -> dict[str, str]:
+        """Nothing if it was there from the beginning, and nobody said how to reach it."""
+        if not os.path.exists(self._joined(instance, node)):
+            return {}
+        with open(self._joined(instance, node), encoding="utf-8") as file:
+            return json.load(file)
 
     def wipe(self, instance: Instance, node: Node) -> None:
         super().wipe(instance, node)
@@ -161,6 +168,55 @@ class Etcd3(Etcd):
     about = "three etcd servers that are one"
     node_names = [f"node-{i}" for i in range(3)]
 
+    def replace(self, instance: Instance, node: Node) -> None:
+        """The others forget it, and let it in again: under the same name and address it is a new one, that gets all data
+        from them."""
+        shutil.rmtree(self.data(instance, node), ignore_errors=True)
+        others = [other for other in instance.running() if other is not node]
+        if len(others) < 2:
+            raise EngineError("a server can be replaced only while the others are a majority")
+        other = others[0]
+        before = {member["name"]: member for member in self._until(bool, instance, other, {})}
+        old, own = before[node.name]["ID"], before[node.name]["peerURLs"]
+
+        def gone(members: list[dict]) -> bool:
+            return all(member["ID"] != old for member in members)
+
+        def there(members: list[dict]) -> bool:
+            return any(member["peerURLs"] == own for member in members)
+
+        self._until(gone, instance, other, {"member/remove": {"ID": old}})
+        self._until(there, instance, other, {"member/add": {"peerURLs": own}})
+        urls = {name: member["peerURLs"][0] for name, member in before.items()}
+        self._join(instance, node, urls, {"initial-cluster-state": "existing"})
+
+    def announce(self, instance: Instance, ports: list[int]) -> None:
+        urls = {node.name: f"http://127.0.0.1:{port}" for node, port in zip(instance.nodes, ports, strict=True)}
+        for node in instance.nodes:
+            self._join(instance, node, urls, {})
+
+    def _join(self, instance: Instance, node: Node, urls: dict[str, str], how: dict[str, str]) -> None:
+        """For its next start without data."""
+        how |= {"initial-cluster": ",".join(f"{name}={url}" for name, url in urls.items())}
+        with open(self._joined(instance, node), "w", encoding="utf-8") as file:
+            json.dump(how | {"initial-advertise-peer-urls": urls[node.name]}, file)
+
+    def _until(self, done: Callable[[list[dict]], object], instance: Instance, node: Node, steps: dict) -> list[dict]:
+        """The members, when they are as they should be. Asks again while the servers refuse: after anything has happened
+        to them, they want some quiet first."""
+        deadline = time.monotonic() + LET_IN_S_MAX
+        while True:
+            missing = f"the servers do not agree on who is one of them: {steps}"
+            try:
+                members = self._post(instance, node, "cluster/member/list", {}, as_root=True)["members"]
+                if done(members):
+                    return members
+                for path, words in steps.items():
+                    self._post(instance, node, f"cluster/{path}", words, as_root=True)
+            except (OSError, EngineError) as error:
+                missing = str(error)
+            wait_on(deadline, missing)
+
 
 def _user(instance: Instance) -> str:
     return instance.options["user"] or "tyer"
@@ -168,7 +224,3 @@ def _user(instance: Instance) -> str:
 
 def _peer(node: Node) -> str:
     return f"http://127.0.0.1:{node.ports['peer']}"
-
-
-def _binary(raw: bytes) -> str:
-    return base64.b64encode(raw).decode("ascii")

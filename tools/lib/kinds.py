@@ -71,6 +71,14 @@ class Kind:
         """Moves a slot to another master; it is between the two for at least this long."""
         raise EngineError(f"engine kind '{self.name}' has no slots", 2)
 
+    def replace(self, instance: Instance, node: Node) -> None:
+        """Makes the others ready for a new server in the place of this one, which is down, and has no data after it."""
+        raise EngineError(f"engine kind '{self.name}' has no server that could be replaced", 2)
+
+    def announce(self, instance: Instance, ports: list[int]) -> None:
+        """From their next start without data on, the servers reach each other at these ports."""
+        raise EngineError(f"engine kind '{self.name}' has no servers that reach each other at other ports", 2)
+
     def uri(self, instance: Instance) -> str:
         raise NotImplementedError
 

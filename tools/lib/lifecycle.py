@@ -74,6 +74,18 @@ def restart(store: Store, which: str, words: list[str], lose_data: bool) -> list
         return nodes
 
 
+def replace(store: Store, which: str, word: str) -> Node:
+    """As an operator does whose machine is gone for good."""
+    with store.held(which) as instance:
+        kind = catalog.find(instance.kind)
+        node = kind.member(instance, word)
+        if node.process:
+            node.process.kill()
+        kind.replace(instance, node)
+        _start(kind, instance, [node], end_with_parent=False)
+        return node
+
+
 def kill(store: Store, which: str, words: list[str]) -> list[Node]:
     with _disturbed(store, which, words) as nodes:
         for node in nodes:

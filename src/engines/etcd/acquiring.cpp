@@ -9,6 +9,8 @@ namespace tyer::etcd {
 namespace {
 
 constexpr int leases_tried_max = 3;
+// How long after its deadline a write may still be done: etcd gives up after seven seconds itself.
+constexpr std::chrono::seconds late_writes_max{15};
 
 }  // namespace
 
@@ -19,6 +21,7 @@ struct etcd_engine::acquiring {
   ledger::wish wish;
   int tries = 0;
   bool needs_place = false, comes_back = false;
+  time_point spared_until;
   std::variant<answer, failure> result;
 
   bool renewing = false;
@@ -62,11 +65,28 @@ void etcd_engine::start_acquiring(const std::shared_ptr<acquiring>& a) {
     if (a->o->over()) return next_of(a->o);
     if (too_late(a->o)) return;
     a->wish.hold_lease = lease;
+    spare(*a);
     const bool known = mine_.contains(a->wish.r.what.who);
     const auto next_part = static_cast<std::uint64_t>(link_.revision() + 1) * places_per_revision;
     if (!known && a->wish.r.seen < next_part) return try_free(a);
     read_and_settle(a->o, [](ledger&) {}, [this, a](ledger& l) { settle_acquiring(a, std::move(l)); });
   });
+}
+
+// What this request may make a hold of is not taken away before that hold would be over. Should the answer get lost, it
+// is then: it is not to stay for as long as others keep the lease.
+void etcd_engine::spare(acquiring& a) {
+  a.spared_until = a.o->sent + std::max(a.wish.r.ttl, a.wish.r.waiter_ttl);
+  const auto at = mine_.find(a.wish.r.what.who);
+  if (at == mine_.end()) {
+    perhaps_written_[a.key] = a.o->sent + late_writes_max;
+    return dues_->set(a.key, 0, a.spared_until);
+  }
+  mine& m = at->second;
+  a.wish.known = m.due > environment_.clock->now();
+  if (!a.wish.known) return;  // too late: it is taken away, and comes back as a new one
+  m.due = std::max(m.due, a.spared_until);
+  dues_->set(m.key, m.modified, m.due);
 }
 
 // While the answer is on its way, the lease is kept.
@@ -111,14 +131,12 @@ void etcd_engine::try_free(const std::shared_ptr<acquiring>& a) {
   auto& r = *t.add_failure()->mutable_request_range();
   r.set_key(room.from);
   r.set_range_end(room.to);
-  // Should the answer get lost, the key is not to stay for as long as others keep the lease.
-  dues_->set(a->key, 0, a->o->sent + a->wish.r.ttl);
   if (!leases_.kept_since(a->wish.hold_lease, a->o->sent)) renew_for(a, a->wish.hold_lease);
   link_.call<pb::TxnRequest, pb::TxnResponse>(
       method::txn, std::move(t), a->o->deadline, [this, a, s](const failure* f, pb::TxnResponse& answer) mutable {
         if (f != nullptr) {
           if (names_a_lost_lease(*f)) return again_with_new_lease(a, a->wish.hold_lease);
-          if (f->kind != why::unknown) dues_->forget(a->key);
+          if (f->kind != why::unknown) forget_write(a->key);
           return fail(a->o, *f);
         }
         link_.saw(answer.header());
@@ -135,7 +153,7 @@ void etcd_engine::look_and_take(const std::shared_ptr<acquiring>& a, const pb::R
                                 std::int64_t revision) {
   auto l = ledger::from(keys_, read, revision);
   if (auto* wrong = std::get_if<failure>(&l)) {
-    dues_->forget(a->key);
+    forget_write(a->key);
     return fail(a->o, std::move(*wrong));
   }
   settle_acquiring(a, std::get<ledger>(std::move(l)));
@@ -189,7 +207,6 @@ void etcd_engine::take_place(const std::shared_ptr<acquiring>& a) {
       r.set_key(room.from);
       r.set_range_end(room.to);
     }
-    dues_->set(a->key, 0, a->o->sent + a->wish.r.waiter_ttl);
     if (!leases_.kept_since(lease, a->o->sent)) leases_.renew(lease, [](const failure*, bool) {});
     link_.call<pb::TxnRequest, pb::TxnResponse>(
         method::txn, std::move(t), a->o->deadline, [this, a, lease](const failure* wrong, pb::TxnResponse& answer) {
@@ -211,7 +228,7 @@ void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l)
   if (auto* f = std::get_if<failure>(&a->result)) {
     if (s == nullptr) {
       find_lost(who);
-      dues_->forget(a->key);
+      forget_write(a->key);
     }
     return fail(a->o, std::move(*f));
   }
@@ -221,10 +238,14 @@ void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l)
   }
   if (s == nullptr) {
     find_lost(who);
-    dues_->forget(a->key);
+    forget_write(a->key);
   } else if (std::holds_alternative<tyer::engine::queued>(result)) {
     const auto due = a->o->sent + (s->waits() ? a->wish.r.waiter_ttl : a->wish.r.ttl);
     mine& m = have(a->name, *s, due);
+    if (m.due == a->spared_until) {  // as a place it has less
+      m.due = due;
+      dues_->set(m.key, m.modified, m.due);
+    }
     leases_.renew(s->lease, [](const failure*, bool) {});
     watch_own(m);
     watch_ahead(m, l);

@@ -67,6 +67,7 @@ class etcd_engine final : public frame {
 
   // --- acquiring.cpp ---
   void start_acquiring(const std::shared_ptr<acquiring>&);
+  void spare(acquiring&);
   void try_free(const std::shared_ptr<acquiring>&);
   void look_and_take(const std::shared_ptr<acquiring>&, const pb::RangeResponse&, std::int64_t revision);
   void take_place(const std::shared_ptr<acquiring>&);
@@ -104,9 +105,13 @@ class etcd_engine final : public frame {
   void seen_ahead(const id&, ledger);
   void read_own(const id&);
   void gave_up(const std::string& key, std::int64_t modified, bool deleted) override;
+  void forget_write(const std::string& key);
+  void found_written(const std::string& key, std::optional<std::int64_t> modified) override;
+  void look_later(const std::string& key);
 
   const keys keys_;
   std::unordered_map<id, mine, core::id_hash> mine_;
+  std::map<std::string, time_point> perhaps_written_;  // by requests without an answer; looked for until then
 };
 
 }  // namespace tyer::etcd

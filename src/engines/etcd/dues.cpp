@@ -17,6 +17,11 @@ void dues::forget(const std::string& key) {
   all_.erase(key);
 }
 
+bool dues::awaits(const std::string& key) const {
+  const std::lock_guard lock{mutex_};
+  return all_.contains(key);
+}
+
 void dues::close() {
   const std::lock_guard lock{mutex_};
   closed_ = true;
@@ -25,11 +30,9 @@ void dues::close() {
 
 void dues::arm(time_point at) {
   armed_ = at;
-  const auto left = std::max<lease_clock::duration>(at - clock_.now(), lease_clock::duration{0});
-  wire::at(std::chrono::system_clock::now() + std::chrono::ceil<std::chrono::system_clock::duration>(left),
-           [weak = weak_from_this()] {
-             if (const auto self = weak.lock()) self->rang();
-           });
+  wire::after(at - clock_.now(), [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->rang();
+  });
 }
 
 void dues::rang() {

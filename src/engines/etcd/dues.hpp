@@ -17,14 +17,14 @@ namespace tyer::etcd {
 // Thread safety: everything from any thread.
 class dues : public std::enable_shared_from_this<dues> {
  public:
-  using system_time = std::chrono::system_clock::time_point;
   using on_due = std::function<void(const std::string& key, std::int64_t modified)>;
 
   dues(const core::clock& c, on_due f) : clock_(c), on_due_(std::move(f)) {}
 
-  // Due then, unless it is set again; as it was written at that revision (0: however it is).
+  // Due then, unless it is set again; as it was written at that revision (0: not known yet).
   void set(const std::string& key, std::int64_t modified, time_point due);
   void forget(const std::string& key);
+  bool awaits(const std::string& key) const;  // its time has not come yet
   void close();
 
  private:
@@ -36,7 +36,7 @@ class dues : public std::enable_shared_from_this<dues> {
   void rang();
 
   const core::clock& clock_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   on_due on_due_;
   std::map<std::string, due> all_;
   time_point armed_ = time_point::max();

@@ -19,8 +19,9 @@ bool names_a_lost_lease(const failure& f) { return f.words.find("lease not found
 frame::frame(const config& c, const tyer::engine::environment& e, std::string probe_key)
     : config_(c), environment_(e), link_(c, e, box_, std::move(probe_key)), leases_(link_, e), watches_(link_) {
   dues_ = std::make_shared<dues>(*e.clock, [this, box = box_](const std::string& key, std::int64_t modified) {
-    link_.fire(key, modified, environment_.request_timeout, [this, box, key, modified](bool deleted) {
-      box->put([this, key, modified, deleted] { gave_up(key, modified, deleted); });
+    if (modified != 0) return take_away(key, modified);
+    link_.find(key, environment_.request_timeout, [this, box, key](std::optional<std::int64_t> found) {
+      box->put([this, key, found] { found_written(key, found); });
     });
   });
 }
@@ -49,6 +50,14 @@ void frame::on_down(const failure& f) {
   leases_.on_down();
   watches_.on_down();
   if (!closed_) events_->down(f);
+}
+
+// Always as it was written at some revision: what is written there until the request arrives is not meant. Whoever asks for
+// the key again meanwhile has it only by another write.
+void frame::take_away(const std::string& key, std::int64_t modified) {
+  link_.fire(key, modified, environment_.request_timeout, [this, box = box_, key, modified](bool deleted) {
+    box->put([this, key, modified, deleted] { gave_up(key, modified, deleted); });
+  });
 }
 
 // --- one operation after the other, for each name ---

@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -65,6 +66,8 @@ class frame : public engine::engine, link::listener {
   virtual void look_for_turns() = 0;          // what was said while nobody could be reached was missed
   virtual void watch_lasting(const id&) = 0;  // it has lasted long enough to be worth a watch
   virtual void gave_up(const std::string& key, std::int64_t modified, bool deleted) = 0;  // what nobody kept
+  // What a request without an answer was to write: 0 if it is not there, nothing if nobody says.
+  virtual void found_written(const std::string& key, std::optional<std::int64_t> modified) = 0;
   virtual std::set<std::int64_t> leases_of_holds() const = 0;
 
   // --- one operation ---
@@ -77,6 +80,7 @@ class frame : public engine::engine, link::listener {
   void fail(const op&, failure);
   bool too_late(const op&);  // then it has failed
   void watch_when_lasting(const id&);
+  void take_away(const std::string& key, std::int64_t modified);  // from any thread
   // Those that are alive; if one could not be asked, the operation fails instead. Perhaps called before it returns.
   void renew_all(const op&, const std::set<std::int64_t>& leases, std::function<void(std::set<std::int64_t>)>);
   // Events are missing: what the last of them would have said is found by reading.

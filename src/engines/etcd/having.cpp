@@ -36,6 +36,7 @@ etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, tim
   m.due = std::max(m.due, due);
   m.asked_count = std::max(m.asked_count, s.record.asked_count());
   if (!m.waits && !m.upgrading && m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
+  perhaps_written_.erase(m.key);
   dues_->set(m.key, m.modified, m.due);
   return m;
 }
@@ -100,7 +101,7 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
   m.handed_over = record->state() == pb::Record::HANDED_OVER;
   m.upgrading = record->upgrading();
   m.asked_count = std::max(m.asked_count, record->asked_count());
-  if (has_its_turn) m.due = environment_.clock->now() + m.waiter_ttl;
+  if (has_its_turn) m.due = std::max(m.due, environment_.clock->now() + m.waiter_ttl);
   dues_->set(m.key, m.modified, m.due);
   if ((has_its_turn || is_upgraded) && m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
   if (has_its_turn || is_upgraded) events_->wake(who);
@@ -180,10 +181,35 @@ void etcd_engine::gave_up(const std::string& key, std::int64_t modified, bool de
   const auto where = keys_.read(key);
   if (!where || !where->who) return;
   const auto at = mine_.find(*where->who);
-  if (at == mine_.end() || at->second.modified != modified) return;
+  if (at == mine_.end()) return look_later(key);
+  if (at->second.modified != modified) return;
   if (deleted) return lose(*where->who);
   const auto now = environment_.clock->now();
   if (at->second.due <= now) dues_->set(key, modified, now + again_after);
+}
+
+// --- what may have been written by a request whose answer got lost ---
+
+void etcd_engine::forget_write(const std::string& key) {
+  perhaps_written_.erase(key);
+  dues_->forget(key);
+}
+
+void etcd_engine::found_written(const std::string& key, std::optional<std::int64_t> modified) {
+  if (closed_ || dues_->awaits(key)) return;  // somebody asks for it again
+  modified.value_or(0) != 0 ? take_away(key, *modified) : look_later(key);
+}
+
+// Nobody answers, or it is not there: but a server that stood still, or was cut off, may write it when it goes on.
+void etcd_engine::look_later(const std::string& key) {
+  const auto at = perhaps_written_.find(key);
+  if (at == perhaps_written_.end() || closed_ || dues_->awaits(key)) return;
+  const auto now = environment_.clock->now();
+  if (at->second <= now && link_.is_up()) {
+    perhaps_written_.erase(at);
+    return;
+  }
+  dues_->set(key, 0, now + again_after);
 }
 
 }  // namespace tyer::etcd

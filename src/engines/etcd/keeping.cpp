@@ -50,11 +50,7 @@ void etcd_engine::keep(std::span<const target> targets, fate as, milliseconds tt
 void etcd_engine::read_kept(const std::shared_ptr<keeping>& k) {
   pb::TxnRequest t;
   for (const auto& one : k->all) {
-    // What we did not keep in time is over, even if the server still has it.
-    if (one.overdue)
-      t.add_success()->mutable_request_delete_range()->set_key(one.key);
-    else
-      t.add_success()->mutable_request_range()->set_key(one.key);
+    t.add_success()->mutable_request_range()->set_key(one.key);
   }
   if (k->all.empty()) t.add_success()->mutable_request_range()->set_key(keys_.beginning_with("").from);
   link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), k->o->deadline,
@@ -71,8 +67,9 @@ void etcd_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnRes
   for (std::size_t i = 0; i < k->all.size(); ++i) {
     const auto& one = k->all[i];
     const auto& read = answer.responses(static_cast<int>(i));
-    if (one.overdue || read.response_range().kvs_size() == 0) {
-      one.overdue ? lose(one.who) : find_lost(one.who);
+    if (one.overdue) continue;  // it is over, even if the server still has it: it is being taken away
+    if (read.response_range().kvs_size() == 0) {
+      find_lost(one.who);
       continue;
     }
     keep_one(k, i, read.response_range().kvs(0));

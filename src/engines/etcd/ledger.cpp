@@ -21,7 +21,7 @@ failure refused(std::string words) { return no(why::refused, errc::refused, std:
 
 // Before a seat is written again: its part is that of the write that granted it.
 void pin(seat& s) {
-  if (!s.fresh && s.record.part() == 0 && !s.waits()) {
+  if (!s.fresh && !s.granted && s.record.part() == 0 && !s.waits()) {
     s.record.set_part(s.part());
     s.record.set_place(0);
   }
@@ -141,7 +141,7 @@ void ledger::wrote(std::int64_t revision) {
     if (!s.dirty) continue;
     if (s.fresh) s.created = revision;
     s.modified = revision;
-    s.dirty = s.fresh = false;
+    s.dirty = s.fresh = s.granted = false;
   }
   floor_dirty_ = false;
   granted_ = 0;
@@ -243,7 +243,7 @@ std::variant<answer, failure> ledger::again(seat& s, const wish& w) {
   const bool strong_enough = s.how() == how || (s.how() == mode::exclusive && how == mode::shared);
   if (!strong_enough) return refused("this id holds the lock in another mode");
   const auto length = static_cast<std::uint64_t>(w.hold_lease_ttl.count());
-  if (s.record.state() == pb::Record::HANDED_OVER || s.record.lease_ms() < length) {
+  if (s.record.state() == pb::Record::HANDED_OVER || s.record.lease_ms() < length || !w.known) {
     pin(s);
     s.record.set_state(pb::Record::HOLDING);
     s.record.set_ttl_ms(std::max(s.record.ttl_ms(), static_cast<std::uint64_t>(w.r.ttl.count())));
@@ -308,6 +308,7 @@ seat* ledger::find_upgrade() {
 bool ledger::grant(seat& s, std::uint64_t seen) {
   const auto above = std::max({floor_, seen, s.record.seen()});
   if (above >= core::part_max) return false;
+  s.granted = true;
   s.record.set_part(0);
   s.record.set_place(granted_++);
   if (above >= static_cast<std::uint64_t>(revision_ + 1) * places_per_revision) {

@@ -47,6 +47,7 @@ struct seat {
   pb::Record record;
   std::int64_t created = 0, modified = 0, lease = 0;
   bool dirty = false, removed = false, fresh = false;
+  bool granted = false;  // by the write to come: its part is not known yet
 
   bool waits() const { return record.state() == pb::Record::WAITING; }
   mode how() const { return static_cast<mode>(record.mode()); }
@@ -81,6 +82,8 @@ class ledger {
     std::int64_t hold_lease = 0;                       // where a hold goes
     milliseconds hold_lease_ttl{}, place_lease_ttl{};  // the ttl, and the waiter ttl, as etcd grants them
     std::uint32_t waiters_max = 0;
+    bool known =
+        false;  // that it is mine, if it is: else it is written again, since it may be about to be deleted as it was
   };
   std::variant<answer, failure> acquire(const wish&);
   static pb::Record place(const wish&);  // in the queue, as acquire would write it

@@ -159,28 +159,45 @@ void link::set_token(std::string token) {
 
 // --- from other threads ---
 
-void link::fire(const std::string& key, std::int64_t modified, std::chrono::milliseconds within,
-                std::function<void(bool)> back) {
-  pb::TxnRequest t;
-  if (modified != 0) {
-    auto& c = *t.add_compare();
-    c.set_key(key);
-    c.set_target(pb::Compare::MOD);
-    c.set_mod_revision(modified);
-  }
-  t.add_success()->mutable_request_delete_range()->set_key(key);
-  wire::order o{nullptr, method::txn, {}};
+template <class Request, class Response>
+void link::shoot(const char* path, const Request& request, std::chrono::milliseconds within,
+                 std::function<void(const Response*)> back) {
+  wire::order o{nullptr, path, {}};
   {
     const std::lock_guard lock{fire_mutex_};
     o.to = fire_channel_;
     o.token = fire_token_;
   }
   if (!o.to) return;
-  wire::call(o, t.SerializeAsString(), std::chrono::system_clock::now() + within,
-             [back = std::move(back)](const wire::status& status, const std::string& bytes) {
-               pb::TxnResponse answer;
-               back(status.ok() && answer.ParseFromString(bytes) && answer.succeeded());
+  wire::call(o, request.SerializeAsString(), within,
+             [back = std::move(back)](const wire::status& s, const std::string& bytes) {
+               Response r;
+               back(s.ok() && r.ParseFromString(bytes) ? &r : nullptr);
              });
+}
+
+void link::fire(const std::string& key, std::int64_t modified, std::chrono::milliseconds within,
+                std::function<void(bool)> back) {
+  pb::TxnRequest t;
+  auto& c = *t.add_compare();
+  c.set_key(key);
+  c.set_target(pb::Compare::MOD);
+  c.set_mod_revision(modified);
+  t.add_success()->mutable_request_delete_range()->set_key(key);
+  shoot<pb::TxnRequest, pb::TxnResponse>(method::txn, t, within, [back = std::move(back)](const pb::TxnResponse* r) {
+    back(r != nullptr && r->succeeded());
+  });
+}
+
+void link::find(const std::string& key, std::chrono::milliseconds within,
+                std::function<void(std::optional<std::int64_t>)> back) {
+  pb::RangeRequest r;
+  r.set_key(key);
+  shoot<pb::RangeRequest, pb::RangeResponse>(method::range, r, within,
+                                             [back = std::move(back)](const pb::RangeResponse* a) {
+                                               if (a == nullptr) return back(std::nullopt);
+                                               back(a->kvs_size() > 0 ? a->kvs(0).mod_revision() : 0);
+                                             });
 }
 
 }  // namespace tyer::etcd

@@ -5,7 +5,7 @@
 // While down, calls are refused at once (not sent), and the servers are tried in turn. A login is a token that is asked for
 // when the first call needs it, and again when the server does not know it any more.
 //
-// Thread safety: for one thread, the one in run(); only `fire` and what gRPC's threads put into the inbox are from others.
+// Thread safety: for one thread, the one in run(); only `fire`, `find` and what gRPC's threads put into the inbox are from others.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -20,6 +20,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -92,8 +93,10 @@ class link {
   // In run(), not before.
   void later(std::function<void()> f) { box_->put(std::move(f)); }
 
-  // From any thread: deletes a key if it is still as written at that revision (0: however it is).
+  // From any thread: deletes a key if it is still as written at that revision.
   void fire(const std::string& key, std::int64_t modified, std::chrono::milliseconds within, std::function<void(bool)>);
+  // From any thread: the revision at which it was written; 0 if it is not there, nothing if nobody says.
+  void find(const std::string& key, std::chrono::milliseconds within, std::function<void(std::optional<std::int64_t>)>);
 
   void log_in_anew() { set_token({}); }
   time_point next() const { return probing_ ? time_point::max() : probe_at_; }
@@ -107,6 +110,10 @@ class link {
   void launch(std::shared_ptr<flight<Request, Response>>);
   template <class Request, class Response>
   void landed(std::shared_ptr<flight<Request, Response>>, const wire::status&, const std::string& bytes);
+
+  template <class Request, class Response>
+  void shoot(const char* method, const Request&, std::chrono::milliseconds within,
+             std::function<void(const Response*)>);
 
   failure explained(const wire::status&) const;  // with advice for people
   void with_token(std::function<void(const failure*)>);
@@ -134,7 +141,7 @@ class link {
   int under_way_ = 0;                                     // calls and streams
   std::set<std::shared_ptr<wire::under_way>> in_flight_;  // calls
 
-  std::mutex fire_mutex_;  // what `fire` uses of the above
+  std::mutex fire_mutex_;  // what `fire` and `find` use of the above
   std::shared_ptr<wire::channel> fire_channel_;
   std::string fire_token_;
 };
@@ -180,13 +187,11 @@ void link::launch(std::shared_ptr<flight<Request, Response>> f) {
       launch(f);
     });
   }
-  const auto left = f->deadline - environment_.clock->now();
   f->with = at_;
   ++under_way_;
   const wire::order o{channels_[at_], f->method, f->needs_token ? token_ : std::string{}};
   f->on_the_wire = wire::call(
-      o, f->request.SerializeAsString(),
-      std::chrono::system_clock::now() + std::chrono::duration_cast<std::chrono::system_clock::duration>(left),
+      o, f->request.SerializeAsString(), f->deadline - environment_.clock->now(),
       [this, f, alive = alive_, box = box_](wire::status s, std::string bytes) mutable {
         // Moved on, so that the last to let go of the call is the thread in run().
         box->put([this, f = std::move(f), alive = std::move(alive), s = std::move(s), bytes = std::move(bytes)] {

@@ -3,10 +3,12 @@
 #include "engines/etcd/credentials.hpp"
 #include "engines/etcd/handover.hpp"
 
+#include <grpc/support/time.h>
 #include <grpcpp/alarm.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <climits>
 #include <deque>
 #include <mutex>
@@ -22,6 +24,11 @@ class channel {
 };
 
 namespace {
+
+gpr_timespec from_now(std::chrono::nanoseconds d) {
+  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                      gpr_time_from_nanos(std::max<std::int64_t>(d.count(), 0), GPR_TIMESPAN));
+}
 
 status of(const grpc::Status& s) { return {static_cast<code>(s.error_code()), s.error_message()}; }
 
@@ -61,11 +68,11 @@ class unary final : public under_way {
 
   void cancel() override { context_.TryCancel(); }
 
-  static std::shared_ptr<unary> start(const order& o, const std::string& request, system_time deadline,
+  static std::shared_ptr<unary> start(const order& o, const std::string& request, std::chrono::nanoseconds within,
                                       std::function<void(status, std::string)> back) {
     auto u = std::make_shared<unary>(std::move(back));
     if (!o.token.empty()) u->context_.AddMetadata("token", o.token);
-    u->context_.set_deadline(deadline);
+    u->context_.set_deadline(from_now(within));
     u->request_ = to_buffer(request);
     u->channel_ = o.to;
     grpc::GenericStub stub{o.to->inside};
@@ -175,9 +182,9 @@ std::shared_ptr<channel> connect(const core::endpoint& to, const config& c) {
       (six ? '[' + to.host + ']' : to.host) + ':' + std::to_string(to.port), credentials(c), args));
 }
 
-std::shared_ptr<under_way> call(const order& o, const std::string& request, system_time deadline,
+std::shared_ptr<under_way> call(const order& o, const std::string& request, std::chrono::nanoseconds within,
                                 std::function<void(status, std::string)> back) {
-  return unary::start(o, request, deadline, std::move(back));
+  return unary::start(o, request, within, std::move(back));
 }
 
 std::shared_ptr<stream> start(const order& o, std::function<void(std::string)> on_message,
@@ -187,7 +194,7 @@ std::shared_ptr<stream> start(const order& o, std::function<void(std::string)> o
   return s;
 }
 
-void at(system_time when, std::function<void()> f) {
+void after(std::chrono::nanoseconds d, std::function<void()> f) {
   struct timer {
     grpc::Alarm alarm;
     std::function<void()> ring;
@@ -196,7 +203,7 @@ void at(system_time when, std::function<void()> f) {
   t->ring = std::move(f);
   auto& alarm = t->alarm;
   handover::give(t.get());
-  alarm.Set(when, [t](bool) {
+  alarm.Set(from_now(d), [t](bool) {
     handover::take(t.get());
     std::exchange(t->ring, nullptr)();
   });

@@ -1,5 +1,6 @@
 // gRPC, which nobody beyond this file has to know: calls, streams and timers, in bytes.
 //
+// Moments are told by a clock that nobody sets: a wall clock that jumps would make them hours late.
 // Thread safety: everything from any thread. What is given to be called is called from a thread of gRPC's.
 #pragma once
 
@@ -12,8 +13,6 @@
 #include <string>
 
 namespace tyer::etcd::wire {
-
-using system_time = std::chrono::system_clock::time_point;
 
 // With gRPC's numbers.
 enum class code {
@@ -55,8 +54,8 @@ struct order {
   std::string token;   // empty: none
 };
 
-// Comes back once, at the deadline at the latest.
-std::shared_ptr<under_way> call(const order&, const std::string& request, system_time deadline,
+// Comes back once, at the latest when that time is over.
+std::shared_ptr<under_way> call(const order&, const std::string& request, std::chrono::nanoseconds within,
                                 std::function<void(status, std::string response)>);
 
 // A call in both directions. After its end nothing more comes, and what is sent goes nowhere.
@@ -70,6 +69,6 @@ class stream : public under_way {
 std::shared_ptr<stream> start(const order&, std::function<void(std::string)> on_message,
                               std::function<void(status)> on_end);
 
-void at(system_time, std::function<void()>);
+void after(std::chrono::nanoseconds, std::function<void()>);
 
 }  // namespace tyer::etcd::wire

@@ -14,12 +14,15 @@ struct limits {
   std::int64_t ttl_ns = 1'000'000'000;
   std::int64_t waiter_ttl_ns = 500'000'000;  // what lock_options::waiter_ttl = 0 comes to for this ttl
   std::int64_t resume_ns = 50'000'000;       // lost() after a pause
+  std::int64_t lingers_ns = 0;               // how much longer than that the engine keeps what the dead have left
 
   // How much before the end of the lease valid_until lies: the rule of the lease that docs/guarantees.md states.
   std::int64_t margin_ns() const { return std::max<std::int64_t>(10'000'000, ttl_ns / 20); }
 
   // How long a free lock may go without a grant while somebody waits and the engine answers.
-  std::int64_t stuck_ns() const { return 2 * ttl_ns + waiter_ttl_ns + 2'000'000'000; }
+  std::int64_t stuck_ns() const { return 2 * ttl_ns + waiter_ttl_ns + 3 * lingers_ns + 2'000'000'000; }
+  // How long a hold can be in the way of which nobody knows: handed to somebody who never said so, or held in vain.
+  std::int64_t ghost_ns() const { return ttl_ns + waiter_ttl_ns + 2 * lingers_ns; }
 };
 
 struct breach {

@@ -119,6 +119,20 @@ TEST(Overlaps, LossOfDataExcusesAnOldLeaseThatWentToAnotherHand) {
   EXPECT_TRUE(overlaps(good, usual).empty());
 }
 
+TEST(Overlaps, LossOfOneProcessExcusesNobodyElse) {
+  const auto with_loss_of = [](std::uint32_t pid) {
+    return pen{}
+        .attempt(10, 0)
+        .granted(10, 1, 100, 951)
+        .release(10, 940, 100, 951)
+        .hold(11, 2, 400, 1350, 101)
+        .done(op::data_loss, 390, pid, 395)
+        .told();
+  };
+  EXPECT_TRUE(overlaps(with_loss_of(10), usual).empty());
+  EXPECT_EQ(overlaps(with_loss_of(12), usual).size(), 1u);
+}
+
 TEST(Overlaps, LossOfDataDoesNotExcuseTwoNewOnes) {
   const auto bad =
       pen{}.hold(10, 396, 397, 800, 100).hold(11, 398, 500, 600, 101).done(op::data_loss, 390, 0, 395).told();
@@ -310,6 +324,25 @@ TEST(Stuck, PossibleHoldersWidenTheBoundFourTimesAtMost) {
   EXPECT_EQ(stuck(with_ghosts(1, 6001), usual).size(), 1u);
   EXPECT_TRUE(stuck(with_ghosts(9, 10500), usual).empty());
   EXPECT_EQ(stuck(with_ghosts(9, 10501), usual).size(), 1u);
+}
+
+TEST(Stuck, WhatTheDeadHaveLeftLingersAndMayBeginAnew) {
+  limits l;
+  l.lingers_ns = 3'000'000'000;  // B: 13.5 s
+  const auto granted_at = [](std::int64_t t, std::int64_t anew) {
+    return pen{}
+        .attempt(10, 0)
+        .granted(10, 1, 100, 951)
+        .done(op::kill, 1000, 10)
+        .done(op::leases_anew, anew)
+        .hold(11, 2, t, t + 5, 101)
+        .done(op::finish, 40000)
+        .told();
+  };
+  EXPECT_TRUE(stuck(granted_at(18500, 6000), l).empty());
+  EXPECT_EQ(stuck(granted_at(18503, 6000), l).size(), 1u);
+  EXPECT_TRUE(stuck(granted_at(21500, 4000), l).empty());
+  EXPECT_EQ(stuck(granted_at(21503, 4000), l).size(), 1u);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// fault_checker FOLDER [--ttl-ms N] [--waiter-ttl-ms N] [--explain N]
+// fault_checker FOLDER [--ttl-ms N] [--waiter-ttl-ms N] [--lingers-ms N] [--explain N]
 //
 // Reads every *.hist in the folder and prints one line of counts, `faults=12 acquisitions=3400 ...`. With --explain the
 // first N breaches of each check follow on stderr. Exit code 0 whatever the counts, 2 if there is no verdict.
@@ -33,6 +33,8 @@ bool parse(int argc, char** argv, command& c) {
       c.limits.ttl_ns = value * 1'000'000;
     } else if (word == "--waiter-ttl-ms") {
       c.limits.waiter_ttl_ns = value * 1'000'000;
+    } else if (word == "--lingers-ms") {
+      c.limits.lingers_ns = value * 1'000'000;
     } else if (word == "--explain") {
       c.explain = static_cast<std::size_t>(value);
     } else {
@@ -91,7 +93,7 @@ void judge(const command& c) {
 int main(int argc, char** argv) {
   command c;
   if (!parse(argc, argv, c)) {
-    std::fputs("usage: fault_checker FOLDER [--ttl-ms N] [--waiter-ttl-ms N] [--explain N]\n", stderr);
+    std::fputs("usage: fault_checker FOLDER [--ttl-ms N] [--waiter-ttl-ms N] [--lingers-ms N] [--explain N]\n", stderr);
     return 2;
   }
   try {

@@ -36,8 +36,9 @@ class teller {
       case op::kill: s_.killed[e.pid] = e.t_ns; return;
       case op::away_begin: outages_[e.hold].push_back({{e.t_ns, never}, {e.slots}}); return;
       case op::away_end: return end_of_outage(outages_[e.hold], e);
-      case op::data_loss: s_.losses.push_back({e.t_ns, e.deadline_ns, e.outcome, {e.slots}}); return;
+      case op::data_loss: s_.losses.push_back({e.t_ns, e.deadline_ns, e.outcome, {e.slots}, e.pid}); return;
       case op::failover: s_.failovers.push_back({e.t_ns, {e.slots}}); return;
+      case op::leases_anew: s_.leases_anew.push_back(e.t_ns); return;
       case op::fault: ++s_.faults; return;
       case op::finish: s_.finish = e.t_ns; return;
       case op::asked:
@@ -159,6 +160,7 @@ story tell(const std::vector<std::vector<event>>& files) {
     if (!stops.empty() && stops.back().end == never && s.killed.contains(pid)) stops.back().end = s.killed[pid];
   }
   std::sort(s.away.begin(), s.away.end(), [](const auto& a, const auto& b) { return a.time.begin < b.time.begin; });
+  std::sort(s.leases_anew.begin(), s.leases_anew.end());
   return s;
 }
 

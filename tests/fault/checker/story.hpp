@@ -88,6 +88,9 @@ struct data_loss {
   std::int64_t new_from = 0, old_until = 0;
   std::uint8_t how = 0;  // bits of `lost_by`
   some_names names;
+  std::uint32_t pid = 0;  // only what this process had; 0: everybody's
+
+  bool concerns(const grant& g) const { return names.has(g.name) && (pid == 0 || pid == g.pid); }
 };
 
 struct outage {
@@ -110,7 +113,8 @@ struct story {
   std::vector<data_loss> losses;
   std::vector<outage> away;
   std::vector<failover> failovers;
-  std::vector<event> engine;  // what the proxy saw of the engine's queues: asked, answered, given_up
+  std::vector<std::int64_t> leases_anew;  // in order of time
+  std::vector<event> engine;              // what the proxy saw of the engine's queues: asked, answered, given_up
   std::int64_t finish = never;
   std::uint64_t faults = 0;
 };

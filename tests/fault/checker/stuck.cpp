@@ -11,6 +11,9 @@
 //    or killed with its process. The engine may have given it the lock at that moment, and waits for it in vain. More
 //    than four in a row, each hit in the very millisecond it was handed the lock, is not chance any more.
 //
+// Where the engine keeps what the dead have left for longer than a ttl (lingers_ns), that comes on top of every ttl here;
+// and it may begin all of that anew (leases_anew).
+//
 // Live: the process is not stopped. When nobody live waits, the measure starts anew: a waiter that was stopped for
 // longer than its waiter_ttl has lost its place.
 //
@@ -79,12 +82,21 @@ std::int64_t last_ran(const story& s, std::uint32_t pid) {
   return stopped ? std::min(end, stops->second.back().begin) : end;
 }
 
+// A lease that ran until then, begun anew as often as the engine did so before it was over.
+std::int64_t begun_anew(std::int64_t end, const story& s, const limits& l) {
+  for (const std::int64_t at : s.leases_anew) {
+    if (at <= end) end = std::max(end, at + l.ttl_ns + l.lingers_ns);
+  }
+  return end;
+}
+
 void add_grant(const grant& g, const story& s, const limits& l, of_name& n) {
   // A released hold showed its last deadline at the release; one that went down with its process may have been renewed
   // since anybody looked.
   const bool gone_down = g.release_invoked == never;
   const std::int64_t expired = gone_down ? last_ran(s, g.pid) + l.ttl_ns : g.deadline + l.ttl_ns / 10;
-  n.holders.push_back({{g.returned, std::min(g.release_invoked, expired)}, g.how, g.permits, g.capacity});
+  const std::int64_t left = begun_anew(expired + l.lingers_ns, s, l);
+  n.holders.push_back({{g.returned, std::min(g.release_invoked, left)}, g.how, g.permits, g.capacity});
 }
 
 // The times at which so many permits are taken that somebody who wants `take_max` has to wait.
@@ -136,7 +148,7 @@ void check(int name, of_name& n, const story& s, const limits& l, std::vector<br
   const auto judge = [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t idle = end - begin - excused.measure(begin, end);
     if (idle <= bound) return;
-    const std::int64_t one = l.ttl_ns + l.waiter_ttl_ns;
+    const std::int64_t one = l.ghost_ns();
     const auto ghosts = std::lower_bound(n.possible.begin(), n.possible.end(), end) -
                         std::lower_bound(n.possible.begin(), n.possible.end(), begin - one);
     if (idle <= bound + std::min<std::int64_t>(ghosts, possible_holders_max) * one) return;

@@ -23,7 +23,7 @@ std::int64_t last_deadline_before(const data_loss& loss, const grant& g, const l
 bool forgotten(const grant& old, const grant& fresh, const std::vector<data_loss>& losses, const limits& l) {
   const auto until = both_until(old, fresh);
   return std::any_of(losses.begin(), losses.end(), [&](const data_loss& loss) {
-    return loss.names.has(old.name) && fresh.returned > loss.new_from && until <= last_deadline_before(loss, old, l);
+    return loss.concerns(old) && fresh.returned > loss.new_from && until <= last_deadline_before(loss, old, l);
   });
 }
 

@@ -33,7 +33,8 @@ enum class op : std::uint8_t {
   away_end = 13,    // just after it answered again
   data_loss =
       14,       // t_ns: nothing of the new state existed before; deadline_ns: nothing of the old state was made after;
-                // outcome: bits of `lost_by`; slots: one bit for each name that it concerns, 0: all of them
+                // outcome: bits of `lost_by`; slots: one bit for each name that it concerns, 0: all of them;
+                // pid: only what this process had, 0: everybody's
   fault = 15,   // any fault that was done, for the count
   finish = 16,  // faults were healed a grace time ago: whoever still waits now, waits for ever
 
@@ -47,6 +48,8 @@ enum class op : std::uint8_t {
   starved = 20,  // the machine did not let it run from deadline_ns to t_ns
 
   failover = 21,  // the master of these names (slots, as in data_loss) was just killed, or told to step down
+
+  leases_anew = 22,  // just after the engine let every lease begin anew: what the dead have left stays as much longer
 };
 
 enum class miss : std::uint8_t { empty = 0, cancelled = 1, failed = 2 };

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <iterator>
 #include <sstream>
 
 namespace fault {
@@ -48,14 +49,14 @@ std::string proxy::obey(const std::string& line) {
     words >> ms >> jitter_ms;
     orders_.delay_ns = ms * 1'000'000;
     orders_.jitter_ns = jitter_ms * 1'000'000;
+  } else if (verb == "cut") {
+    orders_.cut.emplace(std::istream_iterator<std::string>{words}, std::istream_iterator<std::string>{});
   } else if (verb == "reset") {
     int percent = 100, count = 0;
     words >> percent;
     for (auto& [number, p] : pairs_) {
       if (static_cast<int>(random_() % 100) >= percent) continue;
-      close_by_reset(p->client.socket);
-      close_by_reset(p->server.socket);
-      p->ended = true;
+      reset(*p);
       ++count;
     }
     return "ok " + std::to_string(count);

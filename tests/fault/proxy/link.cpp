@@ -1,9 +1,30 @@
 #include "proxy/link.hpp"
 
+#include <algorithm>
+
 namespace fault {
+
+namespace {
+
+constexpr std::size_t first_said_max = 4096;
+
+}  // namespace
+
+bool link::is_cut() const {
+  if (!orders_.cut) return false;
+  return orders_.cut->empty() || std::ranges::any_of(*orders_.cut, [this](const std::string& word) {
+           return first_said_.find(word) != word.npos || last_said_.find(word) != word.npos;
+         });
+}
 
 void link::from_client(std::string_view bytes, std::int64_t due_ns, std::int64_t now) {
   if (ended_) return;
+  if (spoken_ == language::any) {
+    first_said_ += bytes.substr(0, first_said_max - first_said_.size());
+    last_said_ = bytes;
+    to_server.push_back({due_ns, std::string{bytes}});
+    return;
+  }
   client_bytes_ += bytes;
   std::size_t done = 0;
   while (const auto length = requests_.scan(std::string_view{client_bytes_}.substr(done))) {
@@ -36,6 +57,10 @@ void link::expect(std::string_view message, std::int64_t now) {
 
 std::optional<kind> link::from_server(std::string_view bytes, std::int64_t due_ns, std::int64_t now) {
   if (ended_) return std::nullopt;
+  if (spoken_ == language::any) {
+    to_client.push_back({due_ns, std::string{bytes}});
+    return std::nullopt;
+  }
   server_bytes_ += bytes;
   std::size_t done = 0;
   std::optional<kind> dropped;

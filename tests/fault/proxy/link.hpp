@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace fault {
 
@@ -27,6 +28,13 @@ struct orders {
   std::array<drop, kind_names.size()> drops{};
   std::int64_t delay_ns = 0, jitter_ns = 0;  // each way
   bool frozen = false;                       // nothing moves; what is under way arrives after the thaw
+  // Who has said one of these words has no connection; without a word, nobody has one.
+  std::optional<std::vector<std::string>> cut;
+};
+
+enum class language : std::uint8_t {
+  redis,
+  any,  // nothing is known of requests and replies
 };
 
 // Sans I/O: bytes in, bytes out when they are due. The proxy owns the descriptors.
@@ -34,7 +42,8 @@ class link {
  public:
   // What can be seen of the engine's queues is noted.
   using scribe = std::function<void(const event&)>;
-  link(orders& o, request_reader& reader, scribe note = {}) : orders_(o), reader_(reader), note_(std::move(note)) {}
+  link(orders& o, request_reader& reader, scribe note = {}, language spoken = language::redis)
+      : orders_(o), reader_(reader), note_(std::move(note)), spoken_(spoken) {}
 
   // Bytes from the client, read now, on their way to the server. Throws std::runtime_error if they are not RESP.
   void from_client(std::string_view bytes, std::int64_t due_ns, std::int64_t now = 0);
@@ -44,6 +53,10 @@ class link {
 
   // After a drop by close: end the connection as soon as what came before it is written.
   bool closing() const { return ended_ && *ended_ == drop_by::close; }
+
+  // It is to be reset. In HTTP, who speaks is in the first lines of a request; a connection is used for many, and what
+  // the last of them brought has not gone on yet.
+  bool is_cut() const;
 
   struct chunk {
     std::int64_t due_ns = 0;
@@ -64,7 +77,9 @@ class link {
   orders& orders_;
   request_reader& reader_;
   scribe note_;
+  language spoken_;
   std::string client_bytes_, server_bytes_;
+  std::string first_said_, last_said_;
   resp_scanner requests_, replies_;
   std::deque<expected> expected_;
   std::optional<drop_by> ended_;

@@ -26,7 +26,8 @@ proxy::proxy(const settings& s)
       random_(s.seed),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       port_(s.port),
-      upstream_(s.upstream) {
+      upstream_(s.upstream),
+      spoken_(s.spoken) {
   reader_.add_rules(s.rules);
   clients_ = listen_tcp(port_);
   control_ = listen_unix(s.control, SOCK_STREAM);
@@ -68,7 +69,7 @@ void proxy::ready(std::uint64_t key, std::uint32_t events) {
 void proxy::accept_client() {
   descriptor client = accept_on(clients_);
   if (!client) return;
-  auto p = std::make_unique<pair>(orders_, reader_, [this](const event& e) { history_.append(e); });
+  auto p = std::make_unique<pair>(orders_, reader_, [this](const event& e) { history_.append(e); }, spoken_);
   p->client.socket = std::move(client);
   try {
     p->server.socket = connect_tcp(upstream_);
@@ -115,16 +116,22 @@ void proxy::write(pair& p, bool to_client) {
   }
 }
 
+void proxy::reset(pair& p) {
+  close_by_reset(p.client.socket);
+  close_by_reset(p.server.socket);
+  p.ended = true;
+}
+
 void proxy::settle() {
   for (auto at = pairs_.begin(); at != pairs_.end();) {
     pair& p = *at->second;
-    if (!orders_.frozen) {
+    if (p.between.is_cut()) {
+      reset(p);
+    } else if (!orders_.frozen) {
       if (p.connected) write(p, false);
       write(p, true);
       if (p.between.closing() && p.between.to_client.empty()) {
-        close_by_reset(p.client.socket);
-        close_by_reset(p.server.socket);
-        p.ended = true;
+        reset(p);
       }
     }
     if (p.ended) {

@@ -1,4 +1,4 @@
-// A TCP proxy before one Redis server, that does on command what networks do by themselves.
+// A TCP proxy before one server, that does on command what networks do by themselves.
 #pragma once
 
 #include "common/socket.hpp"
@@ -20,7 +20,8 @@ namespace fault {
 //   reset [PERCENT]          reset connections (default: all)
 //   freeze                   nothing moves in either direction; what is under way arrives after the thaw
 //   delay MS [JITTER_MS]     each way
-//   pass                     freeze, delay and drops are over
+//   cut [WORD...]            who has said one of the words (without one: everybody) is reset, now and when it comes again
+//   pass                     freeze, delay, cut and drops are over
 //   stats                    requests seen and replies dropped, by kind; connections
 class proxy {
  public:
@@ -28,6 +29,7 @@ class proxy {
     std::uint16_t port = 0, upstream = 0;
     std::string control, history, rules;
     std::uint64_t seed = 1;
+    language spoken = language::redis;
   };
   explicit proxy(const settings& s);
 
@@ -45,7 +47,7 @@ class proxy {
     std::uint32_t watched = 0;  // what epoll was told; 0: it does not know the descriptor
   };
   struct pair {
-    pair(orders& o, request_reader& r, link::scribe note) : between(o, r, std::move(note)) {}
+    pair(orders& o, request_reader& r, link::scribe note, language l) : between(o, r, std::move(note), l) {}
     side client, server;
     bool connected = false, ended = false;
     link between;
@@ -67,6 +69,7 @@ class proxy {
   void write(pair& p, bool to_client);
   void watch(std::uint64_t number, pair& p);
   void watch(std::uint64_t key, side& s, std::uint32_t wanted);
+  void reset(pair& p);
   void settle();  // after each round: flush, close what has ended, tell epoll what we wait for
   int until_due() const;
   std::int64_t due();
@@ -78,6 +81,7 @@ class proxy {
   std::mt19937_64 random_;
   descriptor epoll_, clients_, control_;
   std::uint16_t port_, upstream_;
+  language spoken_;
   std::map<std::uint64_t, std::unique_ptr<pair>> pairs_;
   std::map<std::uint64_t, commander> commanders_;
   std::uint64_t next_ = 1;

@@ -123,5 +123,39 @@ TEST_F(Link, PushesAndSubscriptionsAreOutsideTheOrder) {
   EXPECT_TRUE(link_.to_client.empty());
 }
 
+class LinkOfAnyLanguage : public Link {
+ protected:
+  LinkOfAnyLanguage() { link_.from_client("GET /stream HTTP/1.1\r\nFrom: a\r\n\r\n", 0); }
+  link link_{orders_, reader_, {}, language::any};
+};
+
+TEST_F(LinkOfAnyLanguage, PassesBytesOnAsTheyCome) {
+  link_.from_client(std::string_view{"\0\1", 2}, 0);
+  EXPECT_EQ(all(link_.to_server), std::string("GET /stream HTTP/1.1\r\nFrom: a\r\n\r\n\0\1", 35));
+  EXPECT_EQ(link_.from_server("HTTP/1.1 200 OK\r\n", 0), std::nullopt);
+  EXPECT_EQ(all(link_.to_client), "HTTP/1.1 200 OK\r\n");
+}
+
+TEST_F(LinkOfAnyLanguage, IsCutByWhatItSaidFirst) {
+  for (int i = 0; i < 1000; ++i) link_.from_client("something else", 0);
+  EXPECT_FALSE(link_.is_cut());
+  orders_.cut = std::vector<std::string>{"From: b"};
+  EXPECT_FALSE(link_.is_cut());
+  orders_.cut->push_back("From: a");
+  EXPECT_TRUE(link_.is_cut());
+}
+
+TEST_F(LinkOfAnyLanguage, IsCutByALaterRequest) {
+  for (int i = 0; i < 1000; ++i) link_.from_client("something else", 0);
+  orders_.cut = std::vector<std::string>{"From: b"};
+  link_.from_client("POST /raft HTTP/1.1\r\nFrom: b\r\n\r\n", 0);
+  EXPECT_TRUE(link_.is_cut());
+}
+
+TEST_F(LinkOfAnyLanguage, IsCutWithEverybody) {
+  orders_.cut.emplace();
+  EXPECT_TRUE(link_.is_cut());
+}
+
 }  // namespace
 }  // namespace fault

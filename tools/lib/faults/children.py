@@ -21,12 +21,17 @@ class Child:
     them ends, so that nothing is left even if we are killed.
     """
 
-    def __init__(self, command: list[str], errors: str):
+    def __init__(self, command: list[str], errors: str, environment: dict[str, str] | None = None):
         self.name = os.path.basename(command[0])
         self.errors = errors
         with open(errors, "wb") as file:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=file, start_new_session=True
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=file,
+                start_new_session=True,
+                env=os.environ | (environment or {}),
             )
         self.pid = self._process.pid
 

@@ -8,8 +8,10 @@ import signal
 import time
 from dataclasses import dataclass
 
-from faults.children import Child
+import clock_shift
+from faults.children import Child, LabError
 from faults.history import History, Op
+from instances import EngineError
 
 
 @dataclass
@@ -22,6 +24,7 @@ class Load:
     names: int = 16  # of the mix mutex
     ttl_ms: int = 1000
     request_timeout_ms: int = 500
+    clocks: bool = False  # each process has a wall clock of its own, that may jump
 
 
 class Clients:
@@ -39,6 +42,12 @@ class Clients:
         self._running: list[Child] = []
         self._stopped: set[int] = set()
         self.crashes: list[str] = []
+        self._clock_library = os.path.join(folder, "clock_shift.so")
+        if load.clocks:
+            try:
+                clock_shift.compile_to(self._clock_library)
+            except EngineError as error:
+                raise LabError(str(error)) from None
 
     def start_all(self) -> None:
         for _ in range(self._load.processes):
@@ -53,7 +62,11 @@ class Clients:
         command += ["--workers", str(self._load.workers), "--names", str(self._load.names)]
         command += ["--mix", self._load.mix]
         command += ["--seed", str(self._seed * 1000 + self._started)]
-        self._running.append(Child(command, base + ".err"))
+        clock = {}
+        if self._load.clocks:
+            clock_shift.begin(base + ".clock")
+            clock = {"LD_PRELOAD": self._clock_library, "TYER_CLOCK_SHIFT": base + ".clock"}
+        self._running.append(Child(command, base + ".err", clock))
 
     def kill_one(self, dice: random.Random) -> int:
         """kill -9, and a new process in its place."""
@@ -74,6 +87,17 @@ class Clients:
         child.send(signal.SIGSTOP)
         self._stopped.add(child.pid)
         return child
+
+    def move_clock(self, dice: random.Random, seconds: float) -> Child:
+        child = dice.choice(self._running)
+        clock_shift.put(self._clock_of(child), seconds)
+        return child
+
+    def right_clock(self, child: Child) -> None:
+        clock_shift.put(self._clock_of(child), 0.0)
+
+    def _clock_of(self, child: Child) -> str:
+        return child.errors.removesuffix(".err") + ".clock"
 
     def resume(self, child: Child) -> None:
         """Does nothing if it was killed meanwhile."""

@@ -11,8 +11,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import resp
+from faults import redis_scripts
 from faults.children import LabError
 from faults.history import History, LostBy, Op, now_ns
+from faults.leftovers import Leftovers
 from faults.proxy import redis_rules
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 TOOL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "engines")
 TOOL_S_MAX = 60.0
 ANSWER_S_MAX = 2.0
+PREFIX = "tyer:"  # of the keys, by default
 # Sentinels wait for half a minute before they replace a master that calls itself a replica.
 AGREE_S_MAX = 60.0
 
@@ -40,7 +43,8 @@ class Servers:
         facts = json.loads(engines("up", kind, "--json", "--owner", str(os.getpid()), *options))
         self.id: str = facts["id"]
         self.uri: str = facts["uri"]
-        self.ports: dict[str, int] = {node["name"]: node["ports"]["client"] for node in facts["nodes"]}
+        self.nodes: list[dict] = facts["nodes"]
+        self.ports: dict[str, int] = {node["name"]: node["ports"]["client"] for node in self.nodes}
         self.busy = threading.Lock()
         self._thread: threading.Thread | None = None
         self._outages = 0
@@ -52,8 +56,17 @@ class Servers:
         raise NotImplementedError
 
     def masters(self) -> list[int]:
-        """The ports at which there must be no keys when all is over."""
+        """Of Redis: the ports at which there must be no keys when all is over."""
         raise NotImplementedError
+
+    def leftovers(self, build: str, seconds: float) -> list[str]:
+        """When all is over: waits for as long as a lease can still run; gives back what should not be there."""
+        found = []
+        show = redis_scripts.embedded(build)["show"][0].text
+        for port in self.masters():
+            with self.connect_to(port) as connection:
+                found += Leftovers(connection, PREFIX, show).wait(seconds)
+        return found
 
     def destroy(self) -> None:
         if self._thread:
@@ -86,8 +99,10 @@ class Servers:
     def away_ends(self, number: int) -> None:
         self.history.add(Op.AWAY_END, number=number)
 
-    def lost(self, new_from: int, old_until: int, how: LostBy = LostBy.NOTHING_SPECIAL, names: int = 0) -> None:
-        self.history.add(Op.DATA_LOSS, new_from, until_ns=old_until, names=names, how=how)
+    def lost(
+        self, new_from: int, old_until: int, how: LostBy = LostBy.NOTHING_SPECIAL, names: int = 0, pid: int = 0
+    ) -> None:
+        self.history.add(Op.DATA_LOSS, new_from, until_ns=old_until, names=names, how=how, pid=pid)
 
     def connect_to(self, port: int, seconds: float = ANSWER_S_MAX) -> resp.Connection:
         return resp.Connection(port, seconds)

@@ -26,6 +26,7 @@ class Op(enum.IntEnum):
     FAULT = 15
     FINISH = 16
     FAILOVER = 21
+    LEASES_ANEW = 22
 
 
 class LostBy(enum.IntFlag):

@@ -65,27 +65,45 @@ class Seldom(Fault):
 
 class KillClient(Regular):
     name = "client_kill"
-    every_s = 1.0
     unrest = 0.05
+
+    def __init__(self, every_s: float = 1.0):
+        self.every_s = every_s
 
     def do(self, lab: Lab, dice: random.Random) -> str:
         return f"pid {lab.clients.kill_one(dice)}"
 
 
 class PauseClient(Regular):
-    """SIGSTOP for half a ttl to three: the holder that believes."""
+    """SIGSTOP for half a ttl to three, or more where leases are longer: the holder that believes."""
 
     name = "client_pause"
-    every_s = 1.2
     at_once_max = 3
+
+    def __init__(self, every_s: float = 1.2, ttls_max: float = 3.0):
+        self.every_s, self._ttls_max = every_s, ttls_max
 
     def do(self, lab: Lab, dice: random.Random) -> str | None:
         child = lab.clients.stop_one(dice, self.at_once_max)
         if child is None:
             return None
-        seconds = dice.uniform(0.5, 3.0) * lab.load.ttl_ms / 1000
+        seconds = dice.uniform(0.5, self._ttls_max) * lab.load.ttl_ms / 1000
         lab.timeline.undo_after(seconds, lambda: lab.clients.resume(child))
         return f"pid {child.pid} for {seconds:.2f} s"
+
+
+class MoveClientClock(Regular):
+    """The wall clock of a client jumps, and back: nothing may count on it. Not for long, since what the client then asks
+    the kernel to wait for is off by as much, which no real clock does."""
+
+    name = "client_clock"
+    every_s = 1.0
+
+    def do(self, lab: Lab, dice: random.Random) -> str:
+        seconds = dice.choice((-1, 1)) * dice.choice((0.3, 3.0, 3600.0))
+        child = lab.clients.move_clock(dice, seconds)
+        lab.timeline.undo_after(dice.uniform(0.1, 1.0), lambda: lab.clients.right_clock(child))
+        return f"pid {child.pid} by {seconds:g} s"
 
 
 class DropReply(Regular):
@@ -206,12 +224,21 @@ class Turns(Fault):
             lab.did(name, "begins")
         return False
 
-
     def catch_up(self, lab: Lab, dice: random.Random) -> None:
         while missing := [name for name in self._acts if lab.done[name] == 0]:
             lab.engine.heal()
             self._next = missing
             self.strike(lab, dice)
+
+
+class ByOperator(Regular):
+    """A method of the engine that is quick: done to whichever server it chooses."""
+
+    def __init__(self, name: str, every_s: float):
+        self.name, self.every_s = name, every_s
+
+    def do(self, lab: Lab, dice: random.Random) -> str | None:
+        return getattr(lab.engine, self.name)(dice)
 
 
 class OnSomeServer(Regular):

@@ -98,8 +98,8 @@ class Lab(contextlib.ExitStack):
         self.callback(self.clients.destroy)
         self.clients.start_all()
 
-    def make_proxy(self, name: str, upstream: int, rules: str) -> Proxy:
-        proxy = Proxy(self.programs["fault_proxy"], self.folder, name, upstream, rules, self._seed)
+    def make_proxy(self, name: str, upstream: int, rules: str, speaks: str = "redis") -> Proxy:
+        proxy = Proxy(self.programs["fault_proxy"], self.folder, name, upstream, rules, speaks, self._seed)
         self.callback(proxy.destroy)
         self.proxies.append(proxy)
         return proxy
@@ -139,10 +139,10 @@ class Lab(contextlib.ExitStack):
 
     def heal(self, calm_s: float, drain_s: float) -> None:
         """Nothing is broken any more; load goes on for a while; then everybody finishes."""
+        self.clients.resume_all()
+        self.engine.heal()  # what has begun may need its partition to come to an end
         for proxy in self.proxies:
             proxy.order("pass")
-        self.clients.resume_all()
-        self.engine.heal()
         for proxy in self.proxies:
             for kind, count in proxy.dropped().items():
                 self.done[f"drop_{kind}"] += count

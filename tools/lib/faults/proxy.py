@@ -29,14 +29,14 @@ def redis_rules(build: str) -> str:
 class Proxy:
     """Safe to use from several threads."""
 
-    def __init__(self, program: str, folder: str, name: str, upstream: int, rules: str, seed: int):
+    def __init__(self, program: str, folder: str, name: str, upstream: int, rules: str, speaks: str, seed: int):
         base = os.path.join(folder, name)
         path = base + ".rules"
         with open(path, "w", encoding="ascii") as file:
             file.write(rules)
         control = base + ".control"
         command = [program, "--upstream", str(upstream), "--control", control, "--rules", path, "--seed", str(seed)]
-        command += ["--history", base + ".hist"]
+        command += ["--history", base + ".hist", "--speaks", speaks]
         self._child = Child(command, base + ".err")
         self.port = int(self._child.first_line().removeprefix("port "))
         self._socket = socket.socket(socket.AF_UNIX)

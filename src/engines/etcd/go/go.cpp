@@ -82,6 +82,13 @@ void go_engine::gave_up(const std::string& key, std::int64_t modified, bool dele
     dues_->set(key, modified, now + again_after);
 }
 
+void go_engine::found_written(const std::string& key, std::optional<std::int64_t> modified) {
+  if (closed_ || dues_->awaits(key)) return;  // somebody asks for it again
+  if (modified.value_or(0) == 0) return gave_up(key, 0, modified.has_value());
+  if (const auto at = by_key_.find(key); at != by_key_.end()) mine_.at(at->second).modified = *modified;
+  take_away(key, *modified);
+}
+
 // --- what Go's locks have no place for ---
 
 template <class T>

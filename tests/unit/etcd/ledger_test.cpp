@@ -1,0 +1,63 @@
+// What is decided on the keys of a name, without a server: the revisions are made up.
+#include "engines/etcd/ledger.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tyer::etcd {
+namespace {
+
+using namespace std::chrono_literals;
+
+const keys names{"p:"};
+const id first = id::from("0123456789abcdef");
+
+ledger::wish wish_of(const id& who) {
+  ledger::wish w;
+  w.r.what = {.who = who, .name = "n"};
+  w.r.ttl = 10s;
+  w.r.waiter_ttl = 3s;
+  w.r.enqueue = true;
+  w.hold_lease = 7;
+  w.hold_lease_ttl = 10s;
+  w.place_lease_ttl = 3s;
+  w.waiters_max = 10;
+  return w;
+}
+
+// One that took its place in the queue at revision 100, read at another.
+ledger with_waiter(const id& who, std::int64_t revision) {
+  pb::RangeResponse read;
+  auto& kv = *read.add_kvs();
+  kv.set_key(names.seat("n", who));
+  kv.set_value(write_value(ledger::place(wish_of(who))));
+  kv.set_create_revision(100);
+  kv.set_mod_revision(100);
+  return std::get<ledger>(ledger::from(names, read, revision));
+}
+
+TEST(etcd_ledger, who_finds_its_turn_and_claims_it_at_once_has_the_token_of_that_write_not_of_its_place) {
+  auto l = with_waiter(first, 200);  // whoever held it is gone
+  const auto answered = l.acquire(wish_of(first));
+  ASSERT_TRUE(std::holds_alternative<engine::granted>(std::get<answer>(answered)));
+  l.wrote(201);
+  EXPECT_EQ(l.find(first)->part(), 201 * places_per_revision);
+}
+
+TEST(etcd_ledger, who_is_asked_in_the_write_that_grants_has_the_token_of_that_write) {
+  auto l = with_waiter(first, 200);
+  EXPECT_EQ(l.ask("please"), 1u);
+  l.wrote(201);
+  EXPECT_EQ(l.find(first)->part(), 201 * places_per_revision);
+}
+
+TEST(etcd_ledger, who_claims_later_keeps_the_token_of_the_write_that_granted) {
+  auto l = with_waiter(first, 200);
+  l.turn();
+  l.wrote(201);
+  l.acquire(wish_of(first));
+  l.wrote(300);
+  EXPECT_EQ(l.find(first)->part(), 201 * places_per_revision);
+}
+
+}  // namespace
+}  // namespace tyer::etcd
