@@ -1,5 +1,6 @@
 // acquire: in one transaction when nobody is there; else a place in the queue, or the claim of what was handed over.
 #include "engines/etcd/core.hpp"
+#include "engines/etcd/transactions.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -22,9 +23,10 @@ struct etcd_engine::acquiring {
   std::variant<answer, failure> result;
 
   bool renewing = false;
-  std::int64_t confirmed = 0;                    // a lease that the server has kept since the request left
   std::optional<std::pair<seat, bool>> granted;  // waits for the lease to be confirmed
 };
+
+time_point etcd_engine::recent(const acquiring& a, milliseconds ttl) { return a.o->sent - may_be_earlier(ttl); }
 
 void etcd_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
   auto a = std::make_shared<acquiring>();
@@ -76,7 +78,7 @@ void etcd_engine::start_acquiring(const std::shared_ptr<acquiring>& a) {
 // While the answer is on its way, the lease is kept.
 void etcd_engine::renew_for(const std::shared_ptr<acquiring>& a, std::int64_t lease) {
   a->renewing = true;
-  leases_.renew(lease, [this, a, lease](const failure* f, bool alive) {
+  leases_.renew(lease, recent(*a, a->wish.r.ttl), [this, a, lease](const failure* f, bool alive, time_point) {
     a->renewing = false;
     if (a->o->over()) return;
     if (f != nullptr) {
@@ -88,7 +90,6 @@ void etcd_engine::renew_for(const std::shared_ptr<acquiring>& a, std::int64_t le
       if (a->granted) again_with_new_lease(a, lease);
       return;
     }
-    a->confirmed = lease;
     if (a->granted) {
       const auto [s, alone] = *std::exchange(a->granted, std::nullopt);
       grant_once_kept(a, s, alone);
@@ -97,27 +98,14 @@ void etcd_engine::renew_for(const std::shared_ptr<acquiring>& a, std::int64_t le
 }
 
 void etcd_engine::try_free(const std::shared_ptr<acquiring>& a) {
-  const auto room = keys_.room(a->name);
   ledger blank;
   blank.acquire(a->wish);
   seat s = blank.seats().back();
   s.record.set_part(0);
-  pb::TxnRequest t;
-  auto& c = *t.add_compare();
-  c.set_key(room.from);
-  c.set_range_end(room.to);
-  c.set_target(pb::Compare::CREATE);
-  c.set_create_revision(0);
-  auto& p = *t.add_success()->mutable_request_put();
-  p.set_key(a->key);
-  p.set_value(write_value(s.record));
-  p.set_lease(a->wish.hold_lease);
-  auto& r = *t.add_failure()->mutable_request_range();
-  r.set_key(room.from);
-  r.set_range_end(room.to);
+  auto t = take_if_free(keys_.room(a->name), a->key, write_value(s.record), a->wish.hold_lease);
   // Should the answer get lost, the key is not to stay for as long as others keep the lease.
   dues_->set(a->key, 0, a->o->sent + a->wish.r.ttl);
-  if (!leases_.kept_since(a->wish.hold_lease, a->o->sent)) renew_for(a, a->wish.hold_lease);
+  if (leases_.kept_at(a->wish.hold_lease) < recent(*a, a->wish.r.ttl)) renew_for(a, a->wish.hold_lease);
   link_.call<pb::TxnRequest, pb::TxnResponse>(
       method::txn, std::move(t), a->o->deadline, [this, a, s](const failure* f, pb::TxnResponse& answer) mutable {
         if (f != nullptr) {
@@ -196,7 +184,7 @@ void etcd_engine::take_place(const std::shared_ptr<acquiring>& a) {
       r.set_range_end(room.to);
     }
     dues_->set(a->key, 0, a->o->sent + a->wish.r.waiter_ttl);
-    if (!leases_.kept_since(lease, a->o->sent)) leases_.renew(lease, [](const failure*, bool) {});
+    keep_place(*a, lease);
     link_.call<pb::TxnRequest, pb::TxnResponse>(
         method::txn, std::move(t), a->o->deadline, [this, a, lease](const failure* wrong, pb::TxnResponse& answer) {
           if (wrong != nullptr) {
@@ -209,6 +197,12 @@ void etcd_engine::take_place(const std::shared_ptr<acquiring>& a) {
           look_and_take(a, last.response_range(), answer.header().revision());
         });
   });
+}
+
+// Nobody waits for it: a place whose lease ends is only a place lost.
+void etcd_engine::keep_place(const acquiring& a, std::int64_t lease) {
+  const auto since = recent(a, a.wish.r.waiter_ttl);
+  if (leases_.kept_at(lease) < since) leases_.renew(lease, since, [](const failure*, bool, time_point) {});
 }
 
 void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l) {
@@ -231,21 +225,23 @@ void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l)
   } else if (std::holds_alternative<tyer::engine::queued>(result)) {
     const auto due = a->o->sent + (s->waits() ? a->wish.r.waiter_ttl : a->wish.r.ttl);
     mine& m = have(a->name, *s, due);
-    leases_.renew(s->lease, [](const failure*, bool) {});
+    keep_place(*a, s->lease);
     watch_own(m);
     watch_ahead(m, l);
   }
   finish(a->o, a->back, std::move(a->result));
 }
 
-// Time counts from when this request left, so its lease must have been confirmed since.
+// Time counts from when this request left or, if that was earlier, the last that its lease was confirmed by: not much.
 void etcd_engine::grant_once_kept(const std::shared_ptr<acquiring>& a, const seat& s, bool alone) {
   if (a->o->over()) return next_of(a->o);
-  if (!leases_.kept_since(s.lease, a->o->sent) && a->confirmed != s.lease) {
+  const auto kept = leases_.kept_at(s.lease);
+  if (kept < recent(*a, a->wish.r.ttl)) {
     a->granted.emplace(s, alone);
     if (!a->renewing) renew_for(a, s.lease);
     return;
   }
+  a->o->counts_from = std::min(a->o->sent, kept);
   mine& m = have(a->name, s, a->o->sent + a->wish.r.ttl);
   m.alone = alone;
   auto& g = std::get<tyer::engine::granted>(std::get<answer>(a->result));

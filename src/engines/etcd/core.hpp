@@ -36,6 +36,7 @@ using engine::target;
 struct operation {
   std::string name;
   time_point sent, deadline;
+  time_point counts_from;                    // `sent`, or when an earlier request left that proves as much
   time_point not_after = time_point::max();  // no write is sent later
   std::function<void(failure)> fail;         // answers; empty once it is answered
   std::function<void()> on_lease_lost;       // a write named a lease that the server does not know
@@ -78,11 +79,12 @@ class etcd_engine final : public engine::engine, link::listener {
     bool waits = false, handed_over = false, upgrading = false;
     bool alone = false;  // nobody else was there when it was last written
     std::int64_t created = 0, modified = 0, lease = 0;
-    milliseconds ttl{}, waiter_ttl{};
+    milliseconds ttl{}, waiter_ttl{}, lease_ttl{};
     time_point due;
     std::uint64_t asked_count = 0;
     watches::number own = 0, ahead = 0;
-    bool looking = false;  // for who is ahead
+    std::uint64_t seen_under = 0;  // the stream of watches that was already watching the key when it was last read
+    bool looking = false;          // for who is ahead
   };
   struct acquiring;
   struct keeping;
@@ -121,10 +123,11 @@ class etcd_engine final : public engine::engine, link::listener {
   void answer_acquire(const std::shared_ptr<acquiring>&, ledger&);
   void grant_once_kept(const std::shared_ptr<acquiring>&, const seat&, bool alone);
   void renew_for(const std::shared_ptr<acquiring>&, std::int64_t lease);
+  static time_point recent(const acquiring&, milliseconds ttl);
+  void keep_place(const acquiring&, std::int64_t lease);
   void again_with_new_lease(const std::shared_ptr<acquiring>&, std::int64_t lease);
 
   // --- releasing.cpp ---
-  void release_alone(const op&, const mine&, then<pb::TxnResponse>);
   void converted(const id&, const ledger&, answer&);
 
   // --- listing.cpp ---
@@ -134,10 +137,15 @@ class etcd_engine final : public engine::engine, link::listener {
   void finish_page(const std::shared_ptr<listing>&);
 
   // --- keeping.cpp ---
+  void renew_kept(const std::shared_ptr<keeping>&);
+  void lease_kept(const std::shared_ptr<keeping>&, std::int64_t lease, time_point sent);
+  bool needs_no_read(const keeping&, const mine&) const;
+  void extend(mine&, time_point due);
   void read_kept(const std::shared_ptr<keeping>&);
   void judge_kept(const std::shared_ptr<keeping>&, const pb::TxnResponse&);
   void keep_one(const std::shared_ptr<keeping>&, std::size_t i, const pb::KeyValue&);
   void move_longer(const std::shared_ptr<keeping>&, std::size_t i, const pb::KeyValue&, pb::Record);
+  void confirm_longer(const std::shared_ptr<keeping>&, std::size_t i, std::int64_t lease);
   void one_kept(const std::shared_ptr<keeping>&);
 
   // --- having.cpp: what this client has, and what it is told about it ---
@@ -182,6 +190,7 @@ op etcd_engine::make(std::string name, const std::shared_ptr<reply<T>>& back) {
   auto o = std::make_shared<operation>();
   o->name = std::move(name);
   o->sent = environment_.clock->now();
+  o->counts_from = o->sent;
   o->deadline = o->sent + environment_.request_timeout;
   o->fail = [o = o.get(), back](failure f) { (*back)({o->sent, std::move(f)}); };
   operations_.push_back(o);
@@ -197,7 +206,7 @@ template <class T>
 void etcd_engine::finish(const op& o, const std::shared_ptr<reply<T>>& back, std::variant<T, failure> result) {
   if (!o->over()) {
     o->fail = nullptr;
-    (*back)({o->sent, std::move(result)});
+    (*back)({o->counts_from, std::move(result)});
   }
   next_of(o);
 }

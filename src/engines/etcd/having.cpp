@@ -17,7 +17,10 @@ constexpr auto again_after = 500ms;  // when a key could not be taken away
 etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, time_point due) {
   mine& m = mine_[s.who];
   // What an answer says before the watch does is told all the same.
-  if (m.created != 0 && m.created != s.created) events_->suspect(s.who);
+  if (m.created != 0 && m.created != s.created) {
+    m.seen_under = 0;
+    events_->suspect(s.who);
+  }
   if (m.created == s.created && ((m.waits && !s.waits()) || (m.upgrading && s.how() == mode::exclusive))) {
     events_->wake(s.who);
   }
@@ -33,6 +36,7 @@ etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, tim
   m.lease = s.lease;
   m.ttl = milliseconds{static_cast<std::int64_t>(s.record.ttl_ms())};
   m.waiter_ttl = milliseconds{static_cast<std::int64_t>(s.record.waiter_ttl_ms())};
+  m.lease_ttl = milliseconds{static_cast<std::int64_t>(s.record.lease_ms())};
   m.due = std::max(m.due, due);
   m.asked_count = std::max(m.asked_count, s.record.asked_count());
   if (!m.waits && !m.upgrading && m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
@@ -83,6 +87,7 @@ void etcd_engine::start_due_watches(time_point now) {
 // From the write we know of: whatever has happened since is told too.
 void etcd_engine::watch_own(mine& m) {
   if (m.own != 0) return;
+  m.seen_under = 0;
   m.own = watches_.add({.keys = {m.key, {}},
                         .from = m.modified + 1,
                         .on_event = [this, who = m.who](const pb::Event& e) { own_changed(who, e); },
@@ -98,9 +103,13 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
     return events_->gone(who);
   }
   const auto record = read_value(e.kv().value());
-  if (!record) return events_->suspect(who);
+  if (!record) {
+    m.seen_under = 0;  // so that it is read
+    return events_->suspect(who);
+  }
   m.modified = e.kv().mod_revision();
   m.lease = e.kv().lease();
+  m.lease_ttl = milliseconds{static_cast<std::int64_t>(record->lease_ms())};
   m.alone = false;
   const bool has_its_turn = m.waits && record->state() == pb::Record::HANDED_OVER;
   const bool is_upgraded = m.upgrading && !record->upgrading() && record->mode() == 0;

@@ -1,5 +1,6 @@
 // release, evict, convert and ask: each one step of the ledger.
 #include "engines/etcd/core.hpp"
+#include "engines/etcd/transactions.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -22,39 +23,21 @@ void etcd_engine::release(const target& t, bool, reply<fate> back) {
     const bool plain = at != mine_.end() && at->second.name == o->name && at->second.alone &&
                        at->second.due > environment_.clock->now();
     if (!plain) return read_and_settle(o, removed, told);
-    release_alone(o, at->second, [this, o, b, who, removed, told](const failure* f, pb::TxnResponse& answer) {
-      if (f != nullptr) return fail(o, *f);
-      link_.saw(answer.header());
-      if (answer.succeeded()) {
-        lose(who);
-        return finish(o, b, {fate::holding});
-      }
-      auto l = ledger::from(keys_, answer.responses(0).response_range(), answer.header().revision());
-      if (auto* wrong = std::get_if<failure>(&l)) return fail(o, std::move(*wrong));
-      settle(o, std::get<ledger>(std::move(l)), removed, told);
-    });
+    auto t = give_back_if_alone(keys_.room(o->name), at->second.key, at->second.modified);
+    link_.call<pb::TxnRequest, pb::TxnResponse>(
+        method::txn, std::move(t), o->deadline,
+        [this, o, b, who, removed, told](const failure* f, pb::TxnResponse& answer) {
+          if (f != nullptr) return fail(o, *f);
+          link_.saw(answer.header());
+          if (answer.succeeded()) {
+            lose(who);
+            return finish(o, b, {fate::holding});
+          }
+          auto l = ledger::from(keys_, answer.responses(0).response_range(), answer.header().revision());
+          if (auto* wrong = std::get_if<failure>(&l)) return fail(o, std::move(*wrong));
+          settle(o, std::get<ledger>(std::move(l)), removed, told);
+        });
   });
-}
-
-// Nobody was there when it was granted: if nobody has come since, there is nobody to hand over to.
-void etcd_engine::release_alone(const op& o, const mine& m, then<pb::TxnResponse> back) {
-  const auto room = keys_.room(o->name);
-  pb::TxnRequest t;
-  auto& own = *t.add_compare();
-  own.set_key(m.key);
-  own.set_target(pb::Compare::MOD);
-  own.set_mod_revision(m.modified);
-  auto& others = *t.add_compare();
-  others.set_key(room.from);
-  others.set_range_end(room.to);
-  others.set_target(pb::Compare::MOD);
-  others.set_result(pb::Compare::LESS);
-  others.set_mod_revision(m.modified + 1);
-  t.add_success()->mutable_request_delete_range()->set_key(m.key);
-  auto& r = *t.add_failure()->mutable_request_range();
-  r.set_key(room.from);
-  r.set_range_end(room.to);
-  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), o->deadline, std::move(back));
 }
 
 void etcd_engine::evict(const target& t, std::string_view, reply<fate> back) {

@@ -145,7 +145,7 @@ void etcd_engine::tell_handed_over(const ledger& l) {
   for (const seat& s : l.seats()) {
     if (s.dirty && !s.removed && s.record.state() == pb::Record::HANDED_OVER) all.insert(s.lease);
   }
-  for (const auto lease : all) leases_.renew(lease, [](const failure*, bool) {});
+  for (const auto lease : all) leases_.renew(lease, environment_.clock->now(), [](const failure*, bool, time_point) {});
 }
 
 }  // namespace tyer::etcd

@@ -49,7 +49,7 @@ want client::permits(std::string name, std::uint32_t take, std::uint32_t capacit
 }
 
 outcome<answer> client::acquire(const want& w) {
-  return call<answer>([&](auto reply) { engine_->acquire(w.request(), std::move(reply)); });
+  return call<answer>([&](auto reply) { engine_->acquire(w.request(), std::move(reply)); }, w.ttl / 6);
 }
 
 engine::granted client::lock(const want& w) {
@@ -122,8 +122,8 @@ fate client::keep(const want& w, fate as, milliseconds ttl) { return keep_all({w
 std::vector<fate> client::keep_all(const std::vector<want>& all, fate as, milliseconds ttl) {
   std::vector<engine::target> targets;
   for (const want& w : all) targets.push_back(w.target());
-  auto fates =
-      value_of(call<std::vector<fate>>([&](auto reply) { engine_->keep(targets, as, ttl, std::move(reply)); }));
+  auto fates = value_of(
+      call<std::vector<fate>>([&](auto reply) { engine_->keep(targets, as, ttl, std::move(reply)); }, ttl / 6));
   if (fates.size() != all.size()) throw surprise("keep() answered for another number of ids than it was asked");
   return fates;
 }
