@@ -36,7 +36,7 @@ using engine::target;
 struct operation {
   std::string name;
   time_point sent, deadline;
-  time_point counts_from;                    // `sent`, or when an earlier request left that proves as much
+  time_point counts_from;                    // what the answer is dated with: `sent`, or when what proves it left
   time_point not_after = time_point::max();  // no write is sent later
   std::function<void(failure)> fail;         // answers; empty once it is answered
   std::function<void()> on_lease_lost;       // a write named a lease that the server does not know
@@ -79,6 +79,7 @@ class etcd_engine final : public engine::engine, link::listener {
     bool waits = false, handed_over = false, upgrading = false;
     bool alone = false;  // nobody else was there when it was last written
     std::int64_t created = 0, modified = 0, lease = 0;
+    std::string to_claim;  // what is written there, when it was handed over
     milliseconds ttl{}, waiter_ttl{}, lease_ttl{};
     time_point due;
     std::uint64_t asked_count = 0;
@@ -118,16 +119,23 @@ class etcd_engine final : public engine::engine, link::listener {
   void start_acquiring(const std::shared_ptr<acquiring>&);
   void try_free(const std::shared_ptr<acquiring>&);
   void look_and_take(const std::shared_ptr<acquiring>&, const pb::RangeResponse&, std::int64_t revision);
+  void claim(const std::shared_ptr<acquiring>&, const mine&);
   void take_place(const std::shared_ptr<acquiring>&);
+  void look_at_some(const std::shared_ptr<acquiring>&, const pb::RangeResponse&, std::int64_t revision);
+  void take_far_place(const std::shared_ptr<acquiring>&, const pb::TxnResponse&);
+  void read_all(const std::shared_ptr<acquiring>&);
+  bool nobody_moves(const ledger& oldest) const;
   void settle_acquiring(const std::shared_ptr<acquiring>&, ledger);
   void answer_acquire(const std::shared_ptr<acquiring>&, ledger&);
   void grant_once_kept(const std::shared_ptr<acquiring>&, const seat&, bool alone);
   void renew_for(const std::shared_ptr<acquiring>&, std::int64_t lease);
-  static time_point recent(const acquiring&, milliseconds ttl);
   void keep_place(const acquiring&, std::int64_t lease);
   void again_with_new_lease(const std::shared_ptr<acquiring>&, std::int64_t lease);
 
   // --- releasing.cpp ---
+  void hand_over(const op&, const id&, decide, settled);
+  bool is_plain_hand_over(const ledger&, const id&) const;
+  void write_hand_over(const op&, ledger, decide, settled);
   void converted(const id&, const ledger&, answer&);
 
   // --- listing.cpp ---

@@ -31,6 +31,7 @@ etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, tim
   m.waits = s.waits();
   m.handed_over = s.record.state() == pb::Record::HANDED_OVER;
   m.upgrading = s.record.upgrading();
+  m.to_claim = m.handed_over ? write_value(s.record) : std::string{};
   m.alone = false;
   m.modified = s.modified;
   m.lease = s.lease;
@@ -117,6 +118,7 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
   m.waits = record->state() == pb::Record::WAITING;
   m.handed_over = record->state() == pb::Record::HANDED_OVER;
   m.upgrading = record->upgrading();
+  m.to_claim = m.handed_over ? e.kv().value() : std::string{};
   m.asked_count = std::max(m.asked_count, record->asked_count());
   if (has_its_turn) m.due = environment_.clock->now() + m.waiter_ttl;
   dues_->set(m.key, m.modified, m.due);
@@ -154,7 +156,8 @@ void etcd_engine::read_own(const id& who) {
 // --- who is ahead of a waiter ---
 
 // Whoever lets go hands over to the next in the same step, and the next sees it at its own key. Only one that dies hands
-// over nothing: so the head of the queue, and an upgrade, look out for all that end, and the others for the one before.
+// over nothing: so the head of the queue, and an upgrade, look out for all that end, and the others for the one before. What
+// comes at the same time at the own key is heard first.
 void etcd_engine::watch_ahead(mine& m, const ledger& l) {
   if (m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
   if (!m.waits && !m.upgrading) return;
@@ -162,20 +165,21 @@ void etcd_engine::watch_ahead(mine& m, const ledger& l) {
   const auto queue = l.queue();
   const auto at = std::ranges::find(queue, m.who, &seat::who);
   if (m.waits && at != queue.end() && at != queue.begin()) keys = {keys_.seat(m.name, (*std::prev(at))->who), {}};
-  m.ahead = watches_.add({.keys = std::move(keys),
-                          .from = l.revision() + 1,
-                          .deletions_only = true,
-                          .on_event = [this, who = m.who](const pb::Event&) { look_ahead(who); },
-                          .on_gap =
-                              [this, who = m.who] {
-                                if (const auto mine = mine_.find(who); mine != mine_.end()) mine->second.ahead = 0;
-                                look_ahead(who);
-                              }});
+  m.ahead =
+      watches_.add({.keys = std::move(keys),
+                    .from = l.revision() + 1,
+                    .deletions_only = true,
+                    .on_event = [this, who = m.who](const pb::Event&) { box_->put([this, who] { look_ahead(who); }); },
+                    .on_gap =
+                        [this, who = m.who] {
+                          if (const auto mine = mine_.find(who); mine != mine_.end()) mine->second.ahead = 0;
+                          look_ahead(who);
+                        }});
 }
 
 void etcd_engine::look_ahead(const id& who) {
   const auto at = mine_.find(who);
-  if (at == mine_.end() || at->second.looking) return;
+  if (at == mine_.end() || at->second.looking || !(at->second.waits || at->second.upgrading)) return;
   at->second.looking = true;
   const auto room = keys_.room(at->second.name);
   pb::RangeRequest r;

@@ -73,8 +73,8 @@ void etcd_engine::renew_kept(const std::shared_ptr<keeping>& k) {
 }
 
 void etcd_engine::lease_kept(const std::shared_ptr<keeping>& k, std::int64_t lease, time_point sent) {
+  k->o->counts_from = k->renewed.empty() ? sent : std::min(k->o->counts_from, sent);
   k->renewed.insert(lease);
-  k->o->counts_from = std::min(k->o->counts_from, sent);
 }
 
 // Only holds: a waiter is also to hear that it has been handed the lock, and of that the read knows before the watch.

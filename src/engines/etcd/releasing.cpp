@@ -22,10 +22,11 @@ void etcd_engine::release(const target& t, bool, reply<fate> back) {
     const auto at = mine_.find(who);
     const bool plain = at != mine_.end() && at->second.name == o->name && at->second.alone &&
                        at->second.due > environment_.clock->now();
+    if (!plain && at != mine_.end() && !at->second.waits) return hand_over(o, who, removed, told);
     if (!plain) return read_and_settle(o, removed, told);
-    auto t = give_back_if_alone(keys_.room(o->name), at->second.key, at->second.modified);
+    auto plain_step = give_back_if_alone(keys_.room(o->name), at->second.key, at->second.modified);
     link_.call<pb::TxnRequest, pb::TxnResponse>(
-        method::txn, std::move(t), o->deadline,
+        method::txn, std::move(plain_step), o->deadline,
         [this, o, b, who, removed, told](const failure* f, pb::TxnResponse& answer) {
           if (f != nullptr) return fail(o, *f);
           link_.saw(answer.header());
@@ -38,6 +39,62 @@ void etcd_engine::release(const target& t, bool, reply<fate> back) {
           settle(o, std::get<ledger>(std::move(l)), removed, told);
         });
   });
+}
+
+// From an exclusive hold to an exclusive waiter: the first two of the room are all there is to know, however many wait. As
+// long as these two are there, nobody can come before or between them.
+void etcd_engine::hand_over(const op& o, const id& who, decide removed, settled told) {
+  pb::TxnRequest look;
+  read_oldest(*look.add_success()->mutable_request_range(), keys_.room(o->name), 2);
+  look.add_success()->mutable_request_range()->set_key(keys_.floor(o->name));
+  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(look), o->deadline,
+                                              [this, o, who, removed = std::move(removed), told = std::move(told)](
+                                                  const failure* f, pb::TxnResponse& answer) mutable {
+                                                if (f != nullptr) {
+                                                  auto wrong = *f;
+                                                  if (wrong.kind == why::unknown)
+                                                    wrong.kind = why::not_sent;  // only reading has been tried
+                                                  return fail(o, std::move(wrong));
+                                                }
+                                                link_.saw(answer.header());
+                                                auto& oldest = *answer.mutable_responses(0)->mutable_response_range();
+                                                const auto& floor = answer.responses(1).response_range();
+                                                if (floor.kvs_size() > 0) *oldest.add_kvs() = floor.kvs(0);
+                                                auto l = ledger::from(keys_, oldest, answer.header().revision());
+                                                auto* const read = std::get_if<ledger>(&l);
+                                                if (read == nullptr || !is_plain_hand_over(*read, who))
+                                                  return read_and_settle(o, removed, told);
+                                                if (o->over()) return next_of(o);
+                                                removed(*read);
+                                                write_hand_over(o, std::move(*read), std::move(removed),
+                                                                std::move(told));
+                                              });
+}
+
+bool etcd_engine::is_plain_hand_over(const ledger& l, const id& who) const {
+  if (l.seats().size() != 2) return false;
+  const seat &first = l.seats().front(), &next = l.seats().back();
+  const auto overdue = [&](const seat& s) {
+    const auto at = mine_.find(s.who);
+    return at != mine_.end() && at->second.due <= environment_.clock->now();
+  };
+  return first.who == who && !first.waits() && first.how() == mode::exclusive && next.waits() &&
+         next.how() == mode::exclusive && !overdue(first) && !overdue(next);
+}
+
+void etcd_engine::write_hand_over(const op& o, ledger l, decide removed, settled told) {
+  auto t = write_changes(l, keys_, o->name, if_meanwhile::anything);
+  link_.call<pb::TxnRequest, pb::TxnResponse>(
+      method::txn, std::move(t), o->deadline,
+      [this, o, l = std::move(l), removed = std::move(removed), told = std::move(told)](
+          const failure* f, pb::TxnResponse& answer) mutable {
+        if (f != nullptr) return fail(o, *f);
+        link_.saw(answer.header());
+        if (!answer.succeeded()) return read_and_settle(o, removed, told);
+        tell_handed_over(l);
+        l.wrote(answer.header().revision());
+        told(l);
+      });
 }
 
 void etcd_engine::evict(const target& t, std::string_view, reply<fate> back) {

@@ -49,7 +49,7 @@ want client::permits(std::string name, std::uint32_t take, std::uint32_t capacit
 }
 
 outcome<answer> client::acquire(const want& w) {
-  return call<answer>([&](auto reply) { engine_->acquire(w.request(), std::move(reply)); }, w.ttl / 6);
+  return call<answer>([&](auto reply) { engine_->acquire(w.request(), std::move(reply)); });
 }
 
 engine::granted client::lock(const want& w) {
