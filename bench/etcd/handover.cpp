@@ -39,7 +39,7 @@ asio::awaitable<void> contender(const tyer::mutex& m, race& r) {
 handover measure_handover(const std::string& uri, int waiters, milliseconds run) {
   const int clients = std::min(waiters, 8);
   std::deque<tyer::client> client;
-  for (int i = 0; i < clients; ++i) client.emplace_back(uri).wait_ready();
+  for (int i = 0; i < clients; ++i) client.emplace_back(uri, tyer::client_options{.request_timeout = 60s}).wait_ready();
   std::deque<tyer::mutex> mutexes;
   for (int i = 0; i < waiters; ++i) {
     mutexes.emplace_back(client[static_cast<std::size_t>(i % clients)], "bench/hot",
@@ -49,7 +49,10 @@ handover measure_handover(const std::string& uri, int waiters, milliseconds run)
   asio::io_context loop{1};
   race r;
   for (const auto& m : mutexes) asio::co_spawn(loop, contender(m, r), asio::detached);
-  loop.run_for(milliseconds{300} + milliseconds{5} * waiters);  // until all stand in line
+  const auto patience = clock::now() + 60s;
+  const auto all = static_cast<std::uint64_t>(waiters);
+  while (r.turns < all && clock::now() < patience)
+    loop.run_for(50ms);  // until each has had its turn, and stands in line again
   const auto requests = s.requests();
   const auto turns = r.turns;
   const auto begin = clock::now();

@@ -91,7 +91,8 @@ void etcd_engine::next_of(const op& o) {
     queues_.erase(at);
     return;
   }
-  const auto go = at->second.front().second;
+  const auto [next, go] = at->second.front();
+  next->sent = next->counts_from = environment_.clock->now();  // it leaves only now
   go();
 }
 

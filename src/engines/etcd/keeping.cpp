@@ -1,7 +1,7 @@
 // keep: the leases first, then a read of every key: a lease that was kept and a key that is still there are the proof.
 //
-// A hold whose key was read while it was being watched, and is watched since without a break, is not read again: the watch
-// would have told of its end. So one message for the lease keeps any number of them, and all who ask soon after it left
+// A hold or a place whose key was read while it was being watched, and is watched since without a break, is not read again:
+// the watch would have told of its end or of its turn. So one message for the lease keeps any number of them, and all who ask soon after it left
 // count from it too; then they fall due together.
 #include "engines/etcd/core.hpp"
 
@@ -77,9 +77,8 @@ void etcd_engine::lease_kept(const std::shared_ptr<keeping>& k, std::int64_t lea
   k->renewed.insert(lease);
 }
 
-// Only holds: a waiter is also to hear that it has been handed the lock, and of that the read knows before the watch.
 bool etcd_engine::needs_no_read(const keeping& k, const mine& m) const {
-  return k.as == fate::holding && !m.waits && !m.handed_over && m.due > environment_.clock->now() &&
+  return !m.handed_over && m.waits == (k.as == fate::waiting) && m.due > environment_.clock->now() &&
          m.lease_ttl >= rounded(k.ttl) && k.renewed.contains(m.lease) && m.seen_under != 0 &&
          m.seen_under == watches_.confirmed_on(m.own);
 }
@@ -96,7 +95,7 @@ void etcd_engine::read_kept(const std::shared_ptr<keeping>& k) {
     const auto at = mine_.find(one.who);
     if (!one.overdue && at != mine_.end() && at->second.key == one.key) {
       if (needs_no_read(*k, at->second)) {
-        one.is = fate::holding;
+        one.is = k->as;
         extend(at->second, k->o->sent + k->ttl);
         continue;
       }

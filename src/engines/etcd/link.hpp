@@ -146,6 +146,7 @@ struct link::flight {
   std::unique_ptr<grpc::ClientContext> context;
   std::size_t with = 0;
   bool needs_token = true, again = false, even_down = false;
+  bool had_time = true;
 };
 
 template <class Request, class Response>
@@ -179,6 +180,7 @@ void link::launch(std::shared_ptr<flight<Request, Response>> f) {
   f->context = std::make_unique<grpc::ClientContext>();
   if (f->needs_token && !token_.empty()) f->context->AddMetadata("token", token_);
   const auto left = f->deadline - environment_.clock->now();
+  f->had_time = f->even_down || left >= environment_.request_timeout / 2;
   f->context->set_deadline(std::chrono::system_clock::now() +
                            std::chrono::duration_cast<std::chrono::system_clock::duration>(left));
   f->with = at_;
@@ -211,7 +213,8 @@ void link::landed(std::shared_ptr<flight<Request, Response>> f, const grpc::Stat
     log_in_anew();
     return launch(std::move(f));
   }
-  trouble(s, f->with);
+  // Whoever had waited in line for most of its time says nothing about the server when the rest was not enough.
+  if (f->had_time || s.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED) trouble(s, f->with);
   const auto wrong = explain(s);
   f->back(&wrong, f->response);
 }

@@ -29,9 +29,10 @@ engine::request want::request() const {
           .owner = owner};
 }
 
-client::client(std::string prefix) {
+client::client(std::string prefix, milliseconds request_timeout) {
   auto made = engine::make(
-      address(), {.prefix = std::move(prefix), .ids = &ids_, .clock = &clock_, .request_timeout = 5s, .log = {}});
+      address(),
+      {.prefix = std::move(prefix), .ids = &ids_, .clock = &clock_, .request_timeout = request_timeout, .log = {}});
   if (made.error) throw surprise("no engine: " + made.error.words);
   engine_ = std::move(made.value);
   engine_->open(*this);

@@ -68,7 +68,7 @@ struct event {
 
 class client final : public engine::events {
  public:
-  explicit client(std::string prefix);  // returns when it is connected
+  explicit client(std::string prefix, milliseconds request_timeout = 5s);  // returns when it is connected
 
   engine::engine& raw() { return *engine_; }
   engine::capabilities can() const { return engine_->can(); }

@@ -103,4 +103,40 @@ TEST_F(etcd_keeping, many_who_lock_at_once_share_a_message) {
   EXPECT_EQ(server.requests(), before + 20);
 }
 
+TEST_F(etcd_keeping, a_waiter_that_is_handed_the_lock_while_its_place_is_kept_without_reading_is_woken) {
+  const auto holder = a.wants("order");
+  a.lock(holder);
+  const auto w = b.waits("order");
+  b.enqueue(w);
+  const auto end = b.now() + patience;
+  for (auto before = reads();; before = reads()) {
+    ASSERT_EQ(b.keep(w, fate::waiting, w.waiter_ttl), fate::waiting);
+    if (reads() == before) break;
+    ASSERT_LT(b.now(), end);
+  }
+  a.release(holder);
+  b.await(event::kind::wake, w.who);
+  EXPECT_EQ(b.keep(w, fate::waiting, w.waiter_ttl), fate::holding);
+  b.lock(w);
+}
+
+// It was: so many stood in line for one name that the last of them had no time left, and the server was taken for gone.
+TEST_F(etcd_keeping, a_request_that_waited_in_line_for_too_long_does_not_make_the_server_look_gone) {
+  const auto holder = a.wants("order");
+  a.lock(holder);
+  client hasty{prefix, 100ms};
+  std::size_t answered = 0, too_late = 0;
+  constexpr std::size_t many = 500;
+  for (std::size_t i = 0; i < many; ++i) {
+    hasty.raw().acquire(hasty.waits("order").request(), [&](auto&& o) {
+      ++answered;
+      if (std::holds_alternative<engine::failure>(o.result)) ++too_late;
+    });
+  }
+  hasty.pump_until([&] { return answered == many; }, "all answers");
+  EXPECT_GT(too_late, 0U);
+  hasty.pump_until(hasty.now() + 100ms);
+  EXPECT_EQ(hasty.count(event::kind::down), 0U);
+}
+
 }  // namespace tyer::contract
