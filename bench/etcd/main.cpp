@@ -66,7 +66,7 @@ int main(int argc, char** argv) try {
   const milliseconds each = quick ? 300ms : 2000ms;
   rounds r;
   for (int i = 0; i < n; ++i) one_round(uri, each, r);
-  const double growth = keepalive_growth(uri, quick ? 1000 : 10000, quick ? 6s : 30s);
+  const double growth = keepalive_growth(uri, quick ? 1000 : 10000, quick ? 6s : 45s);
   const auto streams = measure_watch_streams(uri, 1000);
   const auto two = shown_handover(uri, 2, each);
   const auto thousand = shown_handover(uri, 1000, each * 2);
