@@ -134,6 +134,7 @@ class etcd_engine final : public engine::engine, link::listener {
 
   // --- releasing.cpp ---
   void hand_over(const op&, const id&, decide, settled);
+  void hand_over_to_next(const op&, const id&, pb::TxnResponse& looked, const decide&, const settled&);
   bool is_plain_hand_over(const ledger&, const id&) const;
   void write_hand_over(const op&, ledger, decide, settled);
   void converted(const id&, const ledger&, answer&);
@@ -169,7 +170,7 @@ class etcd_engine final : public engine::engine, link::listener {
   void seen_ahead(const id&, ledger);
   void read_own(const id&);
   void gave_up(const std::string& key, std::int64_t modified, bool deleted);
-  void start_due_watches(time_point now);
+  void watch_and_look(time_point now);
 
   const config config_;
   const tyer::engine::environment environment_;
@@ -183,6 +184,7 @@ class etcd_engine final : public engine::engine, link::listener {
 
   std::deque<op> operations_;                       // in the order they were made, so also in the order they fall due
   std::deque<std::pair<time_point, id>> to_watch_;  // holds, when they have lasted long enough to be worth it
+  std::deque<std::pair<time_point, id>> to_look_;   // waiters, for who is ahead
   std::unordered_map<std::string, std::deque<std::pair<op, std::function<void()>>>> queues_;
   std::unordered_map<id, mine, core::id_hash> mine_;
   std::map<std::string, watches::number> watched_;

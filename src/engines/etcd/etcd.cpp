@@ -112,7 +112,7 @@ void etcd_engine::run(time_point until) {
   for (auto& d : box_->take(std::chrono::steady_clock::now() + wait)) d();
   const auto after = environment_.clock->now();
   link_.tick(after);
-  start_due_watches(after);
+  watch_and_look(after);
   give_up_overdue(after);
   if (closing_) finish_close();
 }
@@ -121,6 +121,7 @@ time_point etcd_engine::next_event() const {
   auto next = link_.next();
   if (!operations_.empty()) next = std::min(next, operations_.front()->deadline);
   if (!to_watch_.empty()) next = std::min(next, to_watch_.front().first);
+  if (!to_look_.empty()) next = std::min(next, to_look_.front().first);
   if (closing_) next = std::min(next, drained_by_);
   return next;
 }
@@ -154,6 +155,7 @@ void etcd_engine::finish_close() {
     drained_by_ = now + drain_max;
     dues_->close();
     to_watch_.clear();
+    to_look_.clear();
     watches_.close();
     fail_all(false);
   }

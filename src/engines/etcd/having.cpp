@@ -10,6 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr auto look_after = 5ms;
 constexpr auto again_after = 500ms;  // when a key could not be taken away
 
 }  // namespace
@@ -76,12 +77,17 @@ void etcd_engine::stop_watching(mine& m) {
   }
 }
 
-void etcd_engine::start_due_watches(time_point now) {
+void etcd_engine::watch_and_look(time_point now) {
   while (!to_watch_.empty() && to_watch_.front().first <= now) {
     const auto who = to_watch_.front().second;
     to_watch_.pop_front();
     const auto at = mine_.find(who);
     if (at != mine_.end()) watch_own(at->second);
+  }
+  while (!to_look_.empty() && to_look_.front().first <= now) {
+    const auto who = to_look_.front().second;
+    to_look_.pop_front();
+    look_ahead(who);
   }
 }
 
@@ -157,7 +163,7 @@ void etcd_engine::read_own(const id& who) {
 
 // Whoever lets go hands over to the next in the same step, and the next sees it at its own key. Only one that dies hands
 // over nothing: so the head of the queue, and an upgrade, look out for all that end, and the others for the one before. What
-// comes at the same time at the own key is heard first.
+// was written together with it at the own key comes at about the same time, and then there is nothing to look for.
 void etcd_engine::watch_ahead(mine& m, const ledger& l) {
   if (m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
   if (!m.waits && !m.upgrading) return;
@@ -165,16 +171,17 @@ void etcd_engine::watch_ahead(mine& m, const ledger& l) {
   const auto queue = l.queue();
   const auto at = std::ranges::find(queue, m.who, &seat::who);
   if (m.waits && at != queue.end() && at != queue.begin()) keys = {keys_.seat(m.name, (*std::prev(at))->who), {}};
-  m.ahead =
-      watches_.add({.keys = std::move(keys),
-                    .from = l.revision() + 1,
-                    .deletions_only = true,
-                    .on_event = [this, who = m.who](const pb::Event&) { box_->put([this, who] { look_ahead(who); }); },
-                    .on_gap =
-                        [this, who = m.who] {
-                          if (const auto mine = mine_.find(who); mine != mine_.end()) mine->second.ahead = 0;
-                          look_ahead(who);
-                        }});
+  m.ahead = watches_.add(
+      {.keys = std::move(keys),
+       .from = l.revision() + 1,
+       .deletions_only = true,
+       .on_event = [this, who = m.who](
+                       const pb::Event&) { to_look_.emplace_back(environment_.clock->now() + look_after, who); },
+       .on_gap =
+           [this, who = m.who] {
+             if (const auto mine = mine_.find(who); mine != mine_.end()) mine->second.ahead = 0;
+             look_ahead(who);
+           }});
 }
 
 void etcd_engine::look_ahead(const id& who) {

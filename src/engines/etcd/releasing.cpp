@@ -47,28 +47,30 @@ void etcd_engine::hand_over(const op& o, const id& who, decide removed, settled 
   pb::TxnRequest look;
   read_oldest(*look.add_success()->mutable_request_range(), keys_.room(o->name), 2);
   look.add_success()->mutable_request_range()->set_key(keys_.floor(o->name));
-  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(look), o->deadline,
-                                              [this, o, who, removed = std::move(removed), told = std::move(told)](
-                                                  const failure* f, pb::TxnResponse& answer) mutable {
-                                                if (f != nullptr) {
-                                                  auto wrong = *f;
-                                                  if (wrong.kind == why::unknown)
-                                                    wrong.kind = why::not_sent;  // only reading has been tried
-                                                  return fail(o, std::move(wrong));
-                                                }
-                                                link_.saw(answer.header());
-                                                auto& oldest = *answer.mutable_responses(0)->mutable_response_range();
-                                                const auto& floor = answer.responses(1).response_range();
-                                                if (floor.kvs_size() > 0) *oldest.add_kvs() = floor.kvs(0);
-                                                auto l = ledger::from(keys_, oldest, answer.header().revision());
-                                                auto* const read = std::get_if<ledger>(&l);
-                                                if (read == nullptr || !is_plain_hand_over(*read, who))
-                                                  return read_and_settle(o, removed, told);
-                                                if (o->over()) return next_of(o);
-                                                removed(*read);
-                                                write_hand_over(o, std::move(*read), std::move(removed),
-                                                                std::move(told));
-                                              });
+  const auto looked = [this, o, who, removed, told](const failure* f, pb::TxnResponse& answer) {
+    if (f == nullptr) return hand_over_to_next(o, who, answer, removed, told);
+    auto wrong = *f;
+    if (wrong.kind == why::unknown) wrong.kind = why::not_sent;  // only reading has been tried
+    fail(o, std::move(wrong));
+  };
+  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(look), o->deadline, looked);
+}
+
+void etcd_engine::hand_over_to_next(const op& o, const id& who, pb::TxnResponse& answer, const decide& removed,
+                                    const settled& told) {
+  if (o->over()) return next_of(o);
+  link_.saw(answer.header());
+  auto& oldest = *answer.mutable_responses(0)->mutable_response_range();
+  const auto& floor = answer.responses(1).response_range();
+  if (floor.kvs_size() > 0) *oldest.add_kvs() = floor.kvs(0);
+  auto read = ledger::from(keys_, oldest, answer.header().revision());
+  auto* const l = std::get_if<ledger>(&read);
+  if (l != nullptr && is_plain_hand_over(*l, who)) {
+    removed(*l);
+    return write_hand_over(o, std::move(*l), removed, told);
+  }
+  const bool is_all = l != nullptr && !oldest.more();
+  is_all ? settle(o, std::move(*l), removed, told) : read_and_settle(o, removed, told);
 }
 
 bool etcd_engine::is_plain_hand_over(const ledger& l, const id& who) const {
