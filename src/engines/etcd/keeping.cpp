@@ -1,8 +1,8 @@
 // keep: the leases first, then a read of every key: a lease that was kept and a key that is still there are the proof.
 //
 // A hold or a place whose key was read while it was being watched, and is watched since without a break, is not read again:
-// the watch would have told of its end or of its turn. So one message for the lease keeps any number of them, and all who ask soon after it left
-// count from it too; then they fall due together.
+// the watch would have told of its end or of its turn. So one message for the lease keeps any number of them, and all who
+// ask soon after it left count from it too; then they fall due together.
 #include "engines/etcd/core.hpp"
 
 #include <algorithm>
