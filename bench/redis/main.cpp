@@ -14,11 +14,6 @@ namespace {
 using namespace bench;
 using namespace std::chrono_literals;
 
-double median(std::vector<double> v) {
-  std::nth_element(v.begin(), v.begin() + static_cast<long>(v.size() / 2), v.end());
-  return v[v.size() / 2];
-}
-
 struct rounds {
   std::vector<double> same_script, set_nx, tyer, same_script_ratio, set_nx_ratio;
   std::vector<double> bare_p50, tyer_p50, latency_ratio;

@@ -1,18 +1,11 @@
 // The parts of `tools/bench redis`. Each measures Tyer through its public API only.
 #pragma once
 
-#include <chrono>
+#include "common/cycles.hpp"
+
 #include <string>
-#include <vector>
 
 namespace bench {
-
-using std::chrono::milliseconds;
-
-// Lock + awaited unlock cycles per second: 64 coroutines on 64 names.
-double tyer_pipelined(const std::string& uri, int callers, milliseconds run);
-// Microseconds of each lock + awaited unlock by one blocking caller.
-std::vector<double> tyer_sequential(const std::string& uri, milliseconds run);
 
 // Requests per change of owner on one hot name: `waiters` callers over at most 8 clients, no hand-off inside a client.
 struct handover {

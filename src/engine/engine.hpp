@@ -83,7 +83,8 @@ struct failure {
   std::string words;
 };
 
-// What a call comes back with: `sent` is when the request left, the only time a deadline may be counted from.
+// What a call comes back with: `sent` is when the request left, the only time a deadline may be counted from. Of keep() it may
+// be when an earlier request left that proves as much: at most a sixth of the ttl before the call.
 template <class T>
 struct outcome {
   time_point sent;

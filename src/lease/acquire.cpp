@@ -31,6 +31,7 @@ acquire::verb acquire::on_granted(time_point now, time_point sent, std::uint64_t
   answered();
   state_ = state::over;
   part_ = part;
+  granted_at_ = sent;
   valid_until_ = lease::valid_until(sent, ttl);
   return valid_until_ - now < least_useful(ttl) ? verb::anew : verb::granted;
 }

@@ -65,6 +65,8 @@ class acquire {
   bool enqueues() const noexcept { return plan_.enqueue; }
   time_point wake_at() const noexcept { return wake_at_; }
   std::uint64_t part() const noexcept { return part_; }
+  // Of the request that was granted: when it left, and how long it is ours.
+  time_point granted_at() const noexcept { return granted_at_; }
   time_point valid_until() const noexcept { return valid_until_; }
   core::why trouble() const noexcept { return trouble_; }
 
@@ -95,6 +97,7 @@ class acquire {
   time_point asked_at_{};
   time_point unsettled_at_{};
   time_point wake_at_ = time_point::max();
+  time_point granted_at_{};
   time_point valid_until_{};
   std::uint64_t part_ = 0;
 };

@@ -153,11 +153,12 @@ void desk::refuse_tries(ticket& t) {
 
 void desk::grant(ticket& t) {
   const auto until = t.acquiring()->valid_until();
+  const auto granted_at = t.acquiring()->granted_at();
   t.late_until = t.acquiring()->unsettled_until();
   keeper_.remove(t);
   t.owner.clear();
-  t.stage = lease::tenure{until, t.what->ttl};
-  const auto sent = until + lease::margin(t.what->ttl) - t.what->ttl;
+  t.stage = lease::tenure{granted_at, until, t.what->ttl};
+  const auto sent = until + lease::margin(t.what->ttl) - t.what->ttl;  // or earlier, if the engine gave less than the ttl
   if (t.via == 0) keeper_.add(t, fate::holding, t.what->ttl, sent, jitter());
   give(t);
 }

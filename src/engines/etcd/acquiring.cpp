@@ -1,5 +1,6 @@
 // acquire: in one transaction when nobody is there; else a place in the queue, or the claim of what was handed over.
 #include "engines/etcd/core.hpp"
+#include "engines/etcd/transactions.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -24,8 +25,8 @@ struct etcd_engine::acquiring {
   time_point spared_until;
   std::variant<answer, failure> result;
 
+  time_point kept_since;  // its lease must have been confirmed then or later
   bool renewing = false;
-  std::int64_t confirmed = 0;                    // a lease that the server has kept since the request left
   std::optional<std::pair<seat, bool>> granted;  // waits for the lease to be confirmed
 };
 
@@ -66,10 +67,16 @@ void etcd_engine::start_acquiring(const std::shared_ptr<acquiring>& a) {
     if (too_late(a->o)) return;
     a->wish.hold_lease = lease;
     spare(*a);
-    const bool known = mine_.contains(a->wish.r.what.who);
+    const auto own = mine_.find(a->wish.r.what.who);
+    const bool known = own != mine_.end();
+    const bool has_its_turn =
+        known && own->second.handed_over && !own->second.upgrading && own->second.due > environment_.clock->now();
+    // Whoever only repeats what it was told before is told as much again.
+    a->kept_since = a->o->sent - (known && !has_its_turn ? lease_clock::duration{0} : may_be_earlier(a->wish.r.ttl));
+    if (has_its_turn && own->second.key == a->key) return claim(a, own->second);
     const auto next_part = static_cast<std::uint64_t>(link_.revision() + 1) * places_per_revision;
     if (!known && a->wish.r.seen < next_part) return try_free(a);
-    read_and_settle(a->o, [](ledger&) {}, [this, a](ledger& l) { settle_acquiring(a, std::move(l)); });
+    read_all(a);
   });
 }
 
@@ -92,7 +99,7 @@ void etcd_engine::spare(acquiring& a) {
 // While the answer is on its way, the lease is kept.
 void etcd_engine::renew_for(const std::shared_ptr<acquiring>& a, std::int64_t lease) {
   a->renewing = true;
-  leases_.renew(lease, [this, a, lease](const failure* f, bool alive) {
+  leases_.renew(lease, a->kept_since, [this, a, lease](const failure* f, bool alive, time_point) {
     a->renewing = false;
     if (a->o->over()) return;
     if (f != nullptr) {
@@ -104,7 +111,6 @@ void etcd_engine::renew_for(const std::shared_ptr<acquiring>& a, std::int64_t le
       if (a->granted) again_with_new_lease(a, lease);
       return;
     }
-    a->confirmed = lease;
     if (a->granted) {
       const auto [s, alone] = *std::exchange(a->granted, std::nullopt);
       grant_once_kept(a, s, alone);
@@ -113,25 +119,12 @@ void etcd_engine::renew_for(const std::shared_ptr<acquiring>& a, std::int64_t le
 }
 
 void etcd_engine::try_free(const std::shared_ptr<acquiring>& a) {
-  const auto room = keys_.room(a->name);
   ledger blank;
   blank.acquire(a->wish);
   seat s = blank.seats().back();
   s.record.set_part(0);
-  pb::TxnRequest t;
-  auto& c = *t.add_compare();
-  c.set_key(room.from);
-  c.set_range_end(room.to);
-  c.set_target(pb::Compare::CREATE);
-  c.set_create_revision(0);
-  auto& p = *t.add_success()->mutable_request_put();
-  p.set_key(a->key);
-  p.set_value(write_value(s.record));
-  p.set_lease(a->wish.hold_lease);
-  auto& r = *t.add_failure()->mutable_request_range();
-  r.set_key(room.from);
-  r.set_range_end(room.to);
-  if (!leases_.kept_since(a->wish.hold_lease, a->o->sent)) renew_for(a, a->wish.hold_lease);
+  auto t = take_if_free(keys_.room(a->name), a->key, write_value(s.record), a->wish.hold_lease);
+  if (leases_.kept_at(a->wish.hold_lease) < a->kept_since) renew_for(a, a->wish.hold_lease);
   link_.call<pb::TxnRequest, pb::TxnResponse>(
       method::txn, std::move(t), a->o->deadline, [this, a, s](const failure* f, pb::TxnResponse& answer) mutable {
         if (f != nullptr) {
@@ -141,11 +134,43 @@ void etcd_engine::try_free(const std::shared_ptr<acquiring>& a) {
         }
         link_.saw(answer.header());
         const auto revision = answer.header().revision();
-        if (!answer.succeeded()) return look_and_take(a, answer.responses(0).response_range(), revision);
+        if (!answer.succeeded()) return look_at_some(a, answer.responses(0).response_range(), revision);
         s.created = s.modified = revision;
         s.fresh = s.dirty = false;
         a->result = tyer::engine::granted{0, a->wish.r.ttl, 0, s.slots()};
         grant_once_kept(a, s, true);
+      });
+}
+
+// What was handed over is at the own key alone, so the others need not be looked at.
+void etcd_engine::claim(const std::shared_ptr<acquiring>& a, const mine& m) {
+  pb::RangeResponse known;
+  auto& kv = *known.add_kvs();
+  kv.set_key(m.key);
+  kv.set_value(m.to_claim);
+  kv.set_create_revision(m.created);
+  kv.set_mod_revision(m.modified);
+  kv.set_lease(m.lease);
+  auto l = std::get<ledger>(ledger::from(keys_, known, m.modified));
+  a->result = l.acquire(a->wish);
+  if (auto* wrong = std::get_if<failure>(&a->result)) {
+    box_->put([this, a, f = std::move(*wrong)]() mutable { fail(a->o, std::move(f)); });
+    return;
+  }
+  if (leases_.kept_at(a->wish.hold_lease) < a->kept_since) renew_for(a, a->wish.hold_lease);
+  auto t = write_changes(l, keys_, a->name, if_meanwhile::anything);
+  link_.call<pb::TxnRequest, pb::TxnResponse>(
+      method::txn, std::move(t), a->o->deadline,
+      [this, a, l = std::move(l)](const failure* f, pb::TxnResponse& answer) mutable {
+        if (f != nullptr) {
+          if (names_a_lost_lease(*f)) return again_with_new_lease(a, a->wish.hold_lease);
+          return fail(a->o, *f);
+        }
+        link_.saw(answer.header());
+        const auto revision = answer.header().revision();
+        if (!answer.succeeded()) return look_and_take(a, answer.responses(0).response_range(), revision);
+        l.wrote(revision);
+        grant_once_kept(a, *l.find(a->wish.r.what.who), false);
       });
 }
 
@@ -179,12 +204,60 @@ void etcd_engine::settle_acquiring(const std::shared_ptr<acquiring>& a, ledger r
       },
       [this, a](ledger& l) {
         if (a->comes_back) {
-          return read_and_settle(
-              a->o, [](ledger&) {}, [this, a](ledger& again) { settle_acquiring(a, std::move(again)); });
+          return read_all(a);
         }
         if (a->needs_place) return take_place(a);
         answer_acquire(a, l);
       });
+}
+
+// --- a room in which more wait than need be read ---
+
+// Holders have come before those who wait. So whoever sees one who waits sees all who hold; and if it is not that one's turn,
+// it is nobody's who came later.
+bool etcd_engine::nobody_moves(const ledger& oldest) const {
+  const auto overdue = [&](const seat& s) {
+    const auto at = mine_.find(s.who);
+    return at != mine_.end() && at->second.due <= environment_.clock->now();
+  };
+  if (oldest.queue().empty() || std::ranges::any_of(oldest.seats(), overdue)) return false;
+  ledger after = oldest;
+  after.turn();
+  return !after.dirty();
+}
+
+void etcd_engine::read_all(const std::shared_ptr<acquiring>& a) {
+  read_and_settle(a->o, [](ledger&) {}, [this, a](ledger& l) { settle_acquiring(a, std::move(l)); });
+}
+
+void etcd_engine::look_at_some(const std::shared_ptr<acquiring>& a, const pb::RangeResponse& read,
+                               std::int64_t revision) {
+  if (!read.more()) return look_and_take(a, read, revision);
+  const auto l = ledger::from(keys_, read, revision);
+  const auto* const oldest = std::get_if<ledger>(&l);
+  const bool full = read.count() > static_cast<std::int64_t>(config_.waiters_max);
+  if (oldest == nullptr || full || !nobody_moves(*oldest)) return read_all(a);
+  ledger with_us = *oldest;
+  const auto result = with_us.acquire(a->wish);
+  const auto* const likely = std::get_if<answer>(&result);
+  const bool has_to_wait = likely != nullptr && std::holds_alternative<tyer::engine::queued>(*likely);
+  has_to_wait ? take_place(a) : read_all(a);
+}
+
+// Behind the one that came before: that is all that is to be known of the others.
+void etcd_engine::take_far_place(const std::shared_ptr<acquiring>& a, const pb::TxnResponse& answer) {
+  const auto& newest = answer.responses(2).response_range();
+  const auto revision = answer.header().revision();
+  const auto l = ledger::from(keys_, answer.responses(1).response_range(), revision);
+  auto n = ledger::from(keys_, newest, revision);
+  const auto* const oldest = std::get_if<ledger>(&l);
+  auto* const last = std::get_if<ledger>(&n);
+  if (oldest == nullptr || last == nullptr || !nobody_moves(*oldest)) return read_all(a);
+  const seat* const own = last->find(a->wish.r.what.who);
+  if (own == nullptr || own->created != revision || a->o->over()) return read_all(a);
+  const auto ahead = newest.count() - static_cast<std::int64_t>(oldest->holds().size()) - 1;
+  a->result = tyer::engine::queued{static_cast<std::uint32_t>(ahead), std::max(a->wish.r.waiter_ttl, milliseconds{1})};
+  answer_acquire(a, *last);
 }
 
 void etcd_engine::take_place(const std::shared_ptr<acquiring>& a) {
@@ -202,12 +275,12 @@ void etcd_engine::take_place(const std::shared_ptr<acquiring>& a) {
     p.set_key(a->key);
     p.set_value(write_value(ledger::place(a->wish)));
     p.set_lease(lease);
-    for (auto* branch : {t.mutable_success(), t.mutable_failure()}) {
-      auto& r = *branch->Add()->mutable_request_range();
-      r.set_key(room.from);
-      r.set_range_end(room.to);
-    }
-    if (!leases_.kept_since(lease, a->o->sent)) leases_.renew(lease, [](const failure*, bool) {});
+    read_oldest(*t.add_success()->mutable_request_range(), room, some);
+    read_newest(*t.add_success()->mutable_request_range(), room, 2);
+    auto& all = *t.add_failure()->mutable_request_range();
+    all.set_key(room.from);
+    all.set_range_end(room.to);
+    keep_place(*a, lease);
     link_.call<pb::TxnRequest, pb::TxnResponse>(
         method::txn, std::move(t), a->o->deadline, [this, a, lease](const failure* wrong, pb::TxnResponse& answer) {
           if (wrong != nullptr) {
@@ -216,10 +289,17 @@ void etcd_engine::take_place(const std::shared_ptr<acquiring>& a) {
           }
           link_.saw(answer.header());
           a->o->not_after = time_point::max();  // it is there now, and must be told of
-          const auto& last = answer.responses(answer.responses_size() - 1);
-          look_and_take(a, last.response_range(), answer.header().revision());
+          const auto& read = answer.responses(answer.succeeded() ? 1 : 0).response_range();
+          if (read.more()) return take_far_place(a, answer);
+          look_and_take(a, read, answer.header().revision());
         });
   });
+}
+
+// Nobody waits for it: a place whose lease ends is only a place lost.
+void etcd_engine::keep_place(const acquiring& a, std::int64_t lease) {
+  const auto since = a.o->sent - may_be_earlier(a.wish.r.waiter_ttl);
+  if (leases_.kept_at(lease) < since) leases_.renew(lease, since, [](const failure*, bool, time_point) {});
 }
 
 void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l) {
@@ -246,26 +326,30 @@ void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l)
       m.due = due;
       dues_->set(m.key, m.modified, m.due);
     }
-    leases_.renew(s->lease, [](const failure*, bool) {});
+    keep_place(*a, s->lease);
     watch_own(m);
     watch_ahead(m, l);
   }
   finish(a->o, a->back, std::move(a->result));
 }
 
-// Time counts from when this request left, so its lease must have been confirmed since.
+// Time counts from when this request left. What the lease was last confirmed for, a little earlier, may be less than the ttl.
 void etcd_engine::grant_once_kept(const std::shared_ptr<acquiring>& a, const seat& s, bool alone) {
   if (a->o->over()) return next_of(a->o);
-  if (!leases_.kept_since(s.lease, a->o->sent) && a->confirmed != s.lease) {
+  const auto kept = leases_.kept_at(s.lease);
+  if (kept < a->kept_since) {
     a->granted.emplace(s, alone);
     if (!a->renewing) renew_for(a, s.lease);
     return;
   }
+  const milliseconds length{static_cast<std::int64_t>(s.record.lease_ms())};
+  const auto proven = std::chrono::floor<milliseconds>(kept + length - a->o->sent);
   mine& m = have(a->name, s, a->o->sent + a->wish.r.ttl);
   m.alone = alone;
   auto& g = std::get<tyer::engine::granted>(std::get<answer>(a->result));
   g.part = s.part();
   g.key = {m.key, static_cast<std::uint64_t>(s.created)};
+  g.ttl = std::min(a->wish.r.ttl, proven);
   watch_when_lasting(s.who);
   finish(a->o, a->back, std::move(a->result));
 }

@@ -40,11 +40,13 @@ class etcd_engine final : public frame {
     bool waits = false, handed_over = false, upgrading = false;
     bool alone = false;  // nobody else was there when it was last written
     std::int64_t created = 0, modified = 0, lease = 0;
-    milliseconds ttl{}, waiter_ttl{};
+    std::string to_claim;  // what is written there, when it was handed over
+    milliseconds ttl{}, waiter_ttl{}, lease_ttl{};
     time_point due;
     std::uint64_t asked_count = 0;
     watches::number own = 0, ahead = 0;
-    bool looking = false;  // for who is ahead
+    std::uint64_t seen_under = 0;  // the stream of watches that was already watching the key when it was last read
+    bool looking = false;          // for who is ahead
   };
   struct acquiring;
   struct keeping;
@@ -70,15 +72,24 @@ class etcd_engine final : public frame {
   void spare(acquiring&);
   void try_free(const std::shared_ptr<acquiring>&);
   void look_and_take(const std::shared_ptr<acquiring>&, const pb::RangeResponse&, std::int64_t revision);
+  void claim(const std::shared_ptr<acquiring>&, const mine&);
   void take_place(const std::shared_ptr<acquiring>&);
+  void look_at_some(const std::shared_ptr<acquiring>&, const pb::RangeResponse&, std::int64_t revision);
+  void take_far_place(const std::shared_ptr<acquiring>&, const pb::TxnResponse&);
+  void read_all(const std::shared_ptr<acquiring>&);
+  bool nobody_moves(const ledger& oldest) const;
   void settle_acquiring(const std::shared_ptr<acquiring>&, ledger);
   void answer_acquire(const std::shared_ptr<acquiring>&, ledger&);
   void grant_once_kept(const std::shared_ptr<acquiring>&, const seat&, bool alone);
   void renew_for(const std::shared_ptr<acquiring>&, std::int64_t lease);
+  void keep_place(const acquiring&, std::int64_t lease);
   void again_with_new_lease(const std::shared_ptr<acquiring>&, std::int64_t lease);
 
   // --- releasing.cpp ---
-  void release_alone(const op&, const mine&, then<pb::TxnResponse>);
+  void hand_over(const op&, const id&, decide, settled);
+  void hand_over_to_next(const op&, const id&, pb::TxnResponse& looked, const decide&, const settled&);
+  bool is_plain_hand_over(const ledger&, const id&) const;
+  void write_hand_over(const op&, ledger, decide, settled);
   void converted(const id&, const ledger&, answer&);
 
   // --- listing.cpp ---
@@ -86,10 +97,15 @@ class etcd_engine final : public frame {
   void take_page(const std::shared_ptr<listing>&, const pb::RangeResponse&);
 
   // --- keeping.cpp ---
+  void renew_kept(const std::shared_ptr<keeping>&);
+  void lease_kept(const std::shared_ptr<keeping>&, std::int64_t lease, time_point sent);
+  bool needs_no_read(const keeping&, const mine&) const;
+  void extend(mine&, time_point due);
   void read_kept(const std::shared_ptr<keeping>&);
   void judge_kept(const std::shared_ptr<keeping>&, const pb::TxnResponse&);
   void keep_one(const std::shared_ptr<keeping>&, std::size_t i, const pb::KeyValue&);
   void move_longer(const std::shared_ptr<keeping>&, std::size_t i, const pb::KeyValue&, pb::Record);
+  void confirm_longer(const std::shared_ptr<keeping>&, std::size_t i, std::int64_t lease);
   void one_kept(const std::shared_ptr<keeping>&);
 
   // --- having.cpp: what this client has, and what it is told about it ---
@@ -108,8 +124,11 @@ class etcd_engine final : public frame {
   void forget_write(const std::string& key);
   void found_written(const std::string& key, std::optional<std::int64_t> modified) override;
   void look_later(const std::string& key);
+  time_point next_look() const override { return to_look_.empty() ? time_point::max() : to_look_.front().first; }
+  void look_now(time_point) override;
 
   const keys keys_;
+  std::deque<std::pair<time_point, id>> to_look_;  // waiters, for who is ahead
   std::unordered_map<id, mine, core::id_hash> mine_;
   std::map<std::string, time_point> perhaps_written_;  // by requests without an answer; looked for until then
 };

@@ -80,7 +80,8 @@ void frame::next_of(const op& o) {
     queues_.erase(at);
     return;
   }
-  const auto go = at->second.front().second;
+  const auto [next, go] = at->second.front();
+  next->sent = next->counts_from = environment_.clock->now();  // it leaves only now
   go();
 }
 
@@ -104,7 +105,7 @@ void frame::renew_all(const op& o, const std::set<std::int64_t>& all,
   if (all.empty()) return go_on({});
   const auto p = std::make_shared<progress>(progress{all.size(), {}});
   for (const auto lease : all) {
-    leases_.renew(lease, [this, o, p, lease, go_on](const failure* f, bool alive) {
+    leases_.renew(lease, o->sent, [this, o, p, lease, go_on](const failure* f, bool alive, time_point) {
       if (o->over()) return;
       if (f != nullptr) return fail(o, *f);
       if (alive) p->alive.insert(lease);
@@ -145,6 +146,7 @@ void frame::run(time_point until) {
   const auto after = environment_.clock->now();
   link_.tick(after);
   start_due_watches(after);
+  if (!closed_ && next_look() <= after) look_now(after);
   give_up_overdue(after);
   if (closing_) finish_close();
 }
@@ -153,6 +155,7 @@ time_point frame::next_event() const {
   auto next = link_.next();
   if (!operations_.empty()) next = std::min(next, operations_.front()->deadline);
   if (!to_watch_.empty()) next = std::min(next, to_watch_.front().first);
+  if (!closed_) next = std::min(next, next_look());
   if (closing_) next = std::min(next, drained_by_);
   return next;
 }

@@ -34,6 +34,7 @@ using engine::target;
 struct operation {
   std::string name;
   time_point sent, deadline;
+  time_point counts_from;                    // what the answer is dated with: `sent`, or when what proves it left
   time_point not_after = time_point::max();  // no write is sent later
   std::function<void(failure)> fail;         // answers; empty once it is answered
   std::function<void()> on_lease_lost;       // a write named a lease that the server does not know
@@ -63,7 +64,9 @@ class frame : public engine::engine, link::listener {
   // --- what a layout answers ---
   virtual key_range watched_keys(const std::string& name) const = 0;
   virtual bool is_of(const std::string& name, const std::string& key) const = 0;  // of the keys watched for it
-  virtual void look_for_turns() = 0;          // what was said while nobody could be reached was missed
+  virtual void look_for_turns() = 0;  // what was said while nobody could be reached was missed
+  virtual time_point next_look() const { return time_point::max(); }
+  virtual void look_now(time_point) {}        // what next_look() was for
   virtual void watch_lasting(const id&) = 0;  // it has lasted long enough to be worth a watch
   virtual void gave_up(const std::string& key, std::int64_t modified, bool deleted) = 0;  // what nobody kept
   // What a request without an answer was to write: 0 if it is not there, nothing if nobody says.
@@ -137,7 +140,7 @@ template <class T>
 op frame::make(std::string name, const std::shared_ptr<reply<T>>& back) {
   auto o = std::make_shared<operation>();
   o->name = std::move(name);
-  o->sent = environment_.clock->now();
+  o->sent = o->counts_from = environment_.clock->now();
   o->deadline = o->sent + environment_.request_timeout;
   o->fail = [o = o.get(), back](failure f) { (*back)({o->sent, std::move(f)}); };
   operations_.push_back(o);
@@ -153,7 +156,7 @@ template <class T>
 void frame::finish(const op& o, const std::shared_ptr<reply<T>>& back, std::variant<T, failure> result) {
   if (!o->over()) {
     o->fail = nullptr;
-    (*back)({o->sent, std::move(result)});
+    (*back)({o->counts_from, std::move(result)});
   }
   next_of(o);
 }

@@ -10,6 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr auto look_after = 5ms;
 constexpr auto again_after = 500ms;  // when a key could not be taken away
 
 }  // namespace
@@ -17,7 +18,10 @@ constexpr auto again_after = 500ms;  // when a key could not be taken away
 etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, time_point due) {
   mine& m = mine_[s.who];
   // What an answer says before the watch does is told all the same.
-  if (m.created != 0 && m.created != s.created) events_->suspect(s.who);
+  if (m.created != 0 && m.created != s.created) {
+    m.seen_under = 0;
+    events_->suspect(s.who);
+  }
   if (m.created == s.created && ((m.waits && !s.waits()) || (m.upgrading && s.how() == mode::exclusive))) {
     events_->wake(s.who);
   }
@@ -28,11 +32,13 @@ etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, tim
   m.waits = s.waits();
   m.handed_over = s.record.state() == pb::Record::HANDED_OVER;
   m.upgrading = s.record.upgrading();
+  m.to_claim = m.handed_over ? write_value(s.record) : std::string{};
   m.alone = false;
   m.modified = s.modified;
   m.lease = s.lease;
   m.ttl = milliseconds{static_cast<std::int64_t>(s.record.ttl_ms())};
   m.waiter_ttl = milliseconds{static_cast<std::int64_t>(s.record.waiter_ttl_ms())};
+  m.lease_ttl = milliseconds{static_cast<std::int64_t>(s.record.lease_ms())};
   m.due = std::max(m.due, due);
   m.asked_count = std::max(m.asked_count, s.record.asked_count());
   if (!m.waits && !m.upgrading && m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
@@ -72,9 +78,18 @@ void etcd_engine::stop_watching(mine& m) {
   }
 }
 
+void etcd_engine::look_now(time_point now) {
+  while (!to_look_.empty() && to_look_.front().first <= now) {
+    const auto who = to_look_.front().second;
+    to_look_.pop_front();
+    look_ahead(who);
+  }
+}
+
 // From the write we know of: whatever has happened since is told too.
 void etcd_engine::watch_own(mine& m) {
   if (m.own != 0) return;
+  m.seen_under = 0;
   m.own = watches_.add({.keys = {m.key, {}},
                         .from = m.modified + 1,
                         .on_event = [this, who = m.who](const pb::Event& e) { own_changed(who, e); },
@@ -90,9 +105,13 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
     return events_->gone(who);
   }
   const auto record = read_value(e.kv().value());
-  if (!record) return events_->suspect(who);
+  if (!record) {
+    m.seen_under = 0;  // so that it is read
+    return events_->suspect(who);
+  }
   m.modified = e.kv().mod_revision();
   m.lease = e.kv().lease();
+  m.lease_ttl = milliseconds{static_cast<std::int64_t>(record->lease_ms())};
   m.alone = false;
   const bool has_its_turn = m.waits && record->state() == pb::Record::HANDED_OVER;
   const bool is_upgraded = m.upgrading && !record->upgrading() && record->mode() == 0;
@@ -100,6 +119,7 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
   m.waits = record->state() == pb::Record::WAITING;
   m.handed_over = record->state() == pb::Record::HANDED_OVER;
   m.upgrading = record->upgrading();
+  m.to_claim = m.handed_over ? e.kv().value() : std::string{};
   m.asked_count = std::max(m.asked_count, record->asked_count());
   if (has_its_turn) m.due = std::max(m.due, environment_.clock->now() + m.waiter_ttl);
   dues_->set(m.key, m.modified, m.due);
@@ -123,7 +143,8 @@ void etcd_engine::read_own(const id& who) {
 // --- who is ahead of a waiter ---
 
 // Whoever lets go hands over to the next in the same step, and the next sees it at its own key. Only one that dies hands
-// over nothing: so the head of the queue, and an upgrade, look out for all that end, and the others for the one before.
+// over nothing: so the head of the queue, and an upgrade, look out for all that end, and the others for the one before. What
+// was written together with it at the own key comes at about the same time, and then there is nothing to look for.
 void etcd_engine::watch_ahead(mine& m, const ledger& l) {
   if (m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
   if (!m.waits && !m.upgrading) return;
@@ -131,20 +152,22 @@ void etcd_engine::watch_ahead(mine& m, const ledger& l) {
   const auto queue = l.queue();
   const auto at = std::ranges::find(queue, m.who, &seat::who);
   if (m.waits && at != queue.end() && at != queue.begin()) keys = {keys_.seat(m.name, (*std::prev(at))->who), {}};
-  m.ahead = watches_.add({.keys = std::move(keys),
-                          .from = l.revision() + 1,
-                          .deletions_only = true,
-                          .on_event = [this, who = m.who](const pb::Event&) { look_ahead(who); },
-                          .on_gap =
-                              [this, who = m.who] {
-                                if (const auto mine = mine_.find(who); mine != mine_.end()) mine->second.ahead = 0;
-                                look_ahead(who);
-                              }});
+  m.ahead = watches_.add(
+      {.keys = std::move(keys),
+       .from = l.revision() + 1,
+       .deletions_only = true,
+       .on_event = [this, who = m.who](
+                       const pb::Event&) { to_look_.emplace_back(environment_.clock->now() + look_after, who); },
+       .on_gap =
+           [this, who = m.who] {
+             if (const auto mine = mine_.find(who); mine != mine_.end()) mine->second.ahead = 0;
+             look_ahead(who);
+           }});
 }
 
 void etcd_engine::look_ahead(const id& who) {
   const auto at = mine_.find(who);
-  if (at == mine_.end() || at->second.looking) return;
+  if (at == mine_.end() || at->second.looking || !(at->second.waits || at->second.upgrading)) return;
   at->second.looking = true;
   const auto room = keys_.room(at->second.name);
   pb::RangeRequest r;

@@ -1,4 +1,8 @@
 // keep: the leases first, then a read of every key: a lease that was kept and a key that is still there are the proof.
+//
+// A hold or a place whose key was read while it was being watched, and is watched since without a break, is not read again:
+// the watch would have told of its end or of its turn. So one message for the lease keeps any number of them, and all who
+// ask soon after it left count from it too; then they fall due together.
 #include "engines/etcd/core.hpp"
 
 #include <algorithm>
@@ -12,6 +16,7 @@ struct etcd_engine::keeping {
     id who;
     std::string name, key;
     bool overdue = false;
+    std::uint64_t watched_under = 0;  // when the read left
     fate is = fate::gone;
   };
   op o;
@@ -19,7 +24,8 @@ struct etcd_engine::keeping {
   std::vector<one> all;
   fate as = fate::holding;
   milliseconds ttl{};
-  std::set<std::int64_t> renewed;
+  std::set<std::int64_t> leases, renewed;
+  std::vector<std::size_t> read;  // which of them
   std::size_t awaited = 0;
 };
 
@@ -33,24 +39,75 @@ void etcd_engine::keep(std::span<const target> targets, fate as, milliseconds tt
     box_->put([this, k] { fail(k->o, no(why::over_limit, errc::over_limit, "too many to keep at once")); });
     return;
   }
-  std::set<std::int64_t> known;
   for (const target& t : targets) {
     auto& one = k->all.emplace_back(t.who, std::string{t.name}, keys_.seat(t.name, t.who));
     const auto at = mine_.find(t.who);
     if (at == mine_.end() || at->second.key != one.key) continue;
     one.overdue = at->second.due <= k->o->sent;
-    if (!one.overdue) known.insert(at->second.lease);
+    if (!one.overdue) k->leases.insert(at->second.lease);
   }
-  renew_all(k->o, known, [this, k](std::set<std::int64_t> alive) {
-    k->renewed = std::move(alive);
-    read_kept(k);
-  });
+  renew_kept(k);
+}
+
+void etcd_engine::renew_kept(const std::shared_ptr<keeping>& k) {
+  const auto since = k->o->sent - may_be_earlier(k->ttl);
+  k->awaited = 1;
+  for (const auto lease : k->leases) {
+    if (const auto kept = leases_.kept_at(lease); kept >= since) {
+      lease_kept(k, lease, kept);
+      continue;
+    }
+    ++k->awaited;
+    leases_.renew(lease, since, [this, k, lease](const failure* f, bool alive, time_point sent) {
+      if (k->o->over()) return;
+      if (f != nullptr) return fail(k->o, *f);
+      if (alive) lease_kept(k, lease, sent);
+      if (--k->awaited == 0) read_kept(k);
+    });
+  }
+  if (--k->awaited == 0) {
+    box_->put([this, k] {
+      if (!k->o->over()) read_kept(k);
+    });
+  }
+}
+
+void etcd_engine::lease_kept(const std::shared_ptr<keeping>& k, std::int64_t lease, time_point sent) {
+  k->o->counts_from = k->renewed.empty() ? sent : std::min(k->o->counts_from, sent);
+  k->renewed.insert(lease);
+}
+
+bool etcd_engine::needs_no_read(const keeping& k, const mine& m) const {
+  return !m.handed_over && m.waits == (k.as == fate::waiting) && m.due > environment_.clock->now() &&
+         m.lease_ttl >= rounded(k.ttl) && k.renewed.contains(m.lease) && m.seen_under != 0 &&
+         m.seen_under == watches_.confirmed_on(m.own);
+}
+
+void etcd_engine::extend(mine& m, time_point due) {
+  m.due = std::max(m.due, due);
+  dues_->set(m.key, m.modified, m.due);
 }
 
 void etcd_engine::read_kept(const std::shared_ptr<keeping>& k) {
   pb::TxnRequest t;
-  for (const auto& one : k->all) {
+  for (std::size_t i = 0; i < k->all.size(); ++i) {
+    auto& one = k->all[i];
+    if (one.overdue) continue;  // it is over, even if the server still has it: it is being taken away
+    const auto at = mine_.find(one.who);
+    if (at != mine_.end() && at->second.key == one.key) {
+      if (needs_no_read(*k, at->second)) {
+        one.is = k->as;
+        extend(at->second, k->o->sent + k->ttl);
+        continue;
+      }
+      one.watched_under = watches_.confirmed_on(at->second.own);
+    }
+    k->read.push_back(i);
     t.add_success()->mutable_request_range()->set_key(one.key);
+  }
+  if (k->read.empty() && !k->all.empty()) {
+    k->awaited = 1;
+    return one_kept(k);
   }
   if (k->all.empty()) t.add_success()->mutable_request_range()->set_key(keys_.beginning_with("").from);
   link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), k->o->deadline,
@@ -64,10 +121,10 @@ void etcd_engine::read_kept(const std::shared_ptr<keeping>& k) {
 
 void etcd_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnResponse& answer) {
   k->awaited = 1;
-  for (std::size_t i = 0; i < k->all.size(); ++i) {
+  for (std::size_t n = 0; n < k->read.size(); ++n) {
+    const auto i = k->read[n];
     const auto& one = k->all[i];
-    const auto& read = answer.responses(static_cast<int>(i));
-    if (one.overdue) continue;  // it is over, even if the server still has it: it is being taken away
+    const auto& read = answer.responses(static_cast<int>(n));
     if (read.response_range().kvs_size() == 0) {
       find_lost(one.who);
       continue;
@@ -91,12 +148,13 @@ void etcd_engine::keep_one(const std::shared_ptr<keeping>& k, std::size_t i, con
   }
   const auto at = mine_.find(k->all[i].who);
   if (at != mine_.end() && at->second.key == kv.key()) {
-    at->second.due = std::max(at->second.due, k->o->sent + k->ttl);
-    dues_->set(kv.key(), at->second.modified, at->second.due);
+    extend(at->second, k->o->sent + k->ttl);
+    const auto under = k->all[i].watched_under;
+    if (under == watches_.confirmed_on(at->second.own)) at->second.seen_under = under;
   }
   if (k->renewed.contains(kv.lease())) return;
   ++k->awaited;
-  leases_.renew(kv.lease(), [this, k, i](const failure* f, bool alive) {
+  leases_.renew(kv.lease(), k->o->sent, [this, k, i](const failure* f, bool alive, time_point) {
     if (k->o->over()) return;
     if (f != nullptr) return fail(k->o, *f);
     if (!alive) k->all[i].is = fate::gone;
@@ -119,7 +177,7 @@ void etcd_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, 
     if (k->o->over()) return;
     if (f != nullptr) return fail(k->o, *f);
     s.lease = lease;
-    if (!leases_.kept_since(lease, k->o->sent)) leases_.renew(lease, [](const failure*, bool) {});
+    confirm_longer(k, i, lease);
     pb::TxnRequest t;
     auto& c = *t.add_compare();
     c.set_key(k->all[i].key);
@@ -141,6 +199,19 @@ void etcd_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, 
           if (mine_.contains(s.who)) have(k->all[i].name, s, k->o->sent + k->ttl);
           one_kept(k);
         });
+  });
+}
+
+// The longer lease counts only from when it was confirmed itself.
+void etcd_engine::confirm_longer(const std::shared_ptr<keeping>& k, std::size_t i, std::int64_t lease) {
+  const auto since = k->o->sent - may_be_earlier(k->ttl);
+  if (const auto kept = leases_.kept_at(lease); kept >= since) return lease_kept(k, lease, kept);
+  ++k->awaited;
+  leases_.renew(lease, since, [this, k, i, lease](const failure* f, bool alive, time_point sent) {
+    if (k->o->over()) return;
+    if (f != nullptr) return fail(k->o, *f);
+    alive ? lease_kept(k, lease, sent) : void(k->all[i].is = fate::gone);
+    one_kept(k);
   });
 }
 

@@ -10,6 +10,7 @@ using namespace std::chrono_literals;
 
 constexpr milliseconds shortest = 2s;  // one and a half of etcd's usual election time-outs
 constexpr std::size_t leases_max = 4;
+constexpr std::size_t kept_max = 1000;  // of other clients too
 
 }  // namespace
 
@@ -34,7 +35,8 @@ void leases::use(milliseconds ttl, time_point deadline, ready back, const std::s
 // The one of that length. When there are enough, a longer one will do: the keys' own deadlines are counted elsewhere.
 leases::lease* leases::find(milliseconds ttl, const std::set<std::int64_t>& avoid) {
   // With half of it over and nobody keeping it, it may be gone before it is used.
-  std::erase_if(leases_, [now = environment_.clock->now()](const lease& l) { return l.sent + l.ttl / 2 <= now; });
+  std::erase_if(leases_,
+                [this, now = environment_.clock->now()](const lease& l) { return kept_at(l.id) <= now - l.ttl / 2; });
   lease* best = nullptr;
   for (lease& l : leases_) {
     if (avoid.contains(l.id)) continue;
@@ -53,32 +55,47 @@ void leases::granted(milliseconds ttl, time_point sent, const failure* f, const 
     wrong = no(why::refused, errc::refused, "etcd: " + a.error());
   } else {
     const milliseconds length = std::max<milliseconds>(ttl, std::chrono::seconds{a.ttl()});
-    if (leases_.size() >= leases_max) leases_.erase(std::ranges::min_element(leases_, {}, &lease::sent));
-    leases_.push_back({a.id(), length, sent});
+    if (leases_.size() >= leases_max) {
+      leases_.erase(std::ranges::min_element(leases_, {}, [this](const lease& l) { return kept_at(l.id); }));
+    }
+    leases_.push_back({a.id(), length});
+    confirmed(a.id(), sent);
   }
   auto waiting = std::move(being_granted_[ttl]);
   being_granted_.erase(ttl);
   for (auto& w : waiting) w(wrong.code ? &wrong : nullptr, a.id());
 }
 
-bool leases::kept_since(std::int64_t id, time_point then) const {
-  const auto at = std::ranges::find(leases_, id, &lease::id);
-  return at != leases_.end() && at->sent >= then;
+time_point leases::kept_at(std::int64_t id) const {
+  const auto at = kept_.find(id);
+  return at != kept_.end() ? at->second : time_point::min();
+}
+
+void leases::confirmed(std::int64_t id, time_point sent) {
+  auto& last = kept_.try_emplace(id, sent).first->second;
+  last = std::max(last, sent);
+  if (kept_.size() > kept_max) kept_.erase(std::ranges::min_element(kept_, {}, [](const auto& k) { return k.second; }));
 }
 
 void leases::forget(std::int64_t id) {
+  kept_.erase(id);
   std::erase_if(leases_, [&](const lease& l) { return l.id == id; });
 }
 
 // --- keeping them alive ---
 
-void leases::renew(std::int64_t id, renewed back) {
+void leases::renew(std::int64_t id, time_point since, renewed back) {
   if (!stream_) start_stream();
   if (!stream_) {
     return link_.later([back = std::move(back)] {
       const auto wrong = no(why::not_sent, errc::unavailable, "no etcd server can be reached just now");
-      back(&wrong, false);
+      back(&wrong, false, time_point::min());
     });
+  }
+  const auto same = [&](const asked& a) { return a.id == id && a.sent >= since; };
+  if (const auto at = std::ranges::find_if(asked_, same); at != asked_.end()) {
+    at->who.push_back(std::move(back));
+    return;
   }
   asked_.push_back({id, environment_.clock->now(), {}});
   asked_.back().who.push_back(std::move(back));
@@ -93,11 +110,8 @@ void leases::answered(const pb::LeaseKeepAliveResponse& a) {
   auto first = std::move(*at);
   asked_.erase(at);
   const bool alive = a.ttl() > 0;
-  if (!alive) forget(a.id());
-  for (lease& l : leases_) {
-    if (l.id == a.id()) l.sent = std::max(l.sent, first.sent);
-  }
-  for (auto& w : first.who) w(nullptr, alive);
+  alive ? confirmed(a.id(), first.sent) : forget(a.id());
+  for (auto& w : first.who) w(nullptr, alive, first.sent);
 }
 
 void leases::start_stream() {
@@ -124,7 +138,7 @@ void leases::end_stream() {
   stream_.reset();
   const auto wrong = no(why::unknown, errc::unknown, "the server broke off while it was asked to keep a lease");
   for (auto& a : std::exchange(asked_, {})) {
-    for (auto& w : a.who) w(&wrong, false);
+    for (auto& w : a.who) w(&wrong, false, a.sent);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,23 +20,28 @@ namespace tyer::etcd {
 // As etcd grants it: whole seconds, and not less than it knows how to.
 milliseconds rounded(milliseconds ttl);
 
+// An answer may be counted from a keep-alive that left up to this long before the question: half of the time between two
+// renewals of a hold. So of two holds of a lease that fall due apart, one is within reach of the other's, and from then on
+// they fall due together.
+constexpr lease_clock::duration may_be_earlier(milliseconds ttl) { return lease_clock::duration{ttl} / 6; }
+
 class leases {
  public:
   leases(link& l, const engine::environment& e) : link_(l), environment_(e) {}
   ~leases() { end_stream(); }
 
   using ready = std::function<void(const failure*, std::int64_t lease)>;
-  using renewed = std::function<void(const failure*, bool alive)>;
+  using renewed = std::function<void(const failure*, bool alive, time_point sent)>;
 
   // A lease that is at least this long, and none of those to avoid. Perhaps called before it returns.
   void use(milliseconds ttl, time_point deadline, ready, const std::set<std::int64_t>& avoid = {});
 
-  // Confirmed by the server since then?
-  bool kept_since(std::int64_t lease, time_point) const;
+  // When the last request left that the server confirmed; the beginning of time if there was none.
+  time_point kept_at(std::int64_t lease) const;
 
-  // Keeps any lease alive, also of another client; false: there is no such lease any more. Never before it
-  // returns.
-  void renew(std::int64_t lease, renewed);
+  // Keeps any lease alive, also of another client; not alive: there is no such lease any more. One request that left at
+  // `since` or later serves all who ask while it is under way. Never before it returns.
+  void renew(std::int64_t lease, time_point since, renewed);
 
   // The server does not know it any more.
   void forget(std::int64_t lease);
@@ -50,7 +56,6 @@ class leases {
   struct lease {
     std::int64_t id = 0;
     milliseconds ttl{};
-    time_point sent;  // of the last confirmed request
   };
   struct asked {
     std::int64_t id = 0;
@@ -61,6 +66,7 @@ class leases {
   lease* find(milliseconds ttl, const std::set<std::int64_t>& avoid);
   void granted(milliseconds ttl, time_point sent, const failure*, const pb::LeaseGrantResponse&);
   void answered(const pb::LeaseKeepAliveResponse&);
+  void confirmed(std::int64_t lease, time_point sent);
   void start_stream();
   void end_stream();
 
@@ -71,6 +77,7 @@ class leases {
   std::shared_ptr<stream<pb::LeaseKeepAliveRequest, pb::LeaseKeepAliveResponse>> stream_;
   std::uint64_t stream_number_ = 0;
   std::deque<asked> asked_;  // answered in this order
+  std::unordered_map<std::int64_t, time_point> kept_;
 };
 
 }  // namespace tyer::etcd

@@ -157,7 +157,8 @@ struct link::flight {
   then<Response> back;
   std::shared_ptr<wire::under_way> on_the_wire;
   std::size_t with = 0;
-  bool needs_token = true, again = false;
+  bool needs_token = true, again = false, even_down = false;
+  bool had_time = true;
 };
 
 template <class Request, class Response>
@@ -168,8 +169,9 @@ void link::call(const char* m, Request r, time_point deadline, then<Response> ba
   f->deadline = deadline;
   f->back = std::move(back);
   f->needs_token = m != method::authenticate && m != method::status;
+  f->even_down = w == when::always;
   const bool last_words = m == method::lease_revoke;
-  if ((!up_ && w == when::up) || (closed_ && !last_words)) {
+  if ((!up_ && !f->even_down) || (closed_ && !last_words)) {
     box_->put([f] {
       const auto why_not = no(why::not_sent, errc::unavailable, "no etcd server can be reached just now");
       f->back(&why_not, f->response);
@@ -187,11 +189,13 @@ void link::launch(std::shared_ptr<flight<Request, Response>> f) {
       launch(f);
     });
   }
+  const auto left = f->deadline - environment_.clock->now();
+  f->had_time = f->even_down || left >= environment_.request_timeout / 2;
   f->with = at_;
   ++under_way_;
   const wire::order o{channels_[at_], f->method, f->needs_token ? token_ : std::string{}};
   f->on_the_wire = wire::call(
-      o, f->request.SerializeAsString(), f->deadline - environment_.clock->now(),
+      o, f->request.SerializeAsString(), left,
       [this, f, alive = alive_, box = box_](wire::status s, std::string bytes) mutable {
         // Moved on, so that the last to let go of the call is the thread in run().
         box->put([this, f = std::move(f), alive = std::move(alive), s = std::move(s), bytes = std::move(bytes)] {
@@ -214,7 +218,8 @@ void link::landed(std::shared_ptr<flight<Request, Response>> f, const wire::stat
     log_in_anew();
     return launch(std::move(f));
   }
-  trouble(s, f->with);
+  // Whoever had waited in line for most of its time says nothing about the server when the rest was not enough.
+  if (f->had_time || s.is != wire::code::deadline_exceeded) trouble(s, f->with);
   const auto wrong = explained(s);
   f->back(&wrong, f->response);
 }

@@ -1,5 +1,6 @@
 // release, evict, convert and ask: each one step of the ledger.
 #include "engines/etcd/core.hpp"
+#include "engines/etcd/transactions.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -21,40 +22,81 @@ void etcd_engine::release(const target& t, bool, reply<fate> back) {
     const auto at = mine_.find(who);
     const bool plain = at != mine_.end() && at->second.name == o->name && at->second.alone &&
                        at->second.due > environment_.clock->now();
+    if (!plain && at != mine_.end() && !at->second.waits) return hand_over(o, who, removed, told);
     if (!plain) return read_and_settle(o, removed, told);
-    release_alone(o, at->second, [this, o, b, who, removed, told](const failure* f, pb::TxnResponse& answer) {
-      if (f != nullptr) return fail(o, *f);
-      link_.saw(answer.header());
-      if (answer.succeeded()) {
-        lose(who);
-        return finish(o, b, {fate::holding});
-      }
-      auto l = ledger::from(keys_, answer.responses(0).response_range(), answer.header().revision());
-      if (auto* wrong = std::get_if<failure>(&l)) return fail(o, std::move(*wrong));
-      settle(o, std::get<ledger>(std::move(l)), removed, told);
-    });
+    auto plain_step = give_back_if_alone(keys_.room(o->name), at->second.key, at->second.modified);
+    link_.call<pb::TxnRequest, pb::TxnResponse>(
+        method::txn, std::move(plain_step), o->deadline,
+        [this, o, b, who, removed, told](const failure* f, pb::TxnResponse& answer) {
+          if (f != nullptr) return fail(o, *f);
+          link_.saw(answer.header());
+          if (answer.succeeded()) {
+            lose(who);
+            return finish(o, b, {fate::holding});
+          }
+          auto l = ledger::from(keys_, answer.responses(0).response_range(), answer.header().revision());
+          if (auto* wrong = std::get_if<failure>(&l)) return fail(o, std::move(*wrong));
+          settle(o, std::get<ledger>(std::move(l)), removed, told);
+        });
   });
 }
 
-// Nobody was there when it was granted: if nobody has come since, there is nobody to hand over to.
-void etcd_engine::release_alone(const op& o, const mine& m, then<pb::TxnResponse> back) {
-  const auto room = keys_.room(o->name);
-  pb::TxnRequest t;
-  auto& own = *t.add_compare();
-  own.set_key(m.key);
-  own.set_target(pb::Compare::MOD);
-  own.set_mod_revision(m.modified);
-  auto& others = *t.add_compare();
-  others.set_key(room.from);
-  others.set_range_end(room.to);
-  others.set_target(pb::Compare::MOD);
-  others.set_result(pb::Compare::LESS);
-  others.set_mod_revision(m.modified + 1);
-  t.add_success()->mutable_request_delete_range()->set_key(m.key);
-  auto& r = *t.add_failure()->mutable_request_range();
-  r.set_key(room.from);
-  r.set_range_end(room.to);
-  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), o->deadline, std::move(back));
+// From an exclusive hold to an exclusive waiter: the first two of the room are all there is to know, however many wait. As
+// long as these two are there, nobody can come before or between them.
+void etcd_engine::hand_over(const op& o, const id& who, decide removed, settled told) {
+  pb::TxnRequest look;
+  read_oldest(*look.add_success()->mutable_request_range(), keys_.room(o->name), 2);
+  look.add_success()->mutable_request_range()->set_key(keys_.floor(o->name));
+  const auto looked = [this, o, who, removed, told](const failure* f, pb::TxnResponse& answer) {
+    if (f == nullptr) return hand_over_to_next(o, who, answer, removed, told);
+    auto wrong = *f;
+    if (wrong.kind == why::unknown) wrong.kind = why::not_sent;  // only reading has been tried
+    fail(o, std::move(wrong));
+  };
+  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(look), o->deadline, looked);
+}
+
+void etcd_engine::hand_over_to_next(const op& o, const id& who, pb::TxnResponse& answer, const decide& removed,
+                                    const settled& told) {
+  if (o->over()) return next_of(o);
+  link_.saw(answer.header());
+  auto& oldest = *answer.mutable_responses(0)->mutable_response_range();
+  const auto& floor = answer.responses(1).response_range();
+  if (floor.kvs_size() > 0) *oldest.add_kvs() = floor.kvs(0);
+  auto read = ledger::from(keys_, oldest, answer.header().revision());
+  auto* const l = std::get_if<ledger>(&read);
+  if (l != nullptr && is_plain_hand_over(*l, who)) {
+    removed(*l);
+    return write_hand_over(o, std::move(*l), removed, told);
+  }
+  const bool is_all = l != nullptr && !oldest.more();
+  is_all ? settle(o, std::move(*l), removed, told) : read_and_settle(o, removed, told);
+}
+
+bool etcd_engine::is_plain_hand_over(const ledger& l, const id& who) const {
+  if (l.seats().size() != 2) return false;
+  const seat &first = l.seats().front(), &next = l.seats().back();
+  const auto overdue = [&](const seat& s) {
+    const auto at = mine_.find(s.who);
+    return at != mine_.end() && at->second.due <= environment_.clock->now();
+  };
+  return first.who == who && !first.waits() && first.how() == mode::exclusive && next.waits() &&
+         next.how() == mode::exclusive && !overdue(first) && !overdue(next);
+}
+
+void etcd_engine::write_hand_over(const op& o, ledger l, decide removed, settled told) {
+  auto t = write_changes(l, keys_, o->name, if_meanwhile::anything);
+  link_.call<pb::TxnRequest, pb::TxnResponse>(
+      method::txn, std::move(t), o->deadline,
+      [this, o, l = std::move(l), removed = std::move(removed), told = std::move(told)](
+          const failure* f, pb::TxnResponse& answer) mutable {
+        if (f != nullptr) return fail(o, *f);
+        link_.saw(answer.header());
+        if (!answer.succeeded()) return read_and_settle(o, removed, told);
+        tell_handed_over(l);
+        l.wrote(answer.header().revision());
+        told(l);
+      });
 }
 
 void etcd_engine::evict(const target& t, std::string_view, reply<fate> back) {

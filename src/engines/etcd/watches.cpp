@@ -19,6 +19,11 @@ void watches::remove(number n) {
   stream_->send(std::move(r));
 }
 
+std::uint64_t watches::confirmed_on(number n) const {
+  const auto at = all_.find(n);
+  return stream_ && at != all_.end() && at->second.confirmed_on == stream_number_ ? stream_number_ : 0;
+}
+
 void watches::create(number n, const what& w) {
   pb::WatchRequest r;
   auto& c = *r.mutable_create_request();
@@ -44,6 +49,7 @@ void watches::came(const pb::WatchResponse& r) {
     if (w.on_gap) w.on_gap();
     return;
   }
+  if (r.created()) at->second.confirmed_on = stream_number_;
   for (const auto& e : r.events()) {
     // Whoever is told may remove the watch.
     const auto still = all_.find(r.watch_id());

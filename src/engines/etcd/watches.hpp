@@ -22,9 +22,13 @@ class watches {
     bool deletions_only = false;
     std::function<void(const pb::Event&)> on_event;
     std::function<void()> on_gap;  // the server has forgotten some: read anew, and watch again
+    std::uint64_t confirmed_on = 0;
   };
   number add(what);
   void remove(number);
+
+  // The stream, if it is alive, over which the server has said that it watches this; else 0.
+  std::uint64_t confirmed_on(number) const;
 
   void on_up();
   void on_down() { end_stream(); }

@@ -1,65 +1,11 @@
 // Read, decide, write if nothing has changed since; else again on what is there now.
 #include "engines/etcd/core.hpp"
+#include "engines/etcd/transactions.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace tyer::etcd {
-
-namespace {
-
-void only_if_unchanged(pb::TxnRequest& t, const std::string& key, std::int64_t modified) {
-  auto& c = *t.add_compare();
-  c.set_key(key);
-  c.set_target(pb::Compare::MOD);
-  c.set_mod_revision(modified);
-}
-
-void only_if_nothing_newer(pb::TxnRequest& t, const key_range& room, std::int64_t revision) {
-  auto& c = *t.add_compare();
-  c.set_key(room.from);
-  c.set_range_end(room.to);
-  c.set_target(pb::Compare::MOD);
-  c.set_result(pb::Compare::LESS);
-  c.set_mod_revision(revision + 1);
-}
-
-void else_read(pb::TxnRequest& t, const key_range& room) {
-  auto& r = *t.add_failure()->mutable_request_range();
-  r.set_key(room.from);
-  r.set_range_end(room.to);
-}
-
-// What is relied on besides is that nobody came. Those who left meanwhile only make more room.
-pb::TxnRequest transaction(const ledger& l, const keys& names, const std::string& name) {
-  pb::TxnRequest t;
-  const auto room = names.room(name);
-  only_if_nothing_newer(t, room, l.revision());
-  for (const seat& s : l.seats()) {
-    const auto key = names.seat(name, s.who);
-    if (!s.fresh && (s.dirty || s.removed)) only_if_unchanged(t, key, s.modified);
-    if (s.removed) {
-      t.add_success()->mutable_request_delete_range()->set_key(key);
-    } else if (s.dirty) {
-      auto& p = *t.add_success()->mutable_request_put();
-      p.set_key(key);
-      p.set_value(write_value(s.record));
-      p.set_lease(s.lease);
-    }
-  }
-  if (l.floor_is_dirty() && l.floor() == 0) {
-    t.add_success()->mutable_request_delete_range()->set_key(names.floor(name));
-  } else if (l.floor_is_dirty()) {
-    auto& p = *t.add_success()->mutable_request_put();
-    p.set_key(names.floor(name));
-    p.set_value(std::to_string(l.floor()));
-  }
-  else_read(t, room);
-  return t;
-}
-
-}  // namespace
 
 void etcd_engine::read_and_settle(const op& o, decide d, settled s) {
   const auto room = keys_.room(o->name);
@@ -87,7 +33,7 @@ void etcd_engine::settle(const op& o, ledger l, decide d, settled s) {
   d(l);
   if (!l.dirty()) return s(l);
   if (too_late(o)) return;
-  auto t = transaction(l, keys_, o->name);
+  auto t = write_changes(l, keys_, o->name, if_meanwhile::nobody_came);
   link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), o->deadline,
                                               [this, o, l = std::move(l), d = std::move(d), s = std::move(s)](
                                                   const failure* f, pb::TxnResponse& answer) mutable {
@@ -137,11 +83,12 @@ void etcd_engine::drop_overdue(ledger& l, const std::string& name) {
 
 // Whoever has its turn has one waiter lease from now on to say so.
 void etcd_engine::tell_handed_over(const ledger& l) {
-  std::set<std::int64_t> all;
   for (const seat& s : l.seats()) {
-    if (s.dirty && !s.removed && s.record.state() == pb::Record::HANDED_OVER) all.insert(s.lease);
+    if (!s.dirty || s.removed || s.record.state() != pb::Record::HANDED_OVER) continue;
+    const milliseconds ttl{static_cast<std::int64_t>(s.record.waiter_ttl_ms())};
+    const auto since = environment_.clock->now() - may_be_earlier(ttl);
+    if (leases_.kept_at(s.lease) < since) leases_.renew(s.lease, since, [](const failure*, bool, time_point) {});
   }
-  for (const auto lease : all) leases_.renew(lease, [](const failure*, bool) {});
 }
 
 }  // namespace tyer::etcd

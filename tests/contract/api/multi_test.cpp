@@ -185,7 +185,8 @@ TEST_F(multi, is_valid_until_the_earliest_of_them) {
   auto earliest = tyer::lease_clock::time_point::max();
   for (const auto& part : h.parts()) earliest = std::min(earliest, part.valid_until());
   EXPECT_EQ(h.valid_until(), earliest);
-  EXPECT_EQ(h.valid_until(), h.parts().front().valid_until());  // the first one was granted first
+  // The first one was granted first; or they share a lease, and an engine tells what is left of it in milliseconds.
+  EXPECT_LE(h.parts().front().valid_until() - h.valid_until(), 1ms);
   EXPECT_GT(h.remaining(), 50s);
 }
 

@@ -29,9 +29,10 @@ engine::request want::request() const {
           .owner = owner};
 }
 
-client::client(std::string prefix) {
+client::client(std::string prefix, milliseconds request_timeout) {
   auto made = engine::make(
-      address(), {.prefix = std::move(prefix), .ids = &ids_, .clock = &clock_, .request_timeout = 5s, .log = {}});
+      address(),
+      {.prefix = std::move(prefix), .ids = &ids_, .clock = &clock_, .request_timeout = request_timeout, .log = {}});
   if (made.error) throw surprise("no engine: " + made.error.words);
   engine_ = std::move(made.value);
   engine_->open(*this);
@@ -122,8 +123,8 @@ fate client::keep(const want& w, fate as, milliseconds ttl) { return keep_all({w
 std::vector<fate> client::keep_all(const std::vector<want>& all, fate as, milliseconds ttl) {
   std::vector<engine::target> targets;
   for (const want& w : all) targets.push_back(w.target());
-  auto fates =
-      value_of(call<std::vector<fate>>([&](auto reply) { engine_->keep(targets, as, ttl, std::move(reply)); }));
+  auto fates = value_of(
+      call<std::vector<fate>>([&](auto reply) { engine_->keep(targets, as, ttl, std::move(reply)); }, ttl / 6));
   if (fates.size() != all.size()) throw surprise("keep() answered for another number of ids than it was asked");
   return fates;
 }

@@ -9,7 +9,7 @@
 namespace tyer::lease {
 namespace {
 
-const tenure fresh{valid_until(at(0s), 10s), 10s};
+const tenure fresh{at(0s), valid_until(at(0s), 10s), 10s};
 
 TEST(local_queue, is_first_come_first_served) {
   local_queue q{16};

@@ -7,7 +7,7 @@
 namespace tyer::lease {
 namespace {
 
-tenure granted_at(duration sent) { return {valid_until(at(sent), 10s), 10s}; }
+tenure granted_at(duration sent) { return {at(sent), valid_until(at(sent), 10s), 10s}; }
 
 TEST(tenure, a_confirmed_renewal_extends_it_from_its_sending) {
   tenure t = granted_at(0s);
@@ -36,4 +36,10 @@ TEST(tenure, can_be_handed_off_while_a_third_of_it_is_left) {
 }
 
 }  // namespace
+TEST(tenure, an_engine_that_gave_less_than_the_ttl_has_confirmed_it_all_the_same) {
+  const tenure t{at(5s), valid_until(at(5s), 8s), 10s};
+  EXPECT_EQ(t.confirmed_at(), at(5s));
+  EXPECT_EQ(t.valid_until(), valid_until(at(5s), 8s));
+}
+
 }  // namespace tyer::lease

@@ -122,7 +122,7 @@ void go_engine::judge_other(const std::shared_ptr<keeping>& k, std::size_t i, co
 
 void go_engine::renew_for(const std::shared_ptr<keeping>& k, std::size_t i, std::int64_t lease) {
   ++k->awaited;
-  leases_.renew(lease, [this, k, i](const failure* f, bool alive) {
+  leases_.renew(lease, k->o->sent, [this, k, i](const failure* f, bool alive, time_point) {
     if (k->o->over()) return;
     if (f != nullptr) return fail(k->o, *f);
     if (!alive) k->all[i].is = fate::gone;
@@ -144,7 +144,7 @@ void go_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, mi
     pb::TxnRequest t;
     only_if_created(t, one.key, one.created);
     put(*t.add_success(), one.key, record, lease);
-    if (!leases_.kept_since(lease, k->o->sent)) leases_.renew(lease, [](const failure*, bool) {});
+    if (leases_.kept_at(lease) < k->o->sent) leases_.renew(lease, k->o->sent, [](const failure*, bool, time_point) {});
     link_.call<pb::TxnRequest, pb::TxnResponse>(
         method::txn, std::move(t), k->o->deadline,
         [this, k, i, record, lease](const failure* wrong, pb::TxnResponse& answer) {
@@ -160,7 +160,7 @@ void go_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, mi
             now->lease = lease;
             keep_until(*now, k->o->sent + k->ttl);
           }
-          if (answer.succeeded() && !leases_.kept_since(lease, k->o->sent)) renew_for(k, i, lease);
+          if (answer.succeeded() && leases_.kept_at(lease) < k->o->sent) renew_for(k, i, lease);
           one_kept(k);
         });
   });

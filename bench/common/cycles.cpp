@@ -1,4 +1,4 @@
-#include "redis/suite.hpp"
+#include "common/cycles.hpp"
 
 #include <tyer/asio.hpp>
 #include <tyer/tyer.hpp>
@@ -8,9 +8,15 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include <algorithm>
 #include <deque>
 
 namespace bench {
+
+double median(std::vector<double> v) {
+  std::nth_element(v.begin(), v.begin() + static_cast<long>(v.size() / 2), v.end());
+  return v[v.size() / 2];
+}
 
 namespace {
 

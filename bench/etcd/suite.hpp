@@ -1,0 +1,24 @@
+// The parts of `tools/bench etcd`. Each measures Tyer through its public API only.
+#pragma once
+
+#include "common/cycles.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace bench {
+
+// Messages per second that the server gets while a client has so many holds and does nothing.
+double measure_keeping(const std::string& uri, int holds, milliseconds run);
+
+// Streams of watches that a client opens that waits for so many names.
+std::int64_t measure_watch_streams(const std::string& uri, int waiters);
+
+// One hot name: `waiters` callers over at most 8 clients, each in the engine's queue for itself.
+struct handover {
+  double requests;  // for each, streams included
+  double usec;
+};
+handover measure_handover(const std::string& uri, int waiters, milliseconds run);
+
+}  // namespace bench
