@@ -5,6 +5,7 @@
 //   memory of a process         | fence_gate; slot_gates for permits
 //   a row of a SQL database     | sql_id_fence, sql_shared_id_fence (or without id): pieces of your own UPDATE
 //   Redis, Valkey               | redis_fence_script, or redis_fence_function inside your own script
+//   the etcd of the lock itself | etcd::guard_txn of <tyer/etcd.hpp>: a comparison of your own transaction, without a token
 //
 // The rule is the same everywhere. Between two holds that conflict, the later one has the larger token. So an exclusive
 // token passes unless a larger one of any mode was let in before, and a shared one unless an exclusive one at least as

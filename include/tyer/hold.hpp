@@ -5,6 +5,7 @@
 #include <tyer/error.hpp>
 #include <tyer/export.hpp>
 #include <tyer/hold_id.hpp>
+#include <tyer/hold_key.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -63,6 +64,10 @@ class TYER_EXPORT hold {
   // Of this hold and no other; the same for as long as it lives. Where a failover can make two holds have the same token
   // (Sentinel, Cluster), show both to what you write to.
   hold_id id() const;
+
+  // Where the engine keeps it; the same for as long as it lives. Empty where nobody could check it there: only etcd has
+  // transactions that can (<tyer/etcd.hpp>).
+  hold_key key() const;
 
   bool valid() const noexcept;
   lease_clock::time_point valid_until() const noexcept;

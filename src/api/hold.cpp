@@ -52,6 +52,11 @@ hold_id hold::id() const {
   return hold_id::from(core::to_hex(state_->who()) + core::to_hex({&handoffs, 1}));
 }
 
+hold_key hold::key() const {
+  if (!state_) throw error(errc::not_held);
+  return state_->key();
+}
+
 bool hold::valid() const noexcept { return state_ && state_->valid(now_of(*state_)); }
 
 lease_clock::time_point hold::valid_until() const noexcept {

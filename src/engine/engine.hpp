@@ -17,6 +17,7 @@
 #include "core/verdict.hpp"
 
 #include <tyer/clock.hpp>
+#include <tyer/hold_key.hpp>
 #include <tyer/options.hpp>
 
 #include <chrono>
@@ -65,6 +66,7 @@ struct granted {
   milliseconds ttl{};      // what the engine really gave
   session via = 0;
   std::vector<std::uint32_t> slots = {};  // of permits: which of 0 … capacity-1
+  hold_key key = {};                      // where a transaction of the user's own could check it
 };
 struct queued {
   std::uint32_t ahead = 0;    // at most: some of them may have died
@@ -94,9 +96,11 @@ struct capabilities {
   bool queue = false, shared = false, permits = false, push = false, token = false, convert = false;
   bool lock_delay = false;
   bool lift = false;
-  bool watch = false;    // changed() comes by itself; else whoever observes a name lists it from time to time
-  bool owners = true;    // keeps request::owner, and lists it
-  bool handoffs = true;  // a hold may go from one caller of a client to the next without a request
+  bool above_seen = true;  // a part is above request::seen, whatever the server has counted to; else that is refused
+  bool watch = false;      // changed() comes by itself; else whoever observes a name lists it from time to time
+  bool owners = true;      // keeps request::owner, and lists it
+  bool after_fork = true;  // an engine can be made in the child of a fork, if the parent had one
+  bool handoffs = true;    // a hold may go from one caller of a client to the next without a request
   milliseconds ttl_min{1};
   std::size_t keep_batch = 1;  // how many ids one keep() may carry
 };

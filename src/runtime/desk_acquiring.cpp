@@ -69,6 +69,7 @@ void desk::on_answer(const core::id& who, engine::outcome<engine::answer>&& o) {
     t->part = g->part;
     t->via = g->via;
     t->slots = std::move(g->slots);
+    t->key = std::move(g->key);
     t->home->seen = std::max(t->home->seen, g->part);
     return act(*t, a.on_granted(now, o.sent, g->part, g->ttl));
   }
@@ -170,7 +171,7 @@ void desk::give(ticket& t) {
   auto h =
       std::make_shared<detail::hold_state>(first.what, t.who,
                                            detail::hold_state::grant{core::make_token(t.part, t.handoffs), clock_.now(),
-                                                                     t.held()->valid_until(), t.how, t.slots});
+                                                                     t.held()->valid_until(), t.how, t.slots, t.key});
   h->at_desk = &t;
   t.current = h;
   watch_.guard(h);

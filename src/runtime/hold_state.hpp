@@ -32,6 +32,7 @@ class hold_state {
     lease::time_point at, valid_until;
     engine::mode how;
     std::vector<std::uint32_t> slots;
+    hold_key key;
   };
 
   hold_state(std::shared_ptr<const runtime::spec> what, const core::id& who, grant g)
@@ -41,6 +42,7 @@ class hold_state {
         granted_at_(g.at),
         ends_at_(what_->max_hold.count() > 0 ? g.at + what_->max_hold : lease::time_point::max()),
         slots_(std::move(g.slots)),
+        key_(std::move(g.key)),
         token_(g.token),
         how_(g.how),
         valid_until_(std::min(g.valid_until, ends_at_).time_since_epoch().count()) {}
@@ -52,6 +54,7 @@ class hold_state {
   std::uint64_t token() const noexcept { return token_.load(std::memory_order_acquire); }
   engine::mode how() const noexcept { return how_.load(std::memory_order_acquire); }
   const std::vector<std::uint32_t>& slots() const noexcept { return slots_; }
+  const hold_key& key() const noexcept { return key_; }
 
   // Never given back to others before; never valid after.
   lease::time_point free_at() const noexcept { return granted_at_ + what_->min_hold; }
@@ -106,6 +109,7 @@ class hold_state {
   std::uint8_t handoffs_;
   lease::time_point granted_at_, ends_at_;
   std::vector<std::uint32_t> slots_;
+  hold_key key_;
   std::atomic<std::uint64_t> token_;
   std::atomic<engine::mode> how_;
   std::atomic<std::int64_t> valid_until_;

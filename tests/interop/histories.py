@@ -11,6 +11,7 @@ class Stay:
     who: str  # side-pid-thread
     entered: int
     left: int
+    token: int = 0  # 0: not known
 
     @property
     def side(self) -> str:
@@ -21,17 +22,16 @@ def read(files: list[str], ends: dict[int, int]) -> list[Stay]:
     """`ends`: when each process was killed; whoever was inside then left at that moment."""
     stays: list[Stay] = []
     for file in files:
-        inside: dict[str, tuple[int, int]] = {}
+        inside: dict[str, Stay] = {}
         with open(file, encoding="utf-8") as lines:
             for line in lines:
-                what, name, who, ns = line.split()
+                what, name, who, ns, *token = line.split()
                 if what == "enter":
-                    inside[who] = (int(name), int(ns))
+                    inside[who] = Stay(int(name), who, int(ns), int(ns), int(token[0]) if token else 0)
                 else:
-                    entered_name, entered = inside.pop(who)
-                    stays.append(Stay(entered_name, who, entered, int(ns)))
-        for who, (name, entered) in inside.items():
-            stays.append(Stay(name, who, entered, max(entered, ends[int(who.split("-")[1])])))
+                    stays.append(dataclasses.replace(inside.pop(who), left=int(ns)))
+        for who, stay in inside.items():
+            stays.append(dataclasses.replace(stay, left=max(stay.entered, ends[int(who.split("-")[1])])))
     return sorted(stays, key=lambda stay: stay.entered)
 
 
@@ -45,6 +45,18 @@ def overlaps(stays: list[Stay]) -> list[tuple[Stay, Stay]]:
             found.append((before, stay))
         if before is None or stay.left > before.left:
             last[stay.name] = stay
+    return found
+
+
+def out_of_order(stays: list[Stay]) -> list[tuple[Stay, Stay]]:
+    """Each stay whose token is not larger than that of the one before on the same name."""
+    found = []
+    last: dict[int, Stay] = {}
+    for stay in stays:
+        before = last.get(stay.name)
+        if before is not None and stay.token <= before.token:
+            found.append((before, stay))
+        last[stay.name] = stay
     return found
 
 

@@ -44,6 +44,12 @@ class Judge(unittest.TestCase):
         self.assertEqual(len(histories.overlaps(self.stays(*lines, ends={1: 45}))), 1)
         self.assertEqual(histories.overlaps(self.stays(*lines, ends={1: 39})), [])
 
+    def test_a_token_that_does_not_grow_is_found(self) -> None:
+        first, later = ("enter 0 cpp-1-0 10 7", "leave 0 cpp-1-0 20"), ("enter 0 go-2-0 20 8", "leave 0 go-2-0 30")
+        self.assertEqual(histories.out_of_order(self.stays(*first, *later)), [])
+        self.assertEqual(len(histories.out_of_order(self.stays(*first, "enter 0 go-2-0 20 7", later[1]))), 1)
+        self.assertEqual(histories.out_of_order(self.stays(*first, "enter 1 go-2-0 20 6", "leave 1 go-2-0 30")), [])
+
 
 if __name__ == "__main__":
     unittest.main()

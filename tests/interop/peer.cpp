@@ -4,7 +4,7 @@
 //   interop_peer URI TTL_MS HISTORY NAME...      contends for the names until it is killed
 //
 // A command is `THREAD VERB NAME [NUMBER]`, the answer `THREAD RESULT NANOSECONDS` (CLOCK_MONOTONIC). Each THREAD is one, with
-// holds of its own. The other side is redisson/Peer.java.
+// holds of its own. The other sides are redisson/Peer.java and etcd_go/peer.go.
 #include <tyer/tyer.hpp>
 
 #include <fcntl.h>
@@ -133,9 +133,19 @@ void obey(const tyer::client& client, milliseconds ttl) {
   }
 }
 
+// Where the engine has none, nothing.
+std::string token_of(const tyer::hold& h) {
+  try {
+    return ' ' + std::to_string(h.token());
+  } catch (const tyer::error&) {
+    return {};
+  }
+}
+
 // One write per line, so that a process that is killed leaves whole lines.
-void note(int history, const std::string& what, std::size_t which, const std::string& me, long long ns) {
-  const auto line = what + ' ' + std::to_string(which) + ' ' + me + ' ' + std::to_string(ns) + '\n';
+void note(int history, const std::string& what, std::size_t which, const std::string& me, long long ns,
+          const std::string& more = {}) {
+  const auto line = what + ' ' + std::to_string(which) + ' ' + me + ' ' + std::to_string(ns) + more + '\n';
   if (::write(history, line.data(), line.size()) != static_cast<ssize_t>(line.size())) std::abort();
 }
 
@@ -149,7 +159,7 @@ void contend(const tyer::client& client, milliseconds ttl, int history, const st
     tyer::hold h = lock.acquire();
     const auto entered = now_ns();
     if (!h.valid()) continue;
-    note(history, "enter", which, me, entered);
+    note(history, "enter", which, me, entered, token_of(h));
     std::this_thread::sleep_for(std::chrono::microseconds{random() % longest_stay_us});
     note(history, "leave", which, me, left_ns(h));
     h.release();

@@ -1,9 +1,10 @@
-"""Processes that lock, one side in C++ and the other in Java, and do what they are told: see peer.cpp."""
+"""Processes that lock, one side in C++ and the others in other languages, and do what they are told: see peer.cpp."""
 
 from __future__ import annotations
 
 import os
 import queue
+import signal
 import subprocess
 import threading
 import time
@@ -17,7 +18,13 @@ class Peer:
         self.side = side
         with open(log, "ab") as errors:
             self._process = subprocess.Popen(
-                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8"
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                encoding="utf-8",
+                start_new_session=True,
             )
         self._answers: dict[str, queue.Queue] = {}
         self._guard = threading.Lock()
@@ -51,9 +58,9 @@ class Peer:
         return self.answer(thread)
 
     def kill(self) -> int:
-        """When it was certainly still alive."""
+        """With all that it has started. When it was certainly still alive."""
         now = time.monotonic_ns()
-        self._process.kill()
+        os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._process.stdin.close()
         return now
@@ -73,20 +80,3 @@ class Peer:
                     self._of(words[0]).put((words[0], int(words[1])))
                 elif len(words) == 3:
                     self._of(words[0]).put((words[1], int(words[2])))
-
-
-class Sides:
-    """How each side is started."""
-
-    def __init__(self, uri: str, cpp: str, java: str, logs: str):
-        self._uri, self._cpp, self._java, self._logs = uri, cpp, java, logs
-
-    def cpp(self, ttl_ms: int, *contention: str) -> Peer:
-        words = [self._cpp, f"{self._uri}?protocol=redisson", str(ttl_ms), *contention]
-        return Peer("C++", words, os.path.join(self._logs, "cpp.log"))
-
-    def java(self, watchdog_ms: int, *contention: str) -> Peer:
-        classes = f"{self._java}/classes:{self._java}/jars/*"
-        words = ["java", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8", "-Dsun.jnu.encoding=UTF-8"]
-        words += ["-cp", classes, "Peer", self._uri, str(watchdog_ms), *contention]
-        return Peer("Java", words, os.path.join(self._logs, "java.log"))

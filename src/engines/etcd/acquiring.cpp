@@ -57,17 +57,13 @@ void etcd_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
 
 void etcd_engine::start_acquiring(const std::shared_ptr<acquiring>& a) {
   if (environment_.clock->now() >= a->o->not_after) {
-    box_->put([this, a] {
-      fail(a->o, no(why::not_sent, errc::timed_out, "it would have been executed after its not_after"));
-    });
+    box_->put([this, a] { too_late(a->o); });
     return;
   }
   leases_.use(a->wish.r.ttl, a->o->deadline, [this, a](const failure* f, std::int64_t lease) {
     if (f != nullptr) return fail(a->o, *f);
     if (a->o->over()) return next_of(a->o);
-    if (environment_.clock->now() >= a->o->not_after) {
-      return fail(a->o, no(why::not_sent, errc::timed_out, "it would have been executed after its not_after"));
-    }
+    if (too_late(a->o)) return;
     a->wish.hold_lease = lease;
     spare(*a);
     const bool known = mine_.contains(a->wish.r.what.who);
@@ -139,7 +135,7 @@ void etcd_engine::try_free(const std::shared_ptr<acquiring>& a) {
   link_.call<pb::TxnRequest, pb::TxnResponse>(
       method::txn, std::move(t), a->o->deadline, [this, a, s](const failure* f, pb::TxnResponse& answer) mutable {
         if (f != nullptr) {
-          if (f->words.find("lease not found") != f->words.npos) return again_with_new_lease(a, a->wish.hold_lease);
+          if (names_a_lost_lease(*f)) return again_with_new_lease(a, a->wish.hold_lease);
           if (f->kind != why::unknown) forget_write(a->key);
           return fail(a->o, *f);
         }
@@ -195,9 +191,7 @@ void etcd_engine::take_place(const std::shared_ptr<acquiring>& a) {
   leases_.use(a->wish.r.waiter_ttl, a->o->deadline, [this, a](const failure* f, std::int64_t lease) {
     if (f != nullptr) return fail(a->o, *f);
     if (a->o->over()) return next_of(a->o);
-    if (environment_.clock->now() >= a->o->not_after) {
-      return fail(a->o, no(why::not_sent, errc::timed_out, "it would have been executed after its not_after"));
-    }
+    if (too_late(a->o)) return;
     const auto room = keys_.room(a->name);
     pb::TxnRequest t;
     auto& c = *t.add_compare();
@@ -217,7 +211,7 @@ void etcd_engine::take_place(const std::shared_ptr<acquiring>& a) {
     link_.call<pb::TxnRequest, pb::TxnResponse>(
         method::txn, std::move(t), a->o->deadline, [this, a, lease](const failure* wrong, pb::TxnResponse& answer) {
           if (wrong != nullptr) {
-            if (wrong->words.find("lease not found") != wrong->words.npos) return again_with_new_lease(a, lease);
+            if (names_a_lost_lease(*wrong)) return again_with_new_lease(a, lease);
             return fail(a->o, *wrong);
           }
           link_.saw(answer.header());
@@ -271,7 +265,8 @@ void etcd_engine::grant_once_kept(const std::shared_ptr<acquiring>& a, const sea
   m.alone = alone;
   auto& g = std::get<tyer::engine::granted>(std::get<answer>(a->result));
   g.part = s.part();
-  to_watch_.emplace_back(environment_.clock->now() + std::chrono::milliseconds{250}, s.who);
+  g.key = {m.key, static_cast<std::uint64_t>(s.created)};
+  watch_when_lasting(s.who);
   finish(a->o, a->back, std::move(a->result));
 }
 

@@ -1,8 +1,10 @@
 #include "engines/etcd/config.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 namespace tyer::etcd {
 
@@ -48,14 +50,18 @@ failure read_file(core::uri& u, const char* option, std::string& out) {
   return {};
 }
 
+bool has(const core::uri& u, std::string_view option) {
+  return std::ranges::any_of(u.query, [&](const auto& o) { return o.first == option; });
+}
+
 // Under etcd:// these stay in the query, so that somebody who forgot the second s is told.
 failure read_tls(core::uri& u, config& c) {
   c.tls = u.scheme == "etcds";
   if (!c.tls) return {};
+  if (has(u, "cert") != has(u, "key")) return wrong("?cert= and ?key= belong together");
   if (auto f = read_file(u, "ca", c.ca)) return f;
   if (auto f = read_file(u, "cert", c.cert)) return f;
   if (auto f = read_file(u, "key", c.key)) return f;
-  if (c.cert.empty() != c.key.empty()) return wrong("?cert= and ?key= belong together");
   if (const auto verify = u.take("verify")) {
     if (*verify != "none" && *verify != "peer") return wrong("?verify= must be peer (the default) or none");
     c.verify = *verify != "none";

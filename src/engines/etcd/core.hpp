@@ -1,58 +1,26 @@
-// The engine behind etcd:// and etcds://: its parts, and how one operation goes through them.
+// The engine behind etcd:// and etcds://, and how one operation goes through it.
 //
 //   an operation ──▶ the queue of its name ──▶ a lease ──▶ read, decide (ledger), write ──▶ answer
 //                                                              ▲────somebody was quicker────┘
-//
-// Operations on one name are done one after the other, in the order they were made; names are independent.
 #pragma once
 
-#include "engine/engine.hpp"
-#include "engine/environment.hpp"
-#include "engines/etcd/config.hpp"
-#include "engines/etcd/dues.hpp"
-#include "engines/etcd/inbox.hpp"
-#include "engines/etcd/keys.hpp"
-#include "engines/etcd/leases.hpp"
-#include "engines/etcd/ledger.hpp"
-#include "engines/etcd/link.hpp"
-#include "engines/etcd/watches.hpp"
+#include "engines/etcd/frame.hpp"
 
-#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace tyer::etcd {
 
-using engine::outcome;
-using engine::reply;
-using engine::target;
-
-// One call of the runtime on its way.
-struct operation {
-  std::string name;
-  time_point sent, deadline;
-  time_point not_after = time_point::max();  // no write is sent later
-  std::function<void(failure)> fail;         // answers; empty once it is answered
-  std::function<void()> on_lease_lost;       // a write named a lease that the server does not know
-
-  bool gives_back = false;  // so it is worth waiting for when the engine is closed
-
-  bool over() const { return !fail; }
-};
-using op = std::shared_ptr<operation>;
-
-class etcd_engine final : public engine::engine, link::listener {
+class etcd_engine final : public frame {
  public:
   etcd_engine(const config&, const tyer::engine::environment&);
-  ~etcd_engine() override;
 
   tyer::engine::capabilities can() const noexcept override;
-  void open(tyer::engine::events&) override;
 
   void acquire(const tyer::engine::request&, reply<answer>) override;
   void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) override;
@@ -63,12 +31,6 @@ class etcd_engine final : public engine::engine, link::listener {
   void evict(const target&, std::string_view reason, reply<fate>) override;
   void show(std::string_view name, reply<tyer::engine::page>) override;
   void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<tyer::engine::page>) override;
-  void watch(std::string_view name, bool on) override;
-  void diagnose(reply<std::vector<tyer::engine::finding>>) override;
-  void close(reply<tyer::engine::done>) override;
-
-  void run(time_point until) override;
-  void wake() noexcept override { box_->wake(); }
 
  private:
   // A hold or a place in the queue that this client has.
@@ -86,24 +48,15 @@ class etcd_engine final : public engine::engine, link::listener {
   };
   struct acquiring;
   struct keeping;
-  struct listing;
   using decide = std::function<void(ledger&)>;
   using settled = std::function<void(ledger&)>;
 
   // --- etcd.cpp ---
-  template <class T>
-  op make(std::string name, const std::shared_ptr<reply<T>>&);
-  template <class T>
-  void finish(const op&, const std::shared_ptr<reply<T>>&, std::variant<T, failure>);
-  void enqueue(const op&, std::function<void()> start);
-  void next_of(const op&);
-  void fail(const op&, failure);
-  void give_up_overdue(time_point now);
-  void finish_close();
-  void fail_all(bool also_those_that_give_back);
-  time_point next_event() const;
-  void on_up(const tyer::engine::server_facts&) override;
-  void on_down(const failure&) override;
+  key_range watched_keys(const std::string& name) const override { return keys_.room(name); }
+  bool is_of(const std::string&, const std::string&) const override { return true; }
+  void look_for_turns() override;
+  void watch_lasting(const id&) override;
+  std::set<std::int64_t> leases_of_holds() const override;
 
   // --- writing.cpp ---
   void read_and_settle(const op&, decide, settled);
@@ -131,8 +84,6 @@ class etcd_engine final : public engine::engine, link::listener {
   // --- listing.cpp ---
   void show_all(const std::shared_ptr<listing>&, const std::string& name);
   void take_page(const std::shared_ptr<listing>&, const pb::RangeResponse&);
-  void ask_time_left(const std::shared_ptr<listing>&);
-  void finish_page(const std::shared_ptr<listing>&);
 
   // --- keeping.cpp ---
   void read_kept(const std::shared_ptr<keeping>&);
@@ -153,59 +104,10 @@ class etcd_engine final : public engine::engine, link::listener {
   void look_ahead(const id&);
   void seen_ahead(const id&, ledger);
   void read_own(const id&);
-  void take_away(const std::string& key, std::int64_t modified);
-  void gave_up(const std::string& key, std::int64_t modified, bool deleted);
-  void forget_write(const std::string& key);
-  void found_written(const std::string& key, std::int64_t modified);
-  void look_later(const std::string& key);
-  void start_due_watches(time_point now);
+  void gave_up(const std::string& key, std::int64_t modified, bool deleted) override;
 
-  const config config_;
-  const tyer::engine::environment environment_;
-  const std::shared_ptr<inbox> box_ = std::make_shared<inbox>();
   const keys keys_;
-  link link_;
-  leases leases_;
-  watches watches_;
-  std::shared_ptr<dues> dues_;
-  tyer::engine::events* events_ = nullptr;
-
-  std::deque<op> operations_;                       // in the order they were made, so also in the order they fall due
-  std::deque<std::pair<time_point, id>> to_watch_;  // holds, when they have lasted long enough to be worth it
-  std::unordered_map<std::string, std::deque<std::pair<op, std::function<void()>>>> queues_;
   std::unordered_map<id, mine, core::id_hash> mine_;
-  std::map<std::string, time_point> perhaps_written_;  // by requests without an answer; looked for until then
-  std::map<std::string, watches::number> watched_;
-  reply<tyer::engine::done> closing_;
-  bool closed_ = false, cancelled_ = false;
-  time_point drained_by_ = time_point::max();  // the last calls are waited for until then
 };
-
-// --- templates ---
-
-template <class T>
-op etcd_engine::make(std::string name, const std::shared_ptr<reply<T>>& back) {
-  auto o = std::make_shared<operation>();
-  o->name = std::move(name);
-  o->sent = environment_.clock->now();
-  o->deadline = o->sent + environment_.request_timeout;
-  o->fail = [o = o.get(), back](failure f) { (*back)({o->sent, std::move(f)}); };
-  operations_.push_back(o);
-  if (closed_) {
-    box_->put([this, o] {
-      if (!o->over()) std::exchange(o->fail, nullptr)(no(why::not_sent, errc::closed, "the engine was closed"));
-    });
-  }
-  return o;
-}
-
-template <class T>
-void etcd_engine::finish(const op& o, const std::shared_ptr<reply<T>>& back, std::variant<T, failure> result) {
-  if (!o->over()) {
-    o->fail = nullptr;
-    (*back)({o->sent, std::move(result)});
-  }
-  next_of(o);
-}
 
 }  // namespace tyer::etcd

@@ -1,7 +1,7 @@
 // What the doctor should know about this etcd.
 #include "engines/etcd/diagnosis.hpp"
 
-#include "engines/etcd/core.hpp"
+#include "engines/etcd/frame.hpp"
 
 #include <array>
 #include <charconv>
@@ -81,7 +81,7 @@ std::vector<finding> examine(const pb::StatusResponse& s) {
   return all;
 }
 
-void etcd_engine::diagnose(reply<std::vector<finding>> back) {
+void frame::diagnose(reply<std::vector<finding>> back) {
   auto b = std::make_shared<reply<std::vector<finding>>>(std::move(back));
   const auto o = make({}, b);
   link_.call<pb::StatusRequest, pb::StatusResponse>(method::status, {}, o->deadline,

@@ -1,9 +1,5 @@
 #include "engines/etcd/dues.hpp"
 
-#include "engines/etcd/moments.hpp"
-
-#include <grpcpp/alarm.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -34,11 +30,8 @@ void dues::close() {
 
 void dues::arm(time_point at) {
   armed_ = at;
-  auto alarm = std::make_shared<grpc::Alarm>();
-  auto* const raw = alarm.get();
-  raw->Set(from_now(at - clock_.now()), [weak = weak_from_this(), alarm = std::move(alarm)](bool) mutable {
+  wire::after(at - clock_.now(), [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->rang();
-    alarm.reset();
   });
 }
 

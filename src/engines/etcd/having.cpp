@@ -72,15 +72,6 @@ void etcd_engine::stop_watching(mine& m) {
   }
 }
 
-void etcd_engine::start_due_watches(time_point now) {
-  while (!to_watch_.empty() && to_watch_.front().first <= now) {
-    const auto who = to_watch_.front().second;
-    to_watch_.pop_front();
-    const auto at = mine_.find(who);
-    if (at != mine_.end()) watch_own(at->second);
-  }
-}
-
 // From the write we know of: whatever has happened since is told too.
 void etcd_engine::watch_own(mine& m) {
   if (m.own != 0) return;
@@ -117,30 +108,16 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
   if (is_asked) events_->asked(who, record->asked());
 }
 
-// Events are missing: what they would have said is found by reading.
 void etcd_engine::read_own(const id& who) {
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
   at->second.own = 0;
-  pb::RangeRequest r;
-  r.set_key(at->second.key);
-  link_.call<pb::RangeRequest, pb::RangeResponse>(
-      method::range, std::move(r), environment_.clock->now() + environment_.request_timeout,
-      [this, who](const failure* f, pb::RangeResponse& answer) {
-        const auto still = mine_.find(who);
-        if (still == mine_.end() || closed_) return;
-        if (f != nullptr) return events_->suspect(who);  // keep() will find out, and up() brings the watch back
-        link_.saw(answer.header());
-        pb::Event e;
-        if (answer.kvs_size() == 0) {
-          e.set_type(pb::Event::DELETE);
-          e.mutable_kv()->set_mod_revision(answer.header().revision());
-        } else {
-          *e.mutable_kv() = answer.kvs(0);
-        }
-        own_changed(who, e);
-        if (const auto kept = mine_.find(who); kept != mine_.end()) watch_own(kept->second);
-      });
+  read_as_event(at->second.key, [this, who](const failure* f, const pb::Event& e) {
+    if (!mine_.contains(who)) return;
+    if (f != nullptr) return events_->suspect(who);  // keep() will find out, and up() brings the watch back
+    own_changed(who, e);
+    if (const auto kept = mine_.find(who); kept != mine_.end()) watch_own(kept->second);
+  });
 }
 
 // --- who is ahead of a waiter ---
@@ -200,14 +177,6 @@ void etcd_engine::seen_ahead(const id& who, ledger l) {
 
 // --- what nobody kept ---
 
-// From any thread. Always as it was written at some revision: what is written there until the request arrives is not meant.
-// Whoever asks for the key again meanwhile has it only by another write.
-void etcd_engine::take_away(const std::string& key, std::int64_t modified) {
-  link_.fire(key, modified, environment_.request_timeout, [this, box = box_, key, modified](bool deleted) {
-    box->put([this, key, modified, deleted] { gave_up(key, modified, deleted); });
-  });
-}
-
 void etcd_engine::gave_up(const std::string& key, std::int64_t modified, bool deleted) {
   const auto where = keys_.read(key);
   if (!where || !where->who) return;
@@ -217,30 +186,6 @@ void etcd_engine::gave_up(const std::string& key, std::int64_t modified, bool de
   if (deleted) return lose(*where->who);
   const auto now = environment_.clock->now();
   if (at->second.due <= now) dues_->set(key, modified, now + again_after);
-}
-
-// --- what may have been written by a request whose answer got lost ---
-
-void etcd_engine::forget_write(const std::string& key) {
-  perhaps_written_.erase(key);
-  dues_->forget(key);
-}
-
-void etcd_engine::found_written(const std::string& key, std::int64_t modified) {
-  if (closed_ || dues_->awaits(key)) return;  // somebody asks for it again
-  modified != 0 ? take_away(key, modified) : look_later(key);
-}
-
-// Nobody answers, or it is not there: but a server that stood still, or was cut off, may write it when it goes on.
-void etcd_engine::look_later(const std::string& key) {
-  const auto at = perhaps_written_.find(key);
-  if (at == perhaps_written_.end() || closed_ || dues_->awaits(key)) return;
-  const auto now = environment_.clock->now();
-  if (at->second <= now && link_.is_up()) {
-    perhaps_written_.erase(at);
-    return;
-  }
-  dues_->set(key, 0, now + again_after);
 }
 
 }  // namespace tyer::etcd

@@ -41,16 +41,10 @@ void etcd_engine::keep(std::span<const target> targets, fate as, milliseconds tt
     one.overdue = at->second.due <= k->o->sent;
     if (!one.overdue) known.insert(at->second.lease);
   }
-  if (known.empty()) return read_kept(k);
-  k->awaited = known.size();
-  for (const auto lease : known) {
-    leases_.renew(lease, [this, k, lease](const failure* f, bool alive) {
-      if (k->o->over()) return;
-      if (f != nullptr) return fail(k->o, *f);
-      if (alive) k->renewed.insert(lease);
-      if (--k->awaited == 0) read_kept(k);
-    });
-  }
+  renew_all(k->o, known, [this, k](std::set<std::int64_t> alive) {
+    k->renewed = std::move(alive);
+    read_kept(k);
+  });
 }
 
 void etcd_engine::read_kept(const std::shared_ptr<keeping>& k) {

@@ -17,9 +17,9 @@ milliseconds rounded(milliseconds ttl) {
   return std::max<milliseconds>(shortest, std::chrono::ceil<std::chrono::seconds>(ttl));
 }
 
-void leases::use(milliseconds ttl, time_point deadline, ready back) {
+void leases::use(milliseconds ttl, time_point deadline, ready back, const std::set<std::int64_t>& avoid) {
   ttl = rounded(ttl);
-  if (const lease* l = find(ttl)) return back(nullptr, l->id);
+  if (const lease* l = find(ttl, avoid)) return back(nullptr, l->id);
   auto& waiting = being_granted_[ttl];
   waiting.push_back(std::move(back));
   if (waiting.size() > 1) return;
@@ -32,11 +32,12 @@ void leases::use(milliseconds ttl, time_point deadline, ready back) {
 }
 
 // The one of that length. When there are enough, a longer one will do: the keys' own deadlines are counted elsewhere.
-leases::lease* leases::find(milliseconds ttl) {
+leases::lease* leases::find(milliseconds ttl, const std::set<std::int64_t>& avoid) {
   // With half of it over and nobody keeping it, it may be gone before it is used.
   std::erase_if(leases_, [now = environment_.clock->now()](const lease& l) { return l.sent + l.ttl / 2 <= now; });
   lease* best = nullptr;
   for (lease& l : leases_) {
+    if (avoid.contains(l.id)) continue;
     if (l.ttl == ttl) return &l;
     if (l.ttl > ttl && (best == nullptr || l.ttl < best->ttl)) best = &l;
   }
@@ -73,9 +74,14 @@ void leases::forget(std::int64_t id) {
 
 void leases::renew(std::int64_t id, renewed back) {
   if (!stream_) start_stream();
+  if (!stream_) {
+    return link_.later([back = std::move(back)] {
+      const auto wrong = no(why::not_sent, errc::unavailable, "no etcd server can be reached just now");
+      back(&wrong, false);
+    });
+  }
   asked_.push_back({id, environment_.clock->now(), {}});
   asked_.back().who.push_back(std::move(back));
-  if (!stream_) return;
   pb::LeaseKeepAliveRequest r;
   r.set_id(id);
   stream_->send(std::move(r));
@@ -103,7 +109,7 @@ void leases::start_stream() {
       [this, number](pb::LeaseKeepAliveResponse&& a) {
         if (number == stream_number_) answered(a);
       },
-      [this, number, with](const grpc::Status& s) {
+      [this, number, with](const wire::status& s) {
         if (number != stream_number_) return;
         end_stream();
         if (is_old_token(s)) link_.log_in_anew();

@@ -27,14 +27,14 @@ class leases {
   using ready = std::function<void(const failure*, std::int64_t lease)>;
   using renewed = std::function<void(const failure*, bool alive)>;
 
-  // A lease that is at least this long. Perhaps called before it returns.
-  void use(milliseconds ttl, time_point deadline, ready);
+  // A lease that is at least this long, and none of those to avoid. Perhaps called before it returns.
+  void use(milliseconds ttl, time_point deadline, ready, const std::set<std::int64_t>& avoid = {});
 
   // Confirmed by the server since then?
   bool kept_since(std::int64_t lease, time_point) const;
 
-  // Keeps any lease alive, also of another client; false: there is no such lease any more. Never before it returns. Whoever
-  // asks has a deadline of his own: without a stream the answer never comes.
+  // Keeps any lease alive, also of another client; false: there is no such lease any more. Never before it
+  // returns.
   void renew(std::int64_t lease, renewed);
 
   // The server does not know it any more.
@@ -58,7 +58,7 @@ class leases {
     std::vector<renewed> who;
   };
 
-  lease* find(milliseconds ttl);
+  lease* find(milliseconds ttl, const std::set<std::int64_t>& avoid);
   void granted(milliseconds ttl, time_point sent, const failure*, const pb::LeaseGrantResponse&);
   void answered(const pb::LeaseKeepAliveResponse&);
   void start_stream();

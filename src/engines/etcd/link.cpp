@@ -1,9 +1,8 @@
 #include "engines/etcd/link.hpp"
 
-#include "engines/etcd/credentials.hpp"
+#include "engines/etcd/advice.hpp"
 
 #include <algorithm>
-#include <climits>
 
 namespace tyer::etcd {
 
@@ -14,65 +13,32 @@ using namespace std::chrono_literals;
 constexpr auto probe_pause_max = 500ms;
 constexpr auto probe_patience = 2s;
 
-// gRPC's threads that bring answers end with the last channel that uses them; but the last to let go of a channel may be
-// one of those threads, and it cannot end itself. So one channel, which leads nowhere, is used once and never let go.
-void keep_grpc_alive() {
-  struct call {
-    grpc::ClientContext context;
-    pb::StatusRequest request;
-    pb::StatusResponse response;
-  };
-  [[maybe_unused]] static const auto* forever = [] {
-    auto* channel = new std::shared_ptr<grpc::Channel>{grpc::CreateCustomChannel({}, nullptr, {})};
-    auto c = std::make_shared<call>();
-    grpc::TemplatedGenericStub<pb::StatusRequest, pb::StatusResponse> stub{*channel};
-    stub.UnaryCall(&c->context, method::status, {}, &c->request, &c->response, [c](const grpc::Status&) {});
-    return channel;
-  }();
-}
-
-std::shared_ptr<grpc::Channel> connect(const core::endpoint& to, const config& c) {
-  grpc::ChannelArguments args;
-  args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // two clients of a process do not share a fate
-  args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
-  args.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 500);  // also how long one attempt may take
-  args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
-  args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 10'000);  // etcd allows no more than one in 5 s
-  args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 5'000);
-  args.SetMaxReceiveMessageSize(INT_MAX);
-  const bool six = to.host.find(':') != to.host.npos && to.host.front() != '[';
-  return grpc::CreateCustomChannel((six ? '[' + to.host + ']' : to.host) + ':' + std::to_string(to.port),
-                                   credentials(c), args);
-}
-
 }  // namespace
 
-failure explain(const grpc::Status& s) {
-  const auto words = "etcd: " + (s.error_message().empty() ? std::string{"no reason given"} : s.error_message());
-  switch (s.error_code()) {
-    case grpc::StatusCode::PERMISSION_DENIED:
-    case grpc::StatusCode::UNAUTHENTICATED: return no(why::refused, errc::refused, words);
-    case grpc::StatusCode::INVALID_ARGUMENT:
-    case grpc::StatusCode::FAILED_PRECONDITION:
-    case grpc::StatusCode::NOT_FOUND:
-    case grpc::StatusCode::UNIMPLEMENTED:
-    case grpc::StatusCode::OUT_OF_RANGE: return no(why::refused, errc::refused, words);
-    case grpc::StatusCode::RESOURCE_EXHAUSTED: return no(why::over_limit, errc::over_limit, words);
+failure explain(const wire::status& s) {
+  const auto words = "etcd: " + (s.words.empty() ? std::string{"no reason given"} : s.words);
+  switch (s.is) {
+    case wire::code::permission_denied:
+    case wire::code::unauthenticated: return no(why::refused, errc::refused, words);
+    case wire::code::invalid_argument:
+    case wire::code::failed_precondition:
+    case wire::code::not_found:
+    case wire::code::unimplemented:
+    case wire::code::out_of_range: return no(why::refused, errc::refused, words);
+    case wire::code::resource_exhausted: return no(why::over_limit, errc::over_limit, words);
     default: return no(why::unknown, errc::unknown, words);
   }
 }
 
-bool is_old_token(const grpc::Status& s) {
-  return s.error_code() == grpc::StatusCode::UNAUTHENTICATED ||
-         (s.error_code() == grpc::StatusCode::INVALID_ARGUMENT &&
-          (s.error_message().find("auth store is old") != std::string::npos ||
-           s.error_message().find("user name is empty") != std::string::npos));
+bool is_old_token(const wire::status& s) {
+  return s.is == wire::code::unauthenticated ||
+         (s.is == wire::code::invalid_argument && (s.words.find("auth store is old") != std::string::npos ||
+                                                   s.words.find("user name is empty") != std::string::npos));
 }
 
 link::link(const config& c, const engine::environment& e, std::shared_ptr<inbox> box, std::string probe_key)
     : config_(c), environment_(e), box_(std::move(box)), probe_key_(std::move(probe_key)) {
-  keep_grpc_alive();
-  for (const auto& s : c.servers) channels_.push_back(connect(s, c));
+  for (const auto& s : c.servers) channels_.push_back(wire::connect(s, c));
   fire_channel_ = channels_[at_];
 }
 
@@ -86,7 +52,7 @@ void link::open(listener& l) {
 void link::close() {
   closed_ = true;
   probe_at_ = time_point::max();
-  for (auto* context : in_flight_) context->TryCancel();
+  for (const auto& call : in_flight_) call->cancel();
 }
 
 void link::disconnect() {
@@ -107,7 +73,7 @@ void link::probe() {
   const auto patience = std::min<lease_clock::duration>(probe_patience, environment_.request_timeout);
   call<pb::RangeRequest, pb::RangeResponse>(
       method::range, std::move(r), environment_.clock->now() + patience,
-      [this](const failure* wrong, pb::RangeResponse& answer) { probed(wrong, answer); });
+      [this](const failure* wrong, pb::RangeResponse& answer) { probed(wrong, answer); }, when::always);
 }
 
 void link::probed(const failure* wrong, const pb::RangeResponse& answer) {
@@ -117,7 +83,8 @@ void link::probed(const failure* wrong, const pb::RangeResponse& answer) {
     saw(answer.header());
     return introduce(answer);
   }
-  if (probe_pause_ == 0ms) listener_->on_down(*wrong);  // said once
+  if (probe_pause_ == 0ms || wrong->kind != said_) listener_->on_down(*wrong);  // said once, but a new reason is news
+  said_ = wrong->kind;
   at_ = (at_ + 1) % channels_.size();
   set_token({});
   probe_pause_ = std::min<std::chrono::milliseconds>(probe_pause_ * 2 + 20ms, probe_pause_max);
@@ -140,17 +107,22 @@ void link::introduce(const pb::RangeResponse& answer) {
                                               });
 }
 
-void link::trouble(const grpc::Status& s, std::size_t with) {
-  const bool unreachable = s.error_code() == grpc::StatusCode::UNAVAILABLE ||
-                           s.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED ||
-                           s.error_code() == grpc::StatusCode::CANCELLED;
+void link::trouble(const wire::status& s, std::size_t with) {
+  const bool unreachable =
+      s.is == wire::code::unavailable || s.is == wire::code::deadline_exceeded || s.is == wire::code::cancelled;
   if (!up_ || closed_ || !unreachable || with != at_) return;
   up_ = false;
   at_ = (at_ + 1) % channels_.size();
   set_token({});
   probe_at_ = environment_.clock->now();
   probe_pause_ = 20ms;
-  listener_->on_down(explain(s));
+  listener_->on_down(explained(s));
+}
+
+failure link::explained(const wire::status& s) const {
+  auto f = explain(s);
+  f.words = with_advice(std::move(f.words), config_);
+  return f;
 }
 
 // --- login ---
@@ -163,7 +135,7 @@ void link::with_token(std::function<void(const failure*)> go_on) {
   r.set_password(config_.password);
   call<pb::AuthenticateRequest, pb::AuthenticateResponse>(
       method::authenticate, std::move(r), environment_.clock->now() + environment_.request_timeout,
-      [this](const failure* wrong, pb::AuthenticateResponse& a) { logged_in(wrong, a); });
+      [this](const failure* wrong, pb::AuthenticateResponse& a) { logged_in(wrong, a); }, when::always);
 }
 
 void link::logged_in(const failure* wrong, pb::AuthenticateResponse& a) {
@@ -188,26 +160,20 @@ void link::set_token(std::string token) {
 // --- from other threads ---
 
 template <class Request, class Response>
-void link::shoot(const char* path, Request request, std::chrono::milliseconds within,
-                 std::function<void(const grpc::Status&, const Response&)> back) {
-  struct shot {
-    grpc::ClientContext context;
-    Request request;
-    Response response;
-  };
-  auto s = std::make_shared<shot>();
-  s->request = std::move(request);
-  s->context.set_deadline(from_now(within));
-  std::shared_ptr<grpc::Channel> channel;
+void link::shoot(const char* path, const Request& request, std::chrono::milliseconds within,
+                 std::function<void(bool, const Response&)> back) {
+  wire::order o{nullptr, path, {}};
   {
     const std::lock_guard lock{fire_mutex_};
-    channel = fire_channel_;
-    if (!channel) return;
-    if (!fire_token_.empty()) s->context.AddMetadata("token", fire_token_);
+    o.to = fire_channel_;
+    o.token = fire_token_;
   }
-  grpc::TemplatedGenericStub<Request, Response> stub{channel};
-  stub.UnaryCall(&s->context, path, {}, &s->request, &s->response,
-                 [s, channel, back = std::move(back)](const grpc::Status& status) { back(status, s->response); });
+  if (!o.to) return;
+  wire::call(o, request.SerializeAsString(), within,
+             [back = std::move(back)](const wire::status& status, const std::string& bytes) {
+               Response answer;
+               back(status.ok() && answer.ParseFromString(bytes), answer);
+             });
 }
 
 void link::fire(const std::string& key, std::int64_t modified, std::chrono::milliseconds within,
@@ -219,17 +185,17 @@ void link::fire(const std::string& key, std::int64_t modified, std::chrono::mill
   c.set_mod_revision(modified);
   t.add_success()->mutable_request_delete_range()->set_key(key);
   shoot<pb::TxnRequest, pb::TxnResponse>(
-      method::txn, std::move(t), within,
-      [back = std::move(back)](const grpc::Status& s, const pb::TxnResponse& r) { back(s.ok() && r.succeeded()); });
+      method::txn, t, within,
+      [back = std::move(back)](bool answered, const pb::TxnResponse& r) { back(answered && r.succeeded()); });
 }
 
 void link::find(const std::string& key, std::chrono::milliseconds within, std::function<void(std::int64_t)> back) {
   pb::RangeRequest r;
   r.set_key(key);
-  shoot<pb::RangeRequest, pb::RangeResponse>(
-      method::range, std::move(r), within, [back = std::move(back)](const grpc::Status& s, const pb::RangeResponse& a) {
-        back(s.ok() && a.kvs_size() > 0 ? a.kvs(0).mod_revision() : 0);
-      });
+  shoot<pb::RangeRequest, pb::RangeResponse>(method::range, r, within,
+                                             [back = std::move(back)](bool answered, const pb::RangeResponse& a) {
+                                               back(answered && a.kvs_size() > 0 ? a.kvs(0).mod_revision() : 0);
+                                             });
 }
 
 }  // namespace tyer::etcd

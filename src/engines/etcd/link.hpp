@@ -13,11 +13,9 @@
 #include "engines/etcd/config.hpp"
 #include "engines/etcd/inbox.hpp"
 #include "engines/etcd/ledger.hpp"
-#include "engines/etcd/moments.hpp"
 #include "engines/etcd/rpc.pb.h"
 #include "engines/etcd/stream.hpp"
-
-#include <grpcpp/grpcpp.h>
+#include "engines/etcd/wire.hpp"
 
 #include <functional>
 #include <memory>
@@ -45,7 +43,7 @@ inline constexpr const char* status = "/etcdserverpb.Maintenance/Status";
 template <class Response>
 using then = std::function<void(const failure*, Response&)>;
 
-failure explain(const grpc::Status&);
+failure explain(const wire::status&);
 
 class link {
  public:
@@ -70,25 +68,29 @@ class link {
   void saw(const pb::ResponseHeader& h) { revision_ = std::max(revision_, h.revision()); }
 
   // Answered in run(), never inline, at the deadline at the latest.
+  enum class when { up, always };
   template <class Request, class Response>
-  void call(const char* method, Request, time_point deadline, then<Response>);
+  void call(const char* method, Request, time_point deadline, then<Response>, when = when::up);
 
   // A long call; not while down. The token it was started with may be too old: then it ends with UNAUTHENTICATED.
   template <class Request, class Response>
   std::shared_ptr<stream<Request, Response>> start(const char* method, typename stream<Request, Response>::on_message m,
                                                    typename stream<Request, Response>::on_end e) {
     ++under_way_;
-    return stream<Request, Response>::start(channels_[at_], method, token_, box_, std::move(m),
-                                            [this, e = std::move(e)](const grpc::Status& s) {
+    return stream<Request, Response>::start({channels_[at_], method, token_}, box_, std::move(m),
+                                            [this, e = std::move(e)](const wire::status& s) {
                                               --under_way_;
                                               e(s);
                                             });
   }
 
   // A call or a stream came to nothing: whether that is the server's fault is seen from the status.
-  void trouble(const grpc::Status&, std::size_t with);
+  void trouble(const wire::status&, std::size_t with);
   std::size_t server() const { return at_; }
   std::size_t servers() const { return channels_.size(); }
+
+  // In run(), not before.
+  void later(std::function<void()> f) { box_->put(std::move(f)); }
 
   // From any thread: deletes a key if it is still as written at that revision.
   void fire(const std::string& key, std::int64_t modified, std::chrono::milliseconds within, std::function<void(bool)>);
@@ -106,12 +108,13 @@ class link {
   template <class Request, class Response>
   void launch(std::shared_ptr<flight<Request, Response>>);
   template <class Request, class Response>
-  void landed(std::shared_ptr<flight<Request, Response>>, const grpc::Status&);
+  void landed(std::shared_ptr<flight<Request, Response>>, const wire::status&, const std::string& bytes);
 
   template <class Request, class Response>
-  void shoot(const char* method, Request, std::chrono::milliseconds within,
-             std::function<void(const grpc::Status&, const Response&)>);
+  void shoot(const char* method, const Request&, std::chrono::milliseconds within,
+             std::function<void(bool answered, const Response&)>);
 
+  failure explained(const wire::status&) const;  // with advice for people
   void with_token(std::function<void(const failure*)>);
   void logged_in(const failure*, pb::AuthenticateResponse&);
   void set_token(std::string);
@@ -124,20 +127,21 @@ class link {
   const std::shared_ptr<inbox> box_;
   const std::string probe_key_;
   listener* listener_ = nullptr;
-  std::vector<std::shared_ptr<grpc::Channel>> channels_;
+  std::vector<std::shared_ptr<wire::channel>> channels_;
   std::size_t at_ = 0;
   bool up_ = false, closed_ = false, probing_ = false;
   time_point probe_at_ = time_point::max();
   std::chrono::milliseconds probe_pause_{0};
+  why said_ = why::unknown;  // why it is down
   std::int64_t revision_ = 0;
   std::string token_;
   std::vector<std::function<void(const failure*)>> waiting_for_token_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  int under_way_ = 0;                         // calls and streams
-  std::set<grpc::ClientContext*> in_flight_;  // of calls
+  int under_way_ = 0;                                     // calls and streams
+  std::set<std::shared_ptr<wire::under_way>> in_flight_;  // calls
 
   std::mutex fire_mutex_;  // what `fire` and `find` use of the above
-  std::shared_ptr<grpc::Channel> fire_channel_;
+  std::shared_ptr<wire::channel> fire_channel_;
   std::string fire_token_;
 };
 
@@ -150,22 +154,21 @@ struct link::flight {
   Response response;
   time_point deadline;
   then<Response> back;
-  std::unique_ptr<grpc::ClientContext> context;
+  std::shared_ptr<wire::under_way> on_the_wire;
   std::size_t with = 0;
-  bool needs_token = true, again = false, even_down = false;
+  bool needs_token = true, again = false;
 };
 
 template <class Request, class Response>
-void link::call(const char* m, Request r, time_point deadline, then<Response> back) {
+void link::call(const char* m, Request r, time_point deadline, then<Response> back, when w) {
   auto f = std::make_shared<flight<Request, Response>>();
   f->method = m;
   f->request = std::move(r);
   f->deadline = deadline;
   f->back = std::move(back);
   f->needs_token = m != method::authenticate && m != method::status;
-  f->even_down = probing_ || m == method::authenticate;
   const bool last_words = m == method::lease_revoke;
-  if ((!up_ && !f->even_down) || (closed_ && !last_words)) {
+  if ((!up_ && w == when::up) || (closed_ && !last_words)) {
     box_->put([f] {
       const auto why_not = no(why::not_sent, errc::unavailable, "no etcd server can be reached just now");
       f->back(&why_not, f->response);
@@ -183,41 +186,36 @@ void link::launch(std::shared_ptr<flight<Request, Response>> f) {
       launch(f);
     });
   }
-  f->context = std::make_unique<grpc::ClientContext>();
-  if (f->needs_token && !token_.empty()) f->context->AddMetadata("token", token_);
-  f->context->set_deadline(from_now(f->deadline - environment_.clock->now()));
+  const auto left = f->deadline - environment_.clock->now();
   f->with = at_;
-  f->response.Clear();
-  grpc::TemplatedGenericStub<Request, Response> stub{channels_[at_]};
   ++under_way_;
-  in_flight_.insert(f->context.get());
-  auto* const context = f->context.get();
-  auto *const request = &f->request, *const response = &f->response;
-  const auto* const path = f->method;
-  // Moved on, so that the last to let go of the call is the thread in run().
-  stub.UnaryCall(context, path, {}, request, response,
-                 [this, f = std::move(f), alive = alive_, box = box_](const grpc::Status& s) mutable {
-                   box->put([this, f = std::move(f), alive = std::move(alive), s] {
-                     if (*alive) landed(f, s);
-                   });
-                 });
+  const wire::order o{channels_[at_], f->method, f->needs_token ? token_ : std::string{}};
+  f->on_the_wire = wire::call(
+      o, f->request.SerializeAsString(), left,
+      [this, f, alive = alive_, box = box_](wire::status s, std::string bytes) mutable {
+        // Moved on, so that the last to let go of the call is the thread in run().
+        box->put([this, f = std::move(f), alive = std::move(alive), s = std::move(s), bytes = std::move(bytes)] {
+          if (*alive) landed(f, s, bytes);
+        });
+      });
+  in_flight_.insert(f->on_the_wire);
 }
 
 // What a server says that has forgotten a token (a restart), or whose users have changed since.
-bool is_old_token(const grpc::Status&);
+bool is_old_token(const wire::status&);
 
 template <class Request, class Response>
-void link::landed(std::shared_ptr<flight<Request, Response>> f, const grpc::Status& s) {
+void link::landed(std::shared_ptr<flight<Request, Response>> f, const wire::status& s, const std::string& bytes) {
   --under_way_;
-  in_flight_.erase(f->context.get());
-  if (s.ok()) return f->back(nullptr, f->response);
+  in_flight_.erase(f->on_the_wire);
+  if (s.ok() && f->response.ParseFromString(bytes)) return f->back(nullptr, f->response);
   if (f->needs_token && !config_.user.empty() && !f->again && is_old_token(s)) {
     f->again = true;
     log_in_anew();
     return launch(std::move(f));
   }
   trouble(s, f->with);
-  const auto wrong = explain(s);
+  const auto wrong = explained(s);
   f->back(&wrong, f->response);
 }
 

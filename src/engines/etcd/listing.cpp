@@ -9,15 +9,10 @@ namespace tyer::etcd {
 
 namespace {
 
-using tyer::engine::entry;
 using tyer::engine::page;
 
-struct found {
-  entry e;
-  std::int64_t lease = 0;
-};
-
-void add(const std::string& name, ledger& l, std::vector<found>& out) {
+template <class Found>
+void add(const std::string& name, ledger& l, std::vector<Found>& out) {
   l.turn();
   for (const auto& group : {l.holds(), l.queue()}) {
     for (const seat* s : group) {
@@ -34,19 +29,8 @@ void add(const std::string& name, ledger& l, std::vector<found>& out) {
 
 }  // namespace
 
-struct etcd_engine::listing {
-  op o;
-  std::shared_ptr<reply<page>> back;
-  std::vector<found> all;
-  std::string cursor;
-  std::map<std::int64_t, std::int64_t> seconds_left;  // of leases
-  std::size_t awaited = 0;
-};
-
 void etcd_engine::show(std::string_view name, reply<page> back) {
-  auto x = std::make_shared<listing>();
-  x->back = std::make_shared<reply<page>>(std::move(back));
-  x->o = make({}, x->back);
+  auto x = start_listing(std::move(back));
   show_all(x, std::string{name});
 }
 
@@ -68,9 +52,7 @@ void etcd_engine::show_all(const std::shared_ptr<listing>& x, const std::string&
 
 // A page is whole names: who holds and who waits is seen only from all keys of a name. The cursor is the key to go on from.
 void etcd_engine::list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<page> back) {
-  auto x = std::make_shared<listing>();
-  x->back = std::make_shared<reply<page>>(std::move(back));
-  x->o = make({}, x->back);
+  auto x = start_listing(std::move(back));
   auto range = keys_.beginning_with(prefix);
   if (cursor > range.from && cursor < range.to) range.from = std::string{cursor};
   pb::RangeRequest r;
@@ -105,35 +87,6 @@ void etcd_engine::take_page(const std::shared_ptr<listing>& x, const pb::RangeRe
     if (auto* read = std::get_if<ledger>(&l)) add(name, *read, x->all);
   }
   ask_time_left(x);
-}
-
-void etcd_engine::ask_time_left(const std::shared_ptr<listing>& x) {
-  for (const auto& f : x->all) x->seconds_left[f.lease] = -1;
-  x->awaited = x->seconds_left.size();
-  if (x->awaited == 0) return finish_page(x);
-  for (auto& [lease, seconds] : x->seconds_left) {
-    pb::LeaseTimeToLiveRequest r;
-    r.set_id(lease);
-    link_.call<pb::LeaseTimeToLiveRequest, pb::LeaseTimeToLiveResponse>(
-        method::lease_time_to_live, std::move(r), x->o->deadline,
-        [this, x, to = &seconds](const failure* f, pb::LeaseTimeToLiveResponse& answer) {
-          if (f == nullptr) *to = answer.ttl();
-          if (--x->awaited == 0) finish_page(x);
-        });
-  }
-}
-
-// etcd tells whole seconds that are over: at most one more is left.
-void etcd_engine::finish_page(const std::shared_ptr<listing>& x) {
-  if (x->o->over()) return;
-  page p;
-  p.cursor = x->cursor;
-  for (auto& f : x->all) {
-    const auto seconds = x->seconds_left[f.lease];
-    if (seconds >= 0) f.e.left = std::min<milliseconds>(f.e.left, std::chrono::seconds{seconds + 1});
-    p.entries.push_back(std::move(f.e));
-  }
-  finish(x->o, x->back, {std::move(p)});
 }
 
 }  // namespace tyer::etcd

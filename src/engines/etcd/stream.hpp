@@ -1,98 +1,52 @@
-// One long call in both directions. gRPC's threads put what comes into the inbox; what is to be sent waits for its turn.
+// One long call in both directions, in messages: what comes is told by the thread in run().
 #pragma once
 
 #include "engines/etcd/inbox.hpp"
+#include "engines/etcd/wire.hpp"
 
-#include <grpcpp/generic/generic_stub.h>
-#include <grpcpp/grpcpp.h>
-#include <grpcpp/impl/codegen/proto_utils.h>
-
-#include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <string>
 #include <utility>
 
 namespace tyer::etcd {
 
-// Thread safety: send() and cancel() from any thread. It keeps itself alive until gRPC has finished with it.
+// Thread safety: for the thread in run().
 template <class Request, class Response>
-class stream final : public grpc::ClientBidiReactor<Request, Response> {
+class stream {
  public:
   using on_message = std::function<void(Response&&)>;
-  using on_end = std::function<void(const grpc::Status&)>;
+  using on_end = std::function<void(const wire::status&)>;
 
-  static std::shared_ptr<stream> start(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
-                                       const std::string& token, std::shared_ptr<inbox> box, on_message message,
+  static std::shared_ptr<stream> start(const wire::order& o, const std::shared_ptr<inbox>& box, on_message message,
                                        on_end end) {
-    std::shared_ptr<stream> s{new stream{channel, method, token, std::move(box), std::move(message), std::move(end)}};
-    s->self_ = s;
-    s->stub_.PrepareBidiStreamingCall(&s->context_, s->method_, {}, s.get());
-    s->AddHold();  // writes are started from outside the reactor
-    s->StartRead(&s->received_);
-    s->StartCall();
-    return s;
+    auto told = std::make_shared<listener>(std::move(message), std::move(end));
+    return std::make_shared<stream>(wire::start(
+        o,
+        [told, box](std::string bytes) {
+          box->put([told, bytes = std::move(bytes)] {
+            Response r;
+            if (r.ParseFromString(bytes)) told->message(std::move(r));
+          });
+        },
+        [told, box](wire::status s) mutable {
+          // Moved on, so that the last to let go of whom it is told is the thread in run().
+          box->put([told = std::move(told), s = std::move(s)] { told->end(s); });
+        }));
   }
 
-  void send(Request r) {
-    const std::lock_guard lock{mutex_};
-    if (ended_) return;
-    waiting_.push_back(std::move(r));
-    if (waiting_.size() == 1) this->StartWrite(&waiting_.front());
-  }
+  explicit stream(std::shared_ptr<wire::stream> inside) : inside_(std::move(inside)) {}
 
-  void cancel() {
-    context_.TryCancel();
-    let_go();
-  }
+  void send(const Request& r) { inside_->send(r.SerializeAsString()); }
+  void cancel() { inside_->cancel(); }
 
  private:
-  stream(const std::shared_ptr<grpc::Channel>& channel, const std::string& method, const std::string& token,
-         std::shared_ptr<inbox> box, on_message message, on_end end)
-      : method_(method), stub_(channel), box_(std::move(box)), message_(std::move(message)), end_(std::move(end)) {
-    if (!token.empty()) context_.AddMetadata("token", token);
-  }
+  struct listener {
+    listener(on_message m, on_end e) : message(std::move(m)), end(std::move(e)) {}
+    const on_message message;
+    const on_end end;
+  };
 
-  void OnReadDone(bool ok) override {
-    if (!ok) return let_go();
-    box_->put([self = self_, r = std::move(received_)]() mutable { self->message_(std::move(r)); });
-    received_ = {};
-    this->StartRead(&received_);
-  }
-
-  void OnWriteDone(bool ok) override {
-    if (!ok) return let_go();
-    const std::lock_guard lock{mutex_};
-    waiting_.pop_front();
-    if (!ended_ && !waiting_.empty()) this->StartWrite(&waiting_.front());
-  }
-
-  void OnDone(const grpc::Status& status) override {
-    auto self = std::move(self_);
-    box_->put([self = std::move(self), status] { self->end_(status); });
-  }
-
-  void let_go() {
-    {
-      const std::lock_guard lock{mutex_};
-      if (std::exchange(ended_, true)) return;
-    }
-    this->RemoveHold();
-  }
-
-  const std::string method_;
-  grpc::TemplatedGenericStub<Request, Response> stub_;
-  grpc::ClientContext context_;
-  std::shared_ptr<inbox> box_;
-  on_message message_;
-  on_end end_;
-  Response received_;
-  std::shared_ptr<stream> self_;
-
-  std::mutex mutex_;
-  std::deque<Request> waiting_;  // the first is being written
-  bool ended_ = false;
+  const std::shared_ptr<wire::stream> inside_;
 };
 
 }  // namespace tyer::etcd

@@ -66,12 +66,12 @@ void watches::start_stream() {
       [this, number](pb::WatchResponse&& r) {
         if (number == stream_number_) came(r);
       },
-      [this, number, with](const grpc::Status& s) {
+      [this, number, with](const wire::status& s) {
         if (number != stream_number_) return;
         end_stream();
         if (is_old_token(s)) link_.log_in_anew();
         // The stream is always there, so its end, whatever the reason, is how we find out that the server is gone.
-        link_.trouble({grpc::StatusCode::UNAVAILABLE, "the server ended the watches: " + s.error_message()}, with);
+        link_.trouble({wire::code::unavailable, "the server ended the watches: " + s.words}, with);
       });
   for (const auto& [n, w] : all_) create(n, w);
 }

@@ -59,8 +59,6 @@ pb::TxnRequest transaction(const ledger& l, const keys& names, const std::string
   return t;
 }
 
-bool names_a_lost_lease(const failure& f) { return f.words.find("lease not found") != f.words.npos; }
-
 }  // namespace
 
 void etcd_engine::read_and_settle(const op& o, decide d, settled s) {
@@ -88,9 +86,7 @@ void etcd_engine::settle(const op& o, ledger l, decide d, settled s) {
   drop_overdue(l, o->name);
   d(l);
   if (!l.dirty()) return s(l);
-  if (environment_.clock->now() >= o->not_after) {
-    return fail(o, no(why::not_sent, errc::timed_out, "it would have been executed after its not_after"));
-  }
+  if (too_late(o)) return;
   auto t = transaction(l, keys_, o->name);
   link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), o->deadline,
                                               [this, o, l = std::move(l), d = std::move(d), s = std::move(s)](

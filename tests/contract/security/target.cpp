@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 
 namespace security {
@@ -34,16 +36,22 @@ std::string secret_in(const std::string& text) {
   return {};
 }
 
+bool asked_of_redis() { return !std::string_view{std::getenv("TYER_KIND")}.starts_with("etcd"); }
+
 target::target(const std::string& options) : server_(options), address_(tyer::core::parse_uri(server_.uri()).value) {}
 
 bool target::has_sentinels() const { return scheme().ends_with("+sentinel"); }
 
-std::string target::uri(const std::string& login, const std::string& query, const std::string& host) const {
-  std::string hosts;
+std::string target::hosts(const std::string& instead) const {
+  std::string all;
   for (const auto& e : address_.hosts) {
-    hosts += (hosts.empty() ? "" : ",") + (host.empty() ? e.host : host) + ":" + std::to_string(e.port);
+    all += (all.empty() ? "" : ",") + (instead.empty() ? e.host : instead) + ":" + std::to_string(e.port);
   }
-  return scheme() + "://" + login + hosts + path() + (query.empty() ? "" : "?" + query);
+  return all;
+}
+
+std::string target::uri(const std::string& login, const std::string& query, const std::string& host) const {
+  return scheme() + "://" + login + hosts(host) + path() + (query.empty() ? "" : "?" + query);
 }
 
 std::string target::dead_hosts() const {

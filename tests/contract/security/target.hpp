@@ -24,10 +24,12 @@ class target {
   const std::string& scheme() const { return address_.scheme; }
   bool has_sentinels() const;
   void kill() { server_.kill(); }
+  void restart() { server_.restart(); }
   std::string file(const char* name) const { return server_.folder() + "/tls/" + name; }
 
   // The URI with another login, other options and, if named, another host in place of all.
   std::string uri(const std::string& login, const std::string& query, const std::string& host = {}) const;
+  std::string hosts(const std::string& instead = {}) const;
   // As many hosts as there are, where nobody listens.
   std::string dead_hosts() const;
   // What stands behind the hosts: the name of the master.
@@ -68,6 +70,9 @@ class talk {
 };
 
 std::string percent_encoded(const std::string& text);
+
+// The kind of TYER_KIND is of Redis or Valkey; else of etcd.
+bool asked_of_redis();
 
 // The first secret in it, or nothing.
 std::string secret_in(const std::string& text);

@@ -1,0 +1,13 @@
+// What gRPC says when it cannot reach a server, and what to do about it.
+#pragma once
+
+#include "engines/etcd/config.hpp"
+
+#include <string>
+
+namespace tyer::etcd {
+
+// The words, with advice behind them where they let guess what is wrong.
+std::string with_advice(std::string words, const config&);
+
+}  // namespace tyer::etcd

@@ -1,0 +1,267 @@
+#include "engines/etcd/frame.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tyer::etcd {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto drain_max = 500ms;
+constexpr auto again_after = 500ms;  // when a key could not be taken away
+constexpr auto lasting = 250ms;      // most holds are shorter, and need no watch
+
+}  // namespace
+
+bool names_a_lost_lease(const failure& f) { return f.words.find("lease not found") != f.words.npos; }
+
+frame::frame(const config& c, const tyer::engine::environment& e, std::string probe_key)
+    : config_(c), environment_(e), link_(c, e, box_, std::move(probe_key)), leases_(link_, e), watches_(link_) {
+  dues_ = std::make_shared<dues>(*e.clock, [this, box = box_](const std::string& key, std::int64_t modified) {
+    if (modified != 0) return take_away(key, modified, modified);
+    link_.find(key, environment_.request_timeout,
+               [this, box, key](std::int64_t found) { box->put([this, key, found] { found_written(key, found); }); });
+  });
+}
+
+frame::~frame() {
+  dues_->close();
+  box_->shut();
+}
+
+void frame::open(tyer::engine::events& e) {
+  events_ = &e;
+  if (config_.tls && !config_.verify && environment_.log) {
+    environment_.log(log_level::warning, "etcd: ?verify=none, anybody can pose as the server");
+  }
+  link_.open(*this);
+}
+
+void frame::on_up(const tyer::engine::server_facts& f) {
+  if (closed_) return;
+  watches_.on_up();
+  look_for_turns();
+  events_->up(f);
+}
+
+void frame::on_down(const failure& f) {
+  leases_.on_down();
+  watches_.on_down();
+  if (!closed_) events_->down(f);
+}
+
+// --- one operation after the other, for each name ---
+
+void frame::enqueue(const op& o, std::function<void()> start) {
+  auto& queue = queues_[o->name];
+  queue.emplace_back(o, std::move(start));
+  if (queue.size() == 1) {
+    const auto go = queue.front().second;
+    go();
+  }
+}
+
+void frame::next_of(const op& o) {
+  const auto at = queues_.find(o->name);
+  if (at == queues_.end() || at->second.front().first != o) return;
+  at->second.pop_front();
+  while (!at->second.empty() && at->second.front().first->over()) at->second.pop_front();
+  if (at->second.empty()) {
+    queues_.erase(at);
+    return;
+  }
+  const auto go = at->second.front().second;
+  go();
+}
+
+void frame::fail(const op& o, failure f) {
+  if (!o->over()) std::exchange(o->fail, nullptr)(std::move(f));
+  next_of(o);
+}
+
+bool frame::too_late(const op& o) {
+  if (environment_.clock->now() < o->not_after) return false;
+  fail(o, no(why::not_sent, errc::timed_out, "it would have been executed after its not_after"));
+  return true;
+}
+
+void frame::renew_all(const op& o, const std::set<std::int64_t>& all,
+                      std::function<void(std::set<std::int64_t>)> go_on) {
+  struct progress {
+    std::size_t awaited;
+    std::set<std::int64_t> alive;
+  };
+  if (all.empty()) return go_on({});
+  const auto p = std::make_shared<progress>(progress{all.size(), {}});
+  for (const auto lease : all) {
+    leases_.renew(lease, [this, o, p, lease, go_on](const failure* f, bool alive) {
+      if (o->over()) return;
+      if (f != nullptr) return fail(o, *f);
+      if (alive) p->alive.insert(lease);
+      if (--p->awaited == 0) go_on(std::move(p->alive));
+    });
+  }
+}
+
+void frame::read_as_event(const std::string& key, std::function<void(const failure*, const pb::Event&)> back) {
+  pb::RangeRequest r;
+  r.set_key(key);
+  link_.call<pb::RangeRequest, pb::RangeResponse>(
+      method::range, std::move(r), environment_.clock->now() + environment_.request_timeout,
+      [this, back = std::move(back)](const failure* f, pb::RangeResponse& answer) {
+        if (closed_) return;
+        pb::Event e;
+        if (f != nullptr) return back(f, e);
+        link_.saw(answer.header());
+        if (answer.kvs_size() == 0) {
+          e.set_type(pb::Event::DELETE);
+          e.mutable_kv()->set_mod_revision(answer.header().revision());
+        } else {
+          *e.mutable_kv() = answer.kvs(0);
+        }
+        back(nullptr, e);
+      });
+}
+
+// --- the loop ---
+
+void frame::run(time_point until) {
+  const auto now = environment_.clock->now();
+  link_.tick(now);
+  until = std::min(until, next_event());
+  // The condition variable knows no CLOCK_BOOTTIME: only the difference counts. Capped, since it may be "for ever".
+  const auto wait = until <= now ? lease_clock::duration{0} : std::min<lease_clock::duration>(until - now, 1h);
+  for (auto& d : box_->take(std::chrono::steady_clock::now() + wait)) d();
+  const auto after = environment_.clock->now();
+  link_.tick(after);
+  start_due_watches(after);
+  give_up_overdue(after);
+  if (closing_) finish_close();
+}
+
+time_point frame::next_event() const {
+  auto next = link_.next();
+  if (!operations_.empty()) next = std::min(next, operations_.front()->deadline);
+  if (!to_watch_.empty()) next = std::min(next, to_watch_.front().first);
+  if (closing_) next = std::min(next, drained_by_);
+  return next;
+}
+
+void frame::give_up_overdue(time_point now) {
+  while (!operations_.empty() && (operations_.front()->over() || operations_.front()->deadline <= now)) {
+    const auto o = std::move(operations_.front());
+    operations_.pop_front();
+    if (!o->over()) fail(o, no(why::unknown, errc::unknown, "no answer within the request time-out"));
+  }
+}
+
+void frame::watch_when_lasting(const id& who) { to_watch_.emplace_back(environment_.clock->now() + lasting, who); }
+
+void frame::start_due_watches(time_point now) {
+  while (!to_watch_.empty() && to_watch_.front().first <= now) {
+    const auto who = to_watch_.front().second;
+    to_watch_.pop_front();
+    watch_lasting(who);
+  }
+}
+
+void frame::close(reply<tyer::engine::done> back) {
+  closed_ = true;
+  closing_ = std::move(back);
+  box_->wake();
+}
+
+void frame::fail_all(bool also_those_that_give_back) {
+  for (const auto& o : std::deque<op>{operations_}) {
+    if (o->over() || (o->gives_back && !also_those_that_give_back)) continue;
+    fail(o, no(why::unknown, errc::closed, "the engine was closed before it answered"));
+  }
+}
+
+// What is being given back is waited for, everything else is answered at once. Then what is still under way is cancelled, and
+// when that has come back nothing holds the connections any more.
+void frame::finish_close() {
+  const auto now = environment_.clock->now();
+  if (drained_by_ == time_point::max()) {
+    drained_by_ = now + drain_max;
+    dues_->close();
+    to_watch_.clear();
+    watches_.close();
+    fail_all(false);
+  }
+  const bool giving_back = std::ranges::any_of(operations_, [](const op& o) { return !o->over(); });
+  if (giving_back && now < drained_by_) return;
+  if (!cancelled_) {
+    cancelled_ = true;
+    drained_by_ = now + drain_max;
+    fail_all(true);
+    queues_.clear();
+    link_.close();
+    leases_.close(leases_of_holds());
+  }
+  if (!link_.idle() && now < drained_by_) return;
+  link_.disconnect();
+  std::exchange(closing_, nullptr)({now, tyer::engine::done{}});
+}
+
+// --- observers ---
+
+void frame::watch(std::string_view name, bool on) {
+  if (closed_) return;
+  std::string n{name};
+  if (const auto at = watched_.find(n); at != watched_.end()) {
+    if (on) return;
+    watches_.remove(at->second);
+    watched_.erase(at);
+    return;
+  }
+  if (!on) return;
+  watched_[n] = watches_.add({.keys = watched_keys(n),
+                              .from = link_.revision() + 1,
+                              .on_event =
+                                  [this, n](const pb::Event& e) {
+                                    if (is_of(n, e.kv().key())) events_->changed(n);
+                                  },
+                              .on_gap =
+                                  [this, n] {
+                                    watched_.erase(n);
+                                    events_->changed(n);
+                                    watch(n, true);
+                                  }});
+}
+
+// --- what may have been written by a request whose answer got lost ---
+
+void frame::forget_write(const std::string& key) {
+  perhaps_written_.erase(key);
+  dues_->forget(key);
+}
+
+void frame::found_written(const std::string& key, std::int64_t modified) {
+  if (closed_ || dues_->awaits(key)) return;  // somebody asks for it again
+  modified != 0 ? take_away(key, modified, 0) : gave_up(key, 0, false);
+}
+
+// Nobody answers, or it is not there: but a server that stood still, or was cut off, may write it when it goes on.
+void frame::look_later(const std::string& key) {
+  const auto at = perhaps_written_.find(key);
+  if (at == perhaps_written_.end() || closed_ || dues_->awaits(key)) return;
+  const auto now = environment_.clock->now();
+  if (at->second <= now && link_.is_up()) {
+    perhaps_written_.erase(at);
+    return;
+  }
+  dues_->set(key, 0, now + again_after);
+}
+
+// From any thread. Always as it was written at some revision: what is written there until the request arrives is not meant.
+// Whoever asks for the key again meanwhile has it only by another write.
+void frame::take_away(const std::string& key, std::int64_t modified, std::int64_t known_as) {
+  link_.fire(key, modified, environment_.request_timeout, [this, box = box_, key, known_as](bool deleted) {
+    box->put([this, key, known_as, deleted] { gave_up(key, known_as, deleted); });
+  });
+}
+
+}  // namespace tyer::etcd

@@ -1,0 +1,164 @@
+// What the engines on etcd have in common, whatever lies in the server: the loop, the queue of each name, closing.
+//
+// Operations on one name are done one after the other, in the order they were made; names are independent.
+#pragma once
+
+#include "engine/engine.hpp"
+#include "engine/environment.hpp"
+#include "engines/etcd/config.hpp"
+#include "engines/etcd/dues.hpp"
+#include "engines/etcd/inbox.hpp"
+#include "engines/etcd/keys.hpp"
+#include "engines/etcd/leases.hpp"
+#include "engines/etcd/ledger.hpp"
+#include "engines/etcd/link.hpp"
+#include "engines/etcd/watches.hpp"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace tyer::etcd {
+
+using engine::outcome;
+using engine::reply;
+using engine::target;
+
+// One call of the runtime on its way.
+struct operation {
+  std::string name;
+  time_point sent, deadline;
+  time_point not_after = time_point::max();  // no write is sent later
+  std::function<void(failure)> fail;         // answers; empty once it is answered
+  std::function<void()> on_lease_lost;       // a write named a lease that the server does not know
+
+  bool gives_back = false;  // so it is worth waiting for when the engine is closed
+
+  bool over() const { return !fail; }
+};
+using op = std::shared_ptr<operation>;
+
+bool names_a_lost_lease(const failure&);
+
+class frame : public engine::engine, link::listener {
+ public:
+  frame(const config&, const tyer::engine::environment&, std::string probe_key);
+  ~frame() override;
+
+  void open(tyer::engine::events&) override;
+  void watch(std::string_view name, bool on) override;
+  void diagnose(reply<std::vector<tyer::engine::finding>>) override;
+  void close(reply<tyer::engine::done>) override;
+
+  void run(time_point until) override;
+  void wake() noexcept override { box_->wake(); }
+
+ protected:
+  // --- what a layout answers ---
+  virtual key_range watched_keys(const std::string& name) const = 0;
+  virtual bool is_of(const std::string& name, const std::string& key) const = 0;  // of the keys watched for it
+  virtual void look_for_turns() = 0;          // what was said while nobody could be reached was missed
+  virtual void watch_lasting(const id&) = 0;  // it has lasted long enough to be worth a watch
+  virtual void gave_up(const std::string& key, std::int64_t modified, bool deleted) = 0;  // what nobody kept
+  virtual std::set<std::int64_t> leases_of_holds() const = 0;
+
+  // --- one operation ---
+  template <class T>
+  op make(std::string name, const std::shared_ptr<reply<T>>&);
+  template <class T>
+  void finish(const op&, const std::shared_ptr<reply<T>>&, std::variant<T, failure>);
+  void enqueue(const op&, std::function<void()> start);
+  void next_of(const op&);
+  void fail(const op&, failure);
+  bool too_late(const op&);  // then it has failed
+  void watch_when_lasting(const id&);
+  // Those that are alive; if one could not be asked, the operation fails instead. Perhaps called before it returns.
+  void renew_all(const op&, const std::set<std::int64_t>& leases, std::function<void(std::set<std::int64_t>)>);
+  // Events are missing: what the last of them would have said is found by reading.
+  void read_as_event(const std::string& key, std::function<void(const failure*, const pb::Event&)>);
+
+  // --- what nobody kept, or a request without an answer may have written ---
+  void look_later(const std::string& key);
+  void forget_write(const std::string& key);
+  std::map<std::string, time_point> perhaps_written_;  // looked for until then
+
+  // --- time_left.cpp: a page for people ---
+  struct found {
+    tyer::engine::entry e;  // `left` is at most that
+    std::int64_t lease = 0;
+  };
+  struct listing {
+    op o;
+    std::shared_ptr<reply<tyer::engine::page>> back;
+    std::vector<found> all;
+    std::string cursor;
+    std::map<std::int64_t, std::int64_t> seconds_left;  // of leases
+    std::size_t awaited = 0;
+  };
+  std::shared_ptr<listing> start_listing(reply<tyer::engine::page>);
+  void ask_time_left(const std::shared_ptr<listing>&);
+
+  const config config_;
+  const tyer::engine::environment environment_;
+  const std::shared_ptr<inbox> box_ = std::make_shared<inbox>();
+  link link_;
+  leases leases_;
+  watches watches_;
+  std::shared_ptr<dues> dues_;
+  tyer::engine::events* events_ = nullptr;
+  bool closed_ = false;
+
+ private:
+  void take_away(const std::string& key, std::int64_t modified, std::int64_t known_as);
+  void found_written(const std::string& key, std::int64_t modified);
+  void give_up_overdue(time_point now);
+  void start_due_watches(time_point now);
+  void finish_close();
+  void fail_all(bool also_those_that_give_back);
+  time_point next_event() const;
+  void finish_page(const std::shared_ptr<listing>&);
+  void on_up(const tyer::engine::server_facts&) override;
+  void on_down(const failure&) override;
+
+  std::deque<op> operations_;                       // in the order they were made, so also in the order they fall due
+  std::deque<std::pair<time_point, id>> to_watch_;  // holds, when they have lasted long enough to be worth it
+  std::unordered_map<std::string, std::deque<std::pair<op, std::function<void()>>>> queues_;
+  std::map<std::string, watches::number> watched_;
+  reply<tyer::engine::done> closing_;
+  bool cancelled_ = false;
+  time_point drained_by_ = time_point::max();  // the last calls are waited for until then
+};
+
+// --- templates ---
+
+template <class T>
+op frame::make(std::string name, const std::shared_ptr<reply<T>>& back) {
+  auto o = std::make_shared<operation>();
+  o->name = std::move(name);
+  o->sent = environment_.clock->now();
+  o->deadline = o->sent + environment_.request_timeout;
+  o->fail = [o = o.get(), back](failure f) { (*back)({o->sent, std::move(f)}); };
+  operations_.push_back(o);
+  if (closed_) {
+    box_->put([this, o] {
+      if (!o->over()) std::exchange(o->fail, nullptr)(no(why::not_sent, errc::closed, "the engine was closed"));
+    });
+  }
+  return o;
+}
+
+template <class T>
+void frame::finish(const op& o, const std::shared_ptr<reply<T>>& back, std::variant<T, failure> result) {
+  if (!o->over()) {
+    o->fail = nullptr;
+    (*back)({o->sent, std::move(result)});
+  }
+  next_of(o);
+}
+
+}  // namespace tyer::etcd

@@ -1,0 +1,125 @@
+// The engine of protocol=go, and how an attempt goes through it.
+//
+//   acquire ──▶ a key of its own ──first──▶ holds
+//                     │                       ▲
+//                     └──▶ waits ──the one before it has gone──▶ first now: wake, and acquire again (the claim)
+//
+// While it waits, a key lives by a lease of the waiter's length; the claim moves it to one of the hold's, if that is longer.
+// Its name stays, and with it its place.
+#pragma once
+
+#include "engines/etcd/frame.hpp"
+#include "engines/etcd/go/layout.hpp"
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+namespace tyer::etcd::go {
+
+class go_engine final : public frame {
+ public:
+  go_engine(const config&, const tyer::engine::environment&);
+
+  tyer::engine::capabilities can() const noexcept override;
+
+  void acquire(const tyer::engine::request&, reply<answer>) override;
+  void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) override;
+  void release(const target&, bool clean, reply<fate>) override;
+  void convert(const target&, mode to, milliseconds not_after, reply<answer>) override;
+  void lift(const target&, std::uint64_t part, reply<fate>) override;
+  void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;
+  void evict(const target&, std::string_view reason, reply<fate>) override;
+  void show(std::string_view name, reply<tyer::engine::page>) override;
+  void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<tyer::engine::page>) override;
+
+ private:
+  // A hold or a place in the queue that this client has, or may have.
+  struct mine {
+    std::string name, key;
+    id who;
+    std::int64_t named = 0;    // the lease that the key is named after
+    std::int64_t created = 0;  // 0: whether it is there is not known
+    std::int64_t modified = 0, lease = 0;
+    pb::Record record;
+    bool waits = true, woken = false;
+    bool unknown = false;  // a request to write it was not answered, and may still be executed
+    time_point due;
+    watches::number own = 0, ahead = 0;
+    bool looking = false;
+  };
+  struct acquiring;
+  struct keeping;
+
+  // --- go.cpp ---
+  key_range watched_keys(const std::string& name) const override { return layout_.room(name); }
+  bool is_of(const std::string& name, const std::string& key) const override { return layout_.name_of(key) == name; }
+  void look_for_turns() override;
+  void watch_lasting(const id&) override;
+  void gave_up(const std::string& key, std::int64_t modified, bool deleted) override;
+  std::set<std::int64_t> leases_of_holds() const override;
+  template <class T>
+  void refuse(const target&, reply<T>, std::string words);
+
+  // --- acquiring.cpp ---
+  void start(const std::shared_ptr<acquiring>&);
+  void find_leases(const std::shared_ptr<acquiring>&);
+  void write(const std::shared_ptr<acquiring>&);
+  void written(const std::shared_ptr<acquiring>&, const pb::TxnResponse&);
+  void not_written(const std::shared_ptr<acquiring>&, const failure&);
+  void look(const std::shared_ptr<acquiring>&);
+  void settle(const std::shared_ptr<acquiring>&, const std::vector<place>&, std::int64_t revision);
+  void claim(const std::shared_ptr<acquiring>&);
+  void grant_once_kept(const std::shared_ptr<acquiring>&);
+  void grant(const std::shared_ptr<acquiring>&);
+  void queue(const std::shared_ptr<acquiring>&, const std::vector<place>& ahead, std::int64_t revision);
+  void step_back(const std::shared_ptr<acquiring>&, std::variant<answer, failure>);
+  void again(const std::shared_ptr<acquiring>&);
+
+  // --- keeping.cpp ---
+  void read_kept(const std::shared_ptr<keeping>&);
+  void judge_kept(const std::shared_ptr<keeping>&, const pb::TxnResponse&);
+  void judge_own(const std::shared_ptr<keeping>&, std::size_t i, const pb::RangeResponse& own,
+                 const pb::RangeResponse& first);
+  void judge_other(const std::shared_ptr<keeping>&, std::size_t i, const pb::RangeResponse& room);
+  void move_longer(const std::shared_ptr<keeping>&, std::size_t i, mine&);
+  void renew_for(const std::shared_ptr<keeping>&, std::size_t i, std::int64_t lease);
+  void one_kept(const std::shared_ptr<keeping>&);
+
+  // --- releasing.cpp ---
+  using removed = std::function<void(const failure*, fate was)>;
+  using with_room = std::function<void(const failure*, const std::vector<place>&)>;
+  void remove(const op&, const std::string& key, std::int64_t created, removed);
+  void read_room(const op&, with_room);
+  void remove_found(const op&, const id&, removed);
+  void ask_first(const op&, const std::string& reason, int tries, const std::shared_ptr<reply<std::uint32_t>>&);
+
+  // --- listing.cpp ---
+  void take_page(const std::shared_ptr<listing>&, const pb::RangeResponse&);
+  void show_names(const std::shared_ptr<listing>&, const std::set<std::string>&);
+
+  // --- having.cpp: what this client has, and what it is told about it ---
+  mine* own(const id&, std::string_view name);
+  std::set<std::int64_t> named_after(const std::string& name) const;
+  void lose(id);  // by value: often from what is lost
+  void find_lost(id);
+  void watch_own(mine&);
+  void own_changed(const id&, const pb::Event&);
+  void read_own(const id&);
+  void watch_ahead(mine&, const std::string& key, bool holds, std::int64_t revision);
+  void look_ahead(const id&);
+  void its_turn(mine&);
+  void keep_until(mine&, time_point due);
+
+  const layout layout_;
+  std::unordered_map<id, mine, core::id_hash> mine_;
+  std::map<std::string, id> by_key_;
+};
+
+// Of transactions.
+void only_if_created(pb::TxnRequest&, const std::string& key, std::int64_t created);
+void put(pb::RequestOp&, const std::string& key, const pb::Record&, std::int64_t lease);
+void read_all(pb::RangeRequest&, const key_range&);
+
+}  // namespace tyer::etcd::go

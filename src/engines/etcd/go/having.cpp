@@ -1,0 +1,147 @@
+// What this client has, and what the server tells about it: its turn, its end, a question.
+#include "engines/etcd/go/core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tyer::etcd::go {
+
+go_engine::mine* go_engine::own(const id& who, std::string_view name) {
+  const auto at = mine_.find(who);
+  return at != mine_.end() && at->second.name == name ? &at->second : nullptr;
+}
+
+std::set<std::int64_t> go_engine::named_after(const std::string& name) const {
+  std::set<std::int64_t> all;
+  const auto room = layout_.room(name);
+  for (auto at = by_key_.lower_bound(room.from); at != by_key_.end() && at->first < room.to; ++at) {
+    if (const mine& m = mine_.at(at->second); m.name == name) all.insert(m.named);
+  }
+  return all;
+}
+
+// A place ends a waiter's time later here than for its owner: when it became the first only the owner could know, and until
+// the claim it has that long.
+void go_engine::keep_until(mine& m, time_point due) {
+  m.due = std::max(m.due, due);
+  const milliseconds more{m.waits ? static_cast<std::int64_t>(m.record.waiter_ttl_ms()) : 0};
+  dues_->set(m.key, m.modified, m.due + more);
+}
+
+void go_engine::lose(id who) {
+  const auto at = mine_.find(who);
+  if (at == mine_.end()) return;
+  mine& m = at->second;
+  for (const auto n : {m.own, m.ahead}) {
+    if (n != 0) watches_.remove(n);
+  }
+  if (m.unknown)
+    dues_->set(m.key, 0, environment_.clock->now() + environment_.request_timeout);
+  else
+    dues_->forget(m.key);
+  by_key_.erase(m.key);
+  mine_.erase(at);
+}
+
+// Somebody else has taken it away, and an answer was quicker than the watch.
+void go_engine::find_lost(id who) {
+  const auto at = mine_.find(who);
+  if (at == mine_.end()) return;
+  const bool was_due = at->second.due <= environment_.clock->now();
+  lose(who);
+  if (!was_due && !closed_) events_->suspect(who);
+}
+
+void go_engine::watch_own(mine& m) {
+  if (m.own != 0) return;
+  m.own = watches_.add({.keys = {m.key, {}},
+                        .from = m.modified + 1,
+                        .on_event = [this, who = m.who](const pb::Event& e) { own_changed(who, e); },
+                        .on_gap = [this, who = m.who] { read_own(who); }});
+}
+
+void go_engine::own_changed(const id& who, const pb::Event& e) {
+  const auto at = mine_.find(who);
+  if (at == mine_.end() || e.kv().mod_revision() <= at->second.modified) return;
+  mine& m = at->second;
+  if (e.type() == pb::Event::DELETE || e.kv().create_revision() != m.created) {
+    if (m.waits && m.looking) its_turn(m);  // which will not be found any more
+    lose(who);
+    return events_->gone(who);
+  }
+  m.modified = e.kv().mod_revision();
+  m.lease = e.kv().lease();
+  keep_until(m, m.due);
+  auto record = read_value(e.kv().value());
+  if (!record) return;  // what it says is for us only, and whether it holds is not said there
+  const bool is_asked = record->asked_count() > m.record.asked_count();
+  m.record = *std::move(record);
+  if (is_asked) events_->asked(who, m.record.asked());
+}
+
+void go_engine::read_own(const id& who) {
+  const auto at = mine_.find(who);
+  if (at == mine_.end()) return;
+  at->second.own = 0;
+  read_as_event(at->second.key, [this, who](const failure* f, const pb::Event& e) {
+    if (!mine_.contains(who)) return;
+    if (f != nullptr) return events_->suspect(who);  // keep() will find out, and up() brings the watch back
+    own_changed(who, e);
+    if (const auto kept = mine_.find(who); kept != mine_.end()) watch_own(kept->second);
+  });
+}
+
+// --- who is ahead of a waiter ---
+
+// Only the one just before: so whoever goes wakes one, not all. If that was the holder, there is nothing more to find out:
+// nobody comes before those who are there.
+void go_engine::watch_ahead(mine& m, const std::string& key, bool holds, std::int64_t revision) {
+  if (m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
+  const auto went = [this, who = m.who, holds](const pb::Event&) {
+    const auto at = mine_.find(who);
+    if (at == mine_.end()) return;
+    holds ? its_turn(at->second) : look_ahead(who);
+  };
+  m.ahead = watches_.add({.keys = {key, {}},
+                          .from = revision + 1,
+                          .deletions_only = true,
+                          .on_event = went,
+                          .on_gap = [this, who = m.who] {
+                            if (const auto at = mine_.find(who); at != mine_.end()) at->second.ahead = 0;
+                            look_ahead(who);
+                          }});
+}
+
+// The one before it may have given up its place only: then the next one before is the one to wait for.
+void go_engine::look_ahead(const id& who) {
+  const auto at = mine_.find(who);
+  if (at == mine_.end() || at->second.looking || !at->second.waits) return;
+  at->second.looking = true;
+  pb::RangeRequest r;
+  read_all(r, layout_.room(at->second.name));
+  r.set_max_create_revision(at->second.created);
+  link_.call<pb::RangeRequest, pb::RangeResponse>(
+      method::range, std::move(r), environment_.clock->now() + environment_.request_timeout,
+      [this, who](const failure* f, pb::RangeResponse& answer) {
+        const auto still = mine_.find(who);
+        if (still == mine_.end() || closed_) return;
+        mine& m = still->second;
+        m.looking = false;
+        if (f != nullptr || !m.waits) return;  // look_again, and up(), remain
+        link_.saw(answer.header());
+        const auto read = go::read(layout_, m.name, answer);
+        const auto* all = std::get_if<0>(&read);
+        if (all == nullptr) return its_turn(m);  // asking again will tell what is wrong
+        const auto here = std::ranges::find(*all, m.created, &place::created);
+        // Taken away meanwhile, and perhaps after its turn had come: asking again will tell that too.
+        if (here == all->begin() || here == all->end()) return its_turn(m);
+        watch_ahead(m, std::prev(here)->key, std::prev(here) == all->begin(), answer.header().revision());
+      });
+}
+
+void go_engine::its_turn(mine& m) {
+  if (m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
+  if (!std::exchange(m.woken, true)) events_->wake(m.who);
+}
+
+}  // namespace tyer::etcd::go

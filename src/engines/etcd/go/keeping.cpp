@@ -1,0 +1,176 @@
+// keep: the leases first, then a read of every key: a lease that was kept and a key that is still there are the proof.
+#include "engines/etcd/go/core.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace tyer::etcd::go {
+
+struct go_engine::keeping {
+  struct one {
+    id who;
+    std::string name, key;  // the key, if it is this client's
+    std::int64_t created = 0;
+    bool overdue = false;
+    fate is = fate::gone;
+  };
+  op o;
+  std::shared_ptr<reply<std::vector<fate>>> back;
+  std::vector<one> all;
+  fate as = fate::holding;
+  milliseconds ttl{};
+  std::set<std::int64_t> renewed;
+  std::size_t awaited = 1;
+};
+
+void go_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<std::vector<fate>> back) {
+  auto k = std::make_shared<keeping>();
+  k->back = std::make_shared<reply<std::vector<fate>>>(std::move(back));
+  k->as = as;
+  k->ttl = ttl;
+  k->o = make({}, k->back);
+  if (targets.size() > can().keep_batch) {
+    box_->put([this, k] { fail(k->o, no(why::over_limit, errc::over_limit, "too many to keep at once")); });
+    return;
+  }
+  std::set<std::int64_t> known;
+  for (const target& t : targets) {
+    auto& one = k->all.emplace_back(t.who, std::string{t.name});
+    const mine* m = own(t.who, t.name);
+    if (m == nullptr || m->created == 0) continue;
+    one.key = m->key;
+    one.created = m->created;
+    one.overdue = m->due <= k->o->sent;
+    if (!one.overdue) known.insert(m->lease);
+  }
+  renew_all(k->o, known, [this, k](std::set<std::int64_t> alive) {
+    k->renewed = std::move(alive);
+    read_kept(k);
+  });
+}
+
+// Two reads for each of our own, its key and the first of the name; for others one of all keys of the name.
+void go_engine::read_kept(const std::shared_ptr<keeping>& k) {
+  pb::TxnRequest t;
+  for (const auto& one : k->all) {
+    const auto room = layout_.room(one.name);
+    // What we did not keep in time is over, even if the server still has it.
+    if (one.overdue) {
+      t.add_success()->mutable_request_delete_range()->set_key(one.key);
+      continue;
+    }
+    if (!one.key.empty()) t.add_success()->mutable_request_range()->set_key(one.key);
+    auto& r = *t.add_success()->mutable_request_range();
+    read_all(r, room);
+    if (one.key.empty()) continue;
+    r.set_limit(1);
+    r.set_sort_order(pb::RangeRequest::ASCEND);
+    r.set_sort_target(pb::RangeRequest::CREATE);
+  }
+  if (k->all.empty()) t.add_success()->mutable_request_range()->set_key(layout_.beginning_with("").from);
+  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), k->o->deadline,
+                                              [this, k](const failure* f, pb::TxnResponse& answer) {
+                                                if (k->o->over()) return;
+                                                if (f != nullptr) return fail(k->o, *f);
+                                                link_.saw(answer.header());
+                                                judge_kept(k, answer);
+                                              });
+}
+
+void go_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnResponse& answer) {
+  k->awaited = 1;
+  int at = 0;
+  for (std::size_t i = 0; i < k->all.size(); ++i) {
+    const auto& read = answer.responses(at++).response_range();
+    if (k->all[i].overdue)
+      lose(k->all[i].who);
+    else if (k->all[i].key.empty())
+      judge_other(k, i, read);
+    else
+      judge_own(k, i, read, answer.responses(at++).response_range());
+  }
+  one_kept(k);
+}
+
+// The first may be a key of a longer name: then this one may be first without being told so here; its watch does.
+void go_engine::judge_own(const std::shared_ptr<keeping>& k, std::size_t i, const pb::RangeResponse& read,
+                          const pb::RangeResponse& first) {
+  auto& one = k->all[i];
+  mine* m = own(one.who, one.name);
+  if (m == nullptr || m->created != one.created) return;
+  if (read.kvs_size() == 0 || read.kvs(0).create_revision() != one.created) return find_lost(one.who);
+  const bool is_first = first.kvs_size() > 0 && first.kvs(0).create_revision() == one.created;
+  // Who became the first while it kept its place does not know it yet: the claim must say so.
+  one.is = (k->as == fate::holding ? !m->waits : is_first || !m->waits) ? fate::holding : fate::waiting;
+  if (one.is != k->as) return;
+  if (m->record.lease_ms() < static_cast<std::uint64_t>(rounded(k->ttl).count())) return move_longer(k, i, *m);
+  keep_until(*m, k->o->sent + k->ttl);
+  if (!k->renewed.contains(read.kvs(0).lease())) renew_for(k, i, read.kvs(0).lease());
+}
+
+void go_engine::judge_other(const std::shared_ptr<keeping>& k, std::size_t i, const pb::RangeResponse& room) {
+  auto& one = k->all[i];
+  const auto read = go::read(layout_, one.name, room);
+  const auto* all = std::get_if<0>(&read);
+  if (all == nullptr) return;
+  const auto at = std::ranges::find(*all, one.who, &place::who);
+  if (at == all->end()) return;
+  one.is = at == all->begin() ? fate::holding : fate::waiting;
+  if (one.is == k->as) renew_for(k, i, at->lease);
+}
+
+void go_engine::renew_for(const std::shared_ptr<keeping>& k, std::size_t i, std::int64_t lease) {
+  ++k->awaited;
+  leases_.renew(lease, [this, k, i](const failure* f, bool alive) {
+    if (k->o->over()) return;
+    if (f != nullptr) return fail(k->o, *f);
+    if (!alive) k->all[i].is = fate::gone;
+    one_kept(k);
+  });
+}
+
+// To a lease that is long enough. The write is itself the proof that the key was there.
+void go_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, mine& m) {
+  ++k->awaited;
+  auto record = m.record;
+  const auto ms = static_cast<std::uint64_t>(k->ttl.count());
+  if (!m.waits) record.set_ttl_ms(std::max(record.ttl_ms(), ms));
+  record.set_lease_ms(static_cast<std::uint64_t>(rounded(k->ttl).count()));
+  leases_.use(k->ttl, k->o->deadline, [this, k, i, record](const failure* f, std::int64_t lease) {
+    if (k->o->over()) return;
+    if (f != nullptr) return fail(k->o, *f);
+    const auto& one = k->all[i];
+    pb::TxnRequest t;
+    only_if_created(t, one.key, one.created);
+    put(*t.add_success(), one.key, record, lease);
+    if (!leases_.kept_since(lease, k->o->sent)) leases_.renew(lease, [](const failure*, bool) {});
+    link_.call<pb::TxnRequest, pb::TxnResponse>(
+        method::txn, std::move(t), k->o->deadline,
+        [this, k, i, record, lease](const failure* wrong, pb::TxnResponse& answer) {
+          if (k->o->over()) return;
+          if (wrong != nullptr) return fail(k->o, *wrong);
+          auto& kept = k->all[i];
+          if (!answer.succeeded()) {
+            kept.is = fate::gone;
+            find_lost(kept.who);
+          } else if (mine* now = own(kept.who, kept.name); now != nullptr && now->created == kept.created) {
+            now->record = record;
+            now->modified = answer.header().revision();
+            now->lease = lease;
+            keep_until(*now, k->o->sent + k->ttl);
+          }
+          if (answer.succeeded() && !leases_.kept_since(lease, k->o->sent)) renew_for(k, i, lease);
+          one_kept(k);
+        });
+  });
+}
+
+void go_engine::one_kept(const std::shared_ptr<keeping>& k) {
+  if (--k->awaited > 0 || k->o->over()) return;
+  std::vector<fate> fates;
+  for (const auto& one : k->all) fates.push_back(one.is);
+  finish(k->o, k->back, {std::move(fates)});
+}
+
+}  // namespace tyer::etcd::go

@@ -1,0 +1,45 @@
+// How long what is listed will last, as far as etcd tells.
+#include "engines/etcd/frame.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tyer::etcd {
+
+std::shared_ptr<frame::listing> frame::start_listing(reply<tyer::engine::page> back) {
+  auto x = std::make_shared<listing>();
+  x->back = std::make_shared<reply<tyer::engine::page>>(std::move(back));
+  x->o = make({}, x->back);
+  return x;
+}
+
+void frame::ask_time_left(const std::shared_ptr<listing>& x) {
+  for (const auto& f : x->all) x->seconds_left[f.lease] = -1;
+  x->awaited = x->seconds_left.size();
+  if (x->awaited == 0) return finish_page(x);
+  for (auto& [lease, seconds] : x->seconds_left) {
+    pb::LeaseTimeToLiveRequest r;
+    r.set_id(lease);
+    link_.call<pb::LeaseTimeToLiveRequest, pb::LeaseTimeToLiveResponse>(
+        method::lease_time_to_live, std::move(r), x->o->deadline,
+        [this, x, to = &seconds](const failure* f, pb::LeaseTimeToLiveResponse& answer) {
+          if (f == nullptr) *to = answer.ttl();
+          if (--x->awaited == 0) finish_page(x);
+        });
+  }
+}
+
+// etcd tells whole seconds that are over: at most one more is left.
+void frame::finish_page(const std::shared_ptr<listing>& x) {
+  if (x->o->over()) return;
+  tyer::engine::page p;
+  p.cursor = x->cursor;
+  for (auto& f : x->all) {
+    const auto seconds = x->seconds_left[f.lease];
+    if (seconds >= 0) f.e.left = std::min<milliseconds>(f.e.left, std::chrono::seconds{seconds + 1});
+    p.entries.push_back(std::move(f.e));
+  }
+  finish(x->o, x->back, {std::move(p)});
+}
+
+}  // namespace tyer::etcd
