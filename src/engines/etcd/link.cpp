@@ -52,7 +52,7 @@ void link::open(listener& l) {
 void link::close() {
   closed_ = true;
   probe_at_ = time_point::max();
-  for (const auto& call : in_flight_) call->cancel();
+  for (const auto& [when, call] : in_flight_) call->cancel();
 }
 
 void link::disconnect() {
@@ -63,6 +63,10 @@ void link::disconnect() {
 }
 
 void link::tick(time_point now) {
+  while (!in_flight_.empty() && in_flight_.begin()->first <= now) {
+    in_flight_.begin()->second->cancel();  // it comes back by that
+    in_flight_.erase(in_flight_.begin());
+  }
   if (!closed_ && !probing_ && probe_at_ <= now) probe();
 }
 

@@ -99,10 +99,15 @@ class link {
   void find(const std::string& key, std::chrono::milliseconds within, std::function<void(std::optional<std::int64_t>)>);
 
   void log_in_anew() { set_token({}); }
-  time_point next() const { return probing_ ? time_point::max() : probe_at_; }
+  time_point next() const {
+    const auto overdue = in_flight_.empty() ? time_point::max() : in_flight_.begin()->first;
+    return std::min(overdue, probing_ ? time_point::max() : probe_at_);
+  }
   void tick(time_point now);
 
  private:
+  static constexpr std::chrono::milliseconds wire_patience{200};
+
   template <class Request, class Response>
   struct flight;
 
@@ -138,8 +143,9 @@ class link {
   std::string token_;
   std::vector<std::function<void(const failure*)>> waiting_for_token_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  int under_way_ = 0;                                     // calls and streams
-  std::set<std::shared_ptr<wire::under_way>> in_flight_;  // calls
+  int under_way_ = 0;  // calls and streams
+  // Calls, and when they are cancelled: gRPC ends them at their deadlines, but waits for these by the wall clock.
+  std::set<std::pair<time_point, std::shared_ptr<wire::under_way>>> in_flight_;
 
   std::mutex fire_mutex_;  // what `fire` and `find` use of the above
   std::shared_ptr<wire::channel> fire_channel_;
@@ -202,7 +208,7 @@ void link::launch(std::shared_ptr<flight<Request, Response>> f) {
           if (*alive) landed(f, s, bytes);
         });
       });
-  in_flight_.insert(f->on_the_wire);
+  in_flight_.emplace(f->deadline + wire_patience, f->on_the_wire);
 }
 
 // What a server says that has forgotten a token (a restart), or whose users have changed since.
@@ -211,7 +217,7 @@ bool is_old_token(const wire::status&);
 template <class Request, class Response>
 void link::landed(std::shared_ptr<flight<Request, Response>> f, const wire::status& s, const std::string& bytes) {
   --under_way_;
-  in_flight_.erase(f->on_the_wire);
+  in_flight_.erase({f->deadline + wire_patience, f->on_the_wire});
   if (s.ok() && f->response.ParseFromString(bytes)) return f->back(nullptr, f->response);
   if (f->needs_token && !config_.user.empty() && !f->again && is_old_token(s)) {
     f->again = true;

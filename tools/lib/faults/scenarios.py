@@ -193,7 +193,7 @@ SCENARIOS = {
                     "leader_kill", "leader_pause_short", "leader_pause_long", "leader_moves", "leader_alone",
                     "follower_alone", "follower_kill", "member_replaced", "clients_without_one", "clients_without_all",
                 ),
-                kinds.ByOperator("lease_revoke", 1.5),
+                kinds.ByOperator("lease_revoke", 0.8),
                 kinds.ByOperator("compact", 1.0),
                 kinds.ByOperator("defrag", 3.0),
             ],  # fmt: skip
