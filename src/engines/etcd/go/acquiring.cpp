@@ -192,6 +192,7 @@ void go_engine::settle(const std::shared_ptr<acquiring>& a, const std::vector<pl
     find_lost(m->who);
     return again(a);
   }
+  m->leaving = false;
   m->created = at->created;
   m->modified = at->modified;
   m->lease = at->lease;

@@ -48,6 +48,7 @@ class go_engine final : public frame {
     time_point due;
     watches::number own = 0, ahead = 0;
     bool looking = false;
+    bool leaving = false;  // it is being given back: its end is no news
   };
   struct acquiring;
   struct keeping;

@@ -48,6 +48,7 @@ void go_engine::find_lost(id who) {
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
   const bool was_due = at->second.due <= environment_.clock->now();
+  if (at->second.waits && at->second.own != 0 && !was_due && !closed_) its_turn(at->second);
   lose(who);
   if (!was_due && !closed_) events_->suspect(who);
 }
@@ -62,10 +63,10 @@ void go_engine::watch_own(mine& m) {
 
 void go_engine::own_changed(const id& who, const pb::Event& e) {
   const auto at = mine_.find(who);
-  if (at == mine_.end() || e.kv().mod_revision() <= at->second.modified) return;
+  if (at == mine_.end() || e.kv().mod_revision() <= at->second.modified || at->second.leaving) return;
   mine& m = at->second;
   if (e.type() == pb::Event::DELETE || e.kv().create_revision() != m.created) {
-    if (m.waits && m.looking) its_turn(m);  // which will not be found any more
+    if (m.waits) its_turn(m);  // perhaps it was, and nobody will find out any more
     lose(who);
     return events_->gone(who);
   }
@@ -141,7 +142,7 @@ void go_engine::look_ahead(const id& who) {
 
 void go_engine::its_turn(mine& m) {
   if (m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
-  if (!std::exchange(m.woken, true)) events_->wake(m.who);
+  if (!std::exchange(m.woken, true) && !m.leaving) events_->wake(m.who);
 }
 
 }  // namespace tyer::etcd::go

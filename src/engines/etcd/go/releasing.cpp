@@ -59,20 +59,16 @@ void go_engine::release(const target& t, bool, reply<fate> back) {
   const auto o = make(std::string{t.name}, b);
   o->gives_back = true;
   enqueue(o, [this, o, b, who = t.who] {
-    const mine* m = own(who, o->name);
+    mine* const m = own(who, o->name);
     const bool overdue = m != nullptr && m->due <= environment_.clock->now();
     const auto told = [this, o, b, who, overdue](const failure* f, fate was) {
       if (f != nullptr) return fail(o, *f);
-      mine* const still = own(who, o->name);
-      if (was == fate::gone && !overdue && still != nullptr && !still->unknown) {
-        find_lost(who);
-      } else if (still != nullptr) {
-        if (was == fate::holding && still->waits && still->own != 0 && !closed_) its_turn(*still);
-        lose(who);
-      }
+      const mine* still = own(who, o->name);
+      if (still != nullptr) was == fate::gone && !overdue && !still->unknown ? find_lost(who) : lose(who);
       finish(o, b, {overdue ? fate::gone : was});
     };
     if (m == nullptr) return remove_found(o, who, told);
+    m->leaving = true;
     remove(o, m->key, m->created, told);
   });
 }
