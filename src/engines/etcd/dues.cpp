@@ -5,6 +5,12 @@
 
 namespace tyer::etcd {
 
+namespace {
+
+constexpr std::chrono::milliseconds late{200};
+
+}  // namespace
+
 void dues::set(const std::string& key, std::int64_t modified, time_point at) {
   const std::lock_guard lock{mutex_};
   if (closed_) return;
@@ -35,12 +41,26 @@ void dues::arm(time_point at) {
   });
 }
 
-void dues::rang() {
-  std::vector<std::pair<std::string, std::int64_t>> over;
+time_point dues::late_at() const {
   const std::lock_guard lock{mutex_};
+  return closed_ || armed_ == time_point::max() ? time_point::max() : armed_ + late;
+}
+
+void dues::ring_if_late() {
+  const std::lock_guard lock{mutex_};
+  if (armed_ != time_point::max() && armed_ + late <= clock_.now()) take_due();
+}
+
+void dues::rang() {
+  const std::lock_guard lock{mutex_};
+  take_due();
+}
+
+void dues::take_due() {
+  std::vector<std::pair<std::string, std::int64_t>> over;
   if (closed_) return;
   const auto now = clock_.now();
-  if (armed_ <= now) armed_ = time_point::max();
+  armed_ = time_point::max();
   auto next = time_point::max();
   for (auto at = all_.begin(); at != all_.end();) {
     if (at->second.at > now) {

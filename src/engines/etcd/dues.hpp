@@ -27,6 +27,10 @@ class dues : public std::enable_shared_from_this<dues> {
   bool awaits(const std::string& key) const;  // its time has not come yet
   void close();
 
+  // gRPC waits for its timers by the wall clock: set back, it makes them as much late. The thread in run() sees to those.
+  time_point late_at() const;
+  void ring_if_late();
+
  private:
   struct due {
     time_point at;
@@ -34,6 +38,7 @@ class dues : public std::enable_shared_from_this<dues> {
   };
   void arm(time_point);  // with the mutex held
   void rang();
+  void take_due();  // with the mutex held
 
   const core::clock& clock_;
   mutable std::mutex mutex_;

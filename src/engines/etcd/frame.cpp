@@ -147,6 +147,7 @@ void frame::run(time_point until) {
   link_.tick(after);
   start_due_watches(after);
   if (!closed_ && next_look() <= after) look_now(after);
+  dues_->ring_if_late();
   give_up_overdue(after);
   if (closing_) finish_close();
 }
@@ -155,7 +156,7 @@ time_point frame::next_event() const {
   auto next = link_.next();
   if (!operations_.empty()) next = std::min(next, operations_.front()->deadline);
   if (!to_watch_.empty()) next = std::min(next, to_watch_.front().first);
-  if (!closed_) next = std::min(next, next_look());
+  if (!closed_) next = std::min({next, next_look(), dues_->late_at()});
   if (closing_) next = std::min(next, drained_by_);
   return next;
 }

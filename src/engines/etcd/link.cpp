@@ -89,6 +89,8 @@ void link::probed(const failure* wrong, const pb::RangeResponse& answer) {
   }
   if (probe_pause_ == 0ms || wrong->kind != said_) listener_->on_down(*wrong);  // said once, but a new reason is news
   said_ = wrong->kind;
+  // The old one waits before it connects again, by the wall clock: set back, it makes that hours.
+  channels_[at_] = wire::connect(config_.servers[at_], config_);
   at_ = (at_ + 1) % channels_.size();
   set_token({});
   probe_pause_ = std::min<std::chrono::milliseconds>(probe_pause_ * 2 + 20ms, probe_pause_max);
