@@ -158,7 +158,8 @@ void desk::grant(ticket& t) {
   keeper_.remove(t);
   t.owner.clear();
   t.stage = lease::tenure{granted_at, until, t.what->ttl};
-  const auto sent = until + lease::margin(t.what->ttl) - t.what->ttl;  // or earlier, if the engine gave less than the ttl
+  const auto sent =
+      until + lease::margin(t.what->ttl) - t.what->ttl;  // or earlier, if the engine gave less than the ttl
   if (t.via == 0) keeper_.add(t, fate::holding, t.what->ttl, sent, jitter());
   give(t);
 }

@@ -16,7 +16,8 @@ pb::StatusResponse healthy(const char* version) {
 }
 
 TEST(etcd_diagnosis, a_good_version_is_not_mentioned) {
-  for (const char* version : {"3.4.42", "3.5.28", "3.6.9", "3.7.0"}) EXPECT_TRUE(examine(healthy(version)).empty()) << version;
+  for (const char* version : {"3.4.42", "3.5.28", "3.6.9", "3.7.0"})
+    EXPECT_TRUE(examine(healthy(version)).empty()) << version;
 }
 
 TEST(etcd_diagnosis, a_version_with_known_bugs_is_named_with_what_to_do) {
