@@ -35,11 +35,11 @@ TEST(tenure, can_be_handed_off_while_a_third_of_it_is_left) {
   EXPECT_FALSE(t.can_hand_off(at(100s)));
 }
 
-}  // namespace
 TEST(tenure, an_engine_that_gave_less_than_the_ttl_has_confirmed_it_all_the_same) {
   const tenure t{at(5s), valid_until(at(5s), 8s), 10s};
   EXPECT_EQ(t.confirmed_at(), at(5s));
   EXPECT_EQ(t.valid_until(), valid_until(at(5s), 8s));
 }
 
+}  // namespace
 }  // namespace tyer::lease
