@@ -73,17 +73,19 @@ class etcd_engine final : public frame {
   void try_free(const std::shared_ptr<acquiring>&);
   void look_and_take(const std::shared_ptr<acquiring>&, const pb::RangeResponse&, std::int64_t revision);
   void claim(const std::shared_ptr<acquiring>&, const mine&);
-  void take_place(const std::shared_ptr<acquiring>&);
-  void look_at_some(const std::shared_ptr<acquiring>&, const pb::RangeResponse&, std::int64_t revision);
-  void take_far_place(const std::shared_ptr<acquiring>&, const pb::TxnResponse&);
   void read_all(const std::shared_ptr<acquiring>&);
-  bool nobody_moves(const ledger& oldest) const;
   void settle_acquiring(const std::shared_ptr<acquiring>&, ledger);
   void answer_acquire(const std::shared_ptr<acquiring>&, ledger&);
   void grant_once_kept(const std::shared_ptr<acquiring>&, const seat&, bool alone);
   void renew_for(const std::shared_ptr<acquiring>&, std::int64_t lease);
-  void keep_place(const acquiring&, std::int64_t lease);
   void again_with_new_lease(const std::shared_ptr<acquiring>&, std::int64_t lease);
+
+  // --- placing.cpp ---
+  void take_place(const std::shared_ptr<acquiring>&);
+  void look_at_some(const std::shared_ptr<acquiring>&, const pb::RangeResponse&, std::int64_t revision);
+  void take_far_place(const std::shared_ptr<acquiring>&, const pb::TxnResponse&);
+  bool nobody_moves(const ledger& oldest) const;
+  void keep_place(const acquiring&, std::int64_t lease);
 
   // --- releasing.cpp ---
   void hand_over(const op&, const id&, decide, settled);
