@@ -225,7 +225,9 @@ void link::landed(std::shared_ptr<flight<Request, Response>> f, const wire::stat
     return launch(std::move(f));
   }
   // Whoever had waited in line for most of its time says nothing about the server when the rest was not enough.
-  if (f->had_time || s.is != wire::code::deadline_exceeded) trouble(s, f->with);
+  // The server may say so itself ("request timed out"), in the last milliseconds.
+  const auto almost = environment_.request_timeout / 20;
+  if (f->had_time || environment_.clock->now() < f->deadline - almost) trouble(s, f->with);
   const auto wrong = explained(s);
   f->back(&wrong, f->response);
 }
