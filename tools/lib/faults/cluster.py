@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from faults.lab import Lab
 
 BUS_OFFSET = 10000
+GIVEN_UP_S = 6.0  # a planned failover that took longer than five seconds is not carried out
 REPLACED_S = 3.0  # from the first doubt on, with some reserve
 
 
@@ -111,7 +112,7 @@ class Cluster(Servers):
         new_from = now_ns()
         engines("kill", self.id, victim)
         self.lost(new_from, self.history.add(Op.FAILOVER, names=bits), LostBy.FAILOVER, bits)
-        self.until(lambda: self._replaced(victim, bits), f"{victim} was not replaced")
+        self.until(lambda: self._replaced(victim, bits), f"{victim} was killed and not replaced")
         self.away_ends(number)
         engines("restart", self.id, victim)
         self._settle()
@@ -120,8 +121,18 @@ class Cluster(Servers):
         """The master waits until its replica has everything: nothing may be lost."""
         old, bits = self._some_master(dice)
         new_from = now_ns()
-        self.ask_node(self._replica_of(old), "CLUSTER", "FAILOVER")
-        self.until(lambda: self._replaced(old, bits), f"{old} was not replaced")
+        replica, asked = self._replica_of(old), 0.0
+
+        def replaced() -> bool:
+            nonlocal asked
+            if self._replaced(old, bits):
+                return True
+            if time.monotonic() > asked + GIVEN_UP_S:
+                self.try_node(replica, "CLUSTER", "FAILOVER")
+                asked = time.monotonic()
+            return False
+
+        self.until(replaced, f"{old} was not replaced as planned")
         self._ended_early(new_from, bits)
         self._settle()
 
