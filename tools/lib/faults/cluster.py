@@ -81,8 +81,9 @@ class Cluster(Servers):
 
     def _replica_of(self, node: str) -> str:
         """On a busy machine a master doubts its replica for a moment; so it is asked until it does not."""
-        self.until(lambda: self._living_replicas(node), f"{node} has no replica")
-        return self._living_replicas(node)[0]
+        found: list[str] = []
+        self.until(lambda: found or found.extend(self._living_replicas(node)), f"{node} has no replica")
+        return found[0]
 
     def _living_replicas(self, node: str) -> list[str]:
         told = self.ask_node(node, "CLUSTER", "REPLICAS", self._ids[node])
