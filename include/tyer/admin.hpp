@@ -123,6 +123,7 @@ class TYER_EXPORT admin {
 
   // From the URI alone.
   abilities can() const;
+  std::string address() const;  // scheme, hosts and ports: never a password
 
   // Tells everybody now, and then whenever somebody comes, goes, or gets the lock; a renewal is no change. Runs on a thread
   // of the client, one call at a time. Engines that push tell at once; `every` is how often one looks in any case.

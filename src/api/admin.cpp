@@ -217,6 +217,11 @@ abilities admin::can() const {
           .ttl_min = c.ttl_min};
 }
 
+std::string admin::address() const {
+  if (!state_) throw error(errc::closed);
+  return state_->identity.substr(0, state_->identity.find(' '));
+}
+
 observation admin::watch(std::string_view name, std::function<void(const std::vector<lock_entry>&)> changed,
                          std::chrono::milliseconds every) const {
   failure why = state_ ? core::check_name(name) : failure{errc::closed};
