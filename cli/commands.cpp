@@ -3,7 +3,8 @@
 namespace cli {
 
 std::vector<command> all_commands() {
-  return {ls_command(), show_command(), completions_command(), man_command(), version_command()};
+  return {run_command(),  try_command(),         elect_command(), ls_command(),
+          show_command(), completions_command(), man_command(),   version_command()};
 }
 
 }  // namespace cli

@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <system_error>
 
 namespace cli {
@@ -109,7 +108,6 @@ void front::reap() {
 
 // All it guarded has come to us, since we are the next subreaper. The keeper goes with them: it leaves the lock to its ttl.
 void front::on_guardian_dead() {
-  std::fprintf(stderr, "tyer: the guardian of %s was killed: ending the command\n", job_.lock.c_str());
   for (;;) {
     signal_descendants(::getpid(), {SIGKILL});
     pid_t pid = 0;

@@ -3,6 +3,7 @@
 #include "base/session.hpp"
 #include "base/trouble.hpp"
 #include "guard/child.hpp"
+#include "guard/guarded.hpp"
 #include "guard/ward.hpp"
 #include "run/once.hpp"
 #include "text/duration.hpp"
@@ -52,12 +53,13 @@ exit_code skipped(session& s, const plan& p, const std::string& why) {
   return p.tell_skipped ? exit_code::not_acquired : exit_code::ok;
 }
 
-exit_code code_of(const plan& p, const ward::result& r) {
+exit_code code_of(const plan& p, const ward& command, const ward::result& r) {
   switch (r.how) {
     case ending::by_itself: return passed_on(code_of_status(r.number));
     case ending::not_started:
       throw trouble(passed_on(code_of_failure(r.number)), p.command.front() + ": " + std::strerror(r.number));
     case ending::too_late:
+      if (command.cancelled_by() != 0) return passed_on(code_of_first_signal + command.cancelled_by());
       throw trouble(
           exit_code::lost, p.name + ": the command was not started: the lock came too late to be of use",
           "This machine or the engine is too slow for a --ttl of " + shown(p.ttl) + "; give it a longer one.");
@@ -80,7 +82,7 @@ exit_code one_turn(session& s, const plan& p, const tyer::acquirable& lock, ward
   if (h.release() == tyer::release_outcome::unknown)
     std::cerr << "tyer: the engine did not confirm that " << plain(p.name)
               << " was given back; it is free at the latest in " << shown(p.ttl) << '\n';
-  return code_of(p, result);
+  return code_of(p, command, result);
 }
 
 exit_code stand_again(session& s, const plan& p, const tyer::acquirable& lock, ward& command) {
@@ -94,8 +96,6 @@ exit_code stand_again(session& s, const plan& p, const tyer::acquirable& lock, w
   }
 }
 
-}  // namespace
-
 exit_code keep(session& s, const plan& p, line to_guardian) {
   ward command{std::move(to_guardian)};
   try {
@@ -107,6 +107,13 @@ exit_code keep(session& s, const plan& p, line to_guardian) {
     if (e.code() != tyer::errc::cancelled || command.cancelled_by() == 0) throw;
     return passed_on(code_of_first_signal + command.cancelled_by());
   }
+}
+
+}  // namespace
+
+exit_code run_plan(session& s, const plan& p) {
+  check(p);
+  return run_guarded(job_of(p), [&](line to_guardian) { return keep(s, p, std::move(to_guardian)); });
 }
 
 }  // namespace cli
