@@ -3,7 +3,8 @@
 namespace cli {
 
 std::vector<command> all_commands() {
-  return {ls_command(), show_command(), completions_command(), man_command(), version_command()};
+  return {ls_command(),     show_command(),  watch_command(),       wait_command(), break_command(),
+          doctor_command(), bench_command(), completions_command(), man_command(),  version_command()};
 }
 
 }  // namespace cli

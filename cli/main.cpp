@@ -8,6 +8,8 @@
 
 #include <tyer/error.hpp>
 
+#include <CLI/CLI.hpp>
+
 #include <clocale>
 #include <csignal>
 #include <iostream>
