@@ -108,9 +108,7 @@ exit_code report(session& s, const options& o, const std::vector<holder>& holder
   if (s.json()) {
     json j = {{"name", text_json(o.name)}, {"asked", asked}, {"broken", all_gone}, {"holders", json::array()}};
     for (const auto& h : holders) {
-      json one = entry_json(h.entry);
-      one["outcome"] = word_for(h.became);
-      j["holders"].push_back(std::move(one));
+      j["holders"].push_back({{"entry", entry_json(h.entry)}, {"outcome", word_for(h.became)}});
     }
     print(j);
   } else {
