@@ -12,6 +12,7 @@ namespace {
 
 action prepare(CLI::App& app) {
   const auto p = std::make_shared<plan>();
+  p->verb = "elect";
   p->elect = true;
   add_common(app, *p);
   const auto once = std::make_shared<bool>(false);

@@ -21,10 +21,12 @@ constexpr const char* about_once_per =
     "is killed is not made up for until the next period. Say a little less than the time between two starts of cron, "
     "50m for "
     "an hourly job and 23h for a daily one, since cron is not exact. The lock NAME:once is its memory: `tyer break "
+    "--now "
     "NAME:once` lets the job start again.";
 
 action prepare(CLI::App& app) {
   const auto p = std::make_shared<plan>();
+  p->verb = "run";
   add_common(app, *p);
   add_permits(app, *p);
   add_duration(app, "--wait", p->wait, "How long to wait for the lock; else as long as it takes");

@@ -14,6 +14,7 @@ using namespace std::chrono_literals;
 
 action prepare(CLI::App& app) {
   const auto p = std::make_shared<plan>();
+  p->verb = "try";
   p->wait = 0ms;
   add_common(app, *p);
   add_permits(app, *p);

@@ -6,6 +6,7 @@
 #include "guard/guarded.hpp"
 #include "guard/ward.hpp"
 #include "run/once.hpp"
+#include "run/story.hpp"
 #include "text/duration.hpp"
 #include "text/plain.hpp"
 #include "text/progress.hpp"
@@ -39,27 +40,30 @@ void reach(session& s, tyer::client& c, const std::stop_token& stop) {
   }
 }
 
-exit_code not_acquired(const plan& p) {
+[[noreturn]] void not_acquired(const plan& p) {
   const std::string after = *p.wait == 0ms ? "" : " within " + shown(*p.wait);
   throw trouble(exit_code::not_acquired, p.name + " was not free" + after,
                 "The command was not started. Who has it: tyer show " + plain(p.name));
 }
 
 // Cron sends a mail for every line, so there is one only for a person.
-exit_code skipped(session& s, const plan& p, const std::string& why) {
+exit_code skipped(session& s, const plan& p, story& tale, const std::string& why) {
+  tale.skipped();
   if (s.screen().err_is_terminal())
     std::cerr << "tyer: not started: " << plain(p.name) << ' ' << why << ", at most once per " << shown(*p.once_per)
               << '\n';
   return p.tell_skipped ? exit_code::not_acquired : exit_code::ok;
 }
 
-exit_code code_of(const plan& p, const ward& command, const ward::result& r) {
+exit_code code_of_signal(const ward& command) { return passed_on(code_of_first_signal + command.cancelled_by()); }
+
+exit_code code_of(const plan& p, const ward& command, const ward::result& r, story& tale) {
   switch (r.how) {
-    case ending::by_itself: return passed_on(code_of_status(r.number));
+    case ending::by_itself: tale.ended(); return passed_on(code_of_status(r.number));
     case ending::not_started:
       throw trouble(passed_on(code_of_failure(r.number)), p.command.front() + ": " + std::strerror(r.number));
     case ending::too_late:
-      if (command.cancelled_by() != 0) return passed_on(code_of_first_signal + command.cancelled_by());
+      if (command.cancelled_by() != 0) return code_of_signal(command);
       throw trouble(
           exit_code::lost, p.name + ": the command was not started: the lock came too late to be of use",
           "This machine or the engine is too slow for a --ttl of " + shown(p.ttl) + "; give it a longer one.");
@@ -69,43 +73,46 @@ exit_code code_of(const plan& p, const ward& command, const ward::result& r) {
                 "Why it may have been: tyer doctor");
 }
 
-// One turn: from waiting until the lock is given back.
-exit_code one_turn(session& s, const plan& p, const tyer::acquirable& lock, ward& command) {
+// From waiting until the lock is given back.
+exit_code one_turn(session& s, const plan& p, const tyer::acquirable& lock, ward& command, story& tale) {
   tyer::hold h = acquire(s, p, lock, command.cancelled());
-  if (!h) return p.once_per ? skipped(s, p, "runs already") : not_acquired(p);
+  if (!h && p.once_per) return skipped(s, p, tale, "runs already");
+  if (!h) not_acquired(p);
+  tale.acquired(h);
   std::optional<tyer::lease_clock::time_point> start_by;
   if (p.once_per) {
     start_by = take_period(s, p.name, *p.once_per);
-    if (!start_by) return skipped(s, p, "was started already");
+    if (!start_by) return skipped(s, p, tale, "was started already");
   }
   const auto result = command.run(h, p.ttl, start_by);
+  tale.over();
   if (h.release() == tyer::release_outcome::unknown)
-    std::cerr << "tyer: the engine did not confirm that " << plain(p.name)
-              << " was given back; it is free at the latest in " << shown(p.ttl) << '\n';
-  return code_of(p, command, result);
+    std::cerr << "tyer: the engine did not confirm that " << plain(p.name) << " was given back; it is free in "
+              << shown(p.ttl) << " at the latest\n";
+  return code_of(p, command, result, tale);
 }
 
-exit_code stand_again(session& s, const plan& p, const tyer::acquirable& lock, ward& command) {
+// A leader that was deposed stands again.
+exit_code all_turns(session& s, const plan& p, const tyer::acquirable& lock, ward& command, story& tale) {
   for (;;) {
     try {
-      return one_turn(s, p, lock, command);
+      return one_turn(s, p, lock, command, tale);
     } catch (const trouble& t) {
-      if (t.code() != exit_code::lost || command.cancelled().stop_requested()) throw;
-      std::cerr << "tyer: " << t.what() << "; standing again\n";
+      if (!p.again || t.code() != exit_code::lost || command.cancelled().stop_requested()) throw;
+      std::cerr << "tyer: " << plain(t.what()) << "; standing again\n";
     }
   }
 }
 
-exit_code keep(session& s, const plan& p, line to_guardian) {
+exit_code keep(session& s, const plan& p, line to_guardian, story& tale) {
   ward command{std::move(to_guardian)};
   try {
-    tyer::client c = s.open();
+    tyer::client c = s.open({.label = "tyer " + p.verb});
     reach(s, c, command.cancelled());
-    const auto lock = lock_of(p, c);
-    return p.again ? stand_again(s, p, *lock, command) : one_turn(s, p, *lock, command);
+    return all_turns(s, p, *lock_of(p, c), command, tale);
   } catch (const tyer::error& e) {
-    if (e.code() != tyer::errc::cancelled || command.cancelled_by() == 0) throw;
-    return passed_on(code_of_first_signal + command.cancelled_by());
+    if (e.code() != tyer::errc::cancelled || command.cancelled_by() == 0) throw trouble_of({e.code(), e.words()});
+    return code_of_signal(command);
   }
 }
 
@@ -113,7 +120,19 @@ exit_code keep(session& s, const plan& p, line to_guardian) {
 
 exit_code run_plan(session& s, const plan& p) {
   check(p);
-  return run_guarded(job_of(p), [&](line to_guardian) { return keep(s, p, std::move(to_guardian)); });
+  story tale{p.name, s.json()};
+  bool in_front = true;
+  try {
+    const auto code = run_guarded(job_of(p), [&](line to_guardian) {
+      in_front = false;
+      return keep(s, p, std::move(to_guardian), tale);
+    });
+    if (!in_front) tale.tell(code);
+    return code;
+  } catch (const trouble& t) {  // in the front: that the keeper was killed
+    tale.tell(t.code());
+    throw;
+  }
 }
 
 }  // namespace cli

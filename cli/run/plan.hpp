@@ -22,6 +22,7 @@ struct permits {
 };
 
 struct plan {
+  std::string verb;  // run, try or elect
   std::string name;
   std::vector<std::string> command;
   std::chrono::milliseconds ttl{10000};

@@ -31,7 +31,9 @@ inline constexpr const char* environment =
 inline constexpr const char* the_end =
     "When the command ends, processes that it has left behind are ended as well, and then the lock is free at once; "
     "with "
-    "--leave they live on without it. If somebody asks for the lock (tyer break), the command is sent SIGTERM.";
+    "--leave they live on without it. If somebody asks for the lock (tyer break), the command is sent SIGTERM. With "
+    "--json "
+    "the last line on standard error says how it went; standard output is the command's.";
 
 inline std::string paragraphs(std::initializer_list<std::string> all) {
   std::string text;

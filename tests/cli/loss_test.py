@@ -23,6 +23,7 @@ import time
 from harness import TYER, Engine
 from run_lab import Proxy, Trio, send
 
+WITNESS, CONTENDER = os.environ["TYER_WITNESS"], os.environ["TYER_CONTENDER"]
 TTL = "3s"
 FAMILY_SIZE = 4
 
@@ -64,7 +65,7 @@ class Case:
 
     def _hold(self, url: str) -> subprocess.Popen:
         words = {"deaf": ["--deaf"], "family": ["--family"]}.get(self.fault, [])
-        command = [self.tools.witness, self.file, *words]
+        command = [WITNESS, self.file, *words]
         holder = subprocess.Popen([TYER, "--url", url, "run", self.name, "--ttl", TTL, "--", *command],
                                   stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         wanted = FAMILY_SIZE if self.fault == "family" else 1
@@ -83,7 +84,7 @@ class Case:
             return 0
 
     def _contend(self) -> subprocess.Popen:
-        contender = subprocess.Popen([self.tools.contender, self.uri, self.name, self.file], stdout=subprocess.PIPE,
+        contender = subprocess.Popen([CONTENDER, self.uri, self.name, self.file], stdout=subprocess.PIPE,
                                      text=True)
         if contender.stdout.readline().strip() != "queued":
             raise RuntimeError(f"{self}: nobody contends")
@@ -110,9 +111,7 @@ def overlaps(results: list[tuple[Case, dict]]) -> list[str]:
 
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__)
-    for tool in ("witness", "contender"):
-        arguments.add_argument(f"--{tool}", required=True)
-    arguments.add_argument("--engines", nargs="+", default=["redis", "etcd"])
+    arguments.add_argument("--kinds", default=os.environ.get("TYER_KINDS", "redis"), help="of engines: redis,etcd")
     arguments.add_argument("--runs", type=int, default=100)
     arguments.add_argument("--at-a-time", type=int, default=12)
     arguments.add_argument("--seed", type=int, default=random.randrange(1 << 32))
@@ -121,7 +120,7 @@ def main() -> int:
 
     with tempfile.TemporaryDirectory() as tools.folder:
         results, unguarded = [], []
-        with Engine(tools.engines[0]) as first, Engine(tools.engines[-1]) as last:
+        with Engine(tools.kinds.split(",")[0]) as first, Engine(tools.kinds.split(",")[-1]) as last:
             uris = [first.url, last.url]
             faults = ["stop", "kill", "partition", "deaf", "family"]
             cases = [Case(tools, uris[i % 2], i, faults[i // 2 % 5], tools.seed + i) for i in range(tools.runs)]

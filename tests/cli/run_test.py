@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`tyer run` and `tyer try`: run_test.py ENGINE [what unittest takes]"""
+"""`tyer run` and `tyer try`, on the kind of engine that TYER_KIND says."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
@@ -372,5 +371,5 @@ class OnATerminal(RunTest):
 
 
 if __name__ == "__main__":
-    with Engine(sys.argv.pop(1)) as server:
-        unittest.main(argv=[sys.argv[0], "-v", *sys.argv[1:]], exit=True)
+    with Engine(os.environ.get("TYER_KIND", "redis")) as server:
+        harness.main()
