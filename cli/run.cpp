@@ -14,15 +14,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* about_once_per =
-    "With --once-per two starts are never nearer to each other than that, on all machines together, whoever is killed "
-    "when; "
-    "a start that comes too early is left out, silently and with success. It is at most once, not exactly once: a job "
-    "that "
-    "is killed is not made up for until the next period. Say a little less than the time between two starts of cron, "
-    "50m for "
-    "an hourly job and 23h for a daily one, since cron is not exact. The lock NAME:once is its memory: `tyer break "
-    "--now "
-    "NAME:once` lets the job start again.";
+    "With --once-per two starts are never nearer to each other than that, on all machines together, whoever is "
+    "killed when; a start that comes too early is left out, silently and with success. It is at most once, not "
+    "exactly once: a job that is killed is not made up for until the next period. Say a little less than the time "
+    "between two starts of cron, 50m for an hourly job and 23h for a daily one, since cron is not exact. The lock "
+    "NAME:once is its memory: `tyer break --now NAME:once` lets the job start again.";
 
 action prepare(CLI::App& app) {
   const auto p = std::make_shared<plan>();

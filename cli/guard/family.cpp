@@ -94,14 +94,15 @@ std::vector<relative> descendants(pid_t head) {
   return family;
 }
 
-pid_t signal_descendants(pid_t head, std::initializer_list<int> signals) {
-  pid_t forbidden = 0;
+reached signal_descendants(pid_t head, std::initializer_list<int> signals) {
+  reached result;
   for (const relative& r : descendants(head)) {
+    ++result.count;
     for (const int signal : signals) {
-      if (signal_exactly(r, signal) != 0 && errno == EPERM) forbidden = r.pid;
+      if (signal_exactly(r, signal) != 0 && errno == EPERM) result.forbidden = r.pid;
     }
   }
-  return forbidden;
+  return result;
 }
 
 }  // namespace cli

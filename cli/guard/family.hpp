@@ -22,7 +22,12 @@ struct relative {
 // dead, and may still be at work in others.
 std::vector<relative> descendants(pid_t head);
 
-// Sends the signals to each of them. Gives one that may not be signalled, because it runs as somebody else; 0: none.
-pid_t signal_descendants(pid_t head, std::initializer_list<int> signals);
+struct reached {
+  int count = 0;
+  pid_t forbidden = 0;  // one that may not be signalled, because it runs as somebody else
+};
+
+// Sends the signals to each of them. Nobody is reached where /proc is not there.
+reached signal_descendants(pid_t head, std::initializer_list<int> signals);
 
 }  // namespace cli

@@ -21,7 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kill_again_after = 5ms;  // a process may have forked between the look and the signal
+// A process may have forked between the look and the signal. One that does not die at all sleeps in the kernel.
+constexpr std::chrono::milliseconds kill_again_after_min = 4ms, kill_again_after_max = 500ms;
 
 int opened(int fd, const char* what) {
   if (fd < 0) throw std::system_error(errno, std::generic_category(), what);
@@ -166,7 +167,7 @@ void guardian::pass_on(const note& n) {
   if (state_ == state::idle) {
     keeper_.send({.what = word::cancel, .number = n.number});
   } else if (child_.own_group && !child_ended_) {
-    ::kill(-child_.pid, n.number);
+    ::kill(whole_child(), n.number);
   } else if (n.by == 0) {
     signal_descendants(::getpid(), {n.number});
   }
@@ -201,19 +202,23 @@ void guardian::look_at_clock() {
 void guardian::end_all(ending why) {
   why_ = why;
   state_ = state::ending;
+  kill_again_after_ = kill_again_after_min;
   kill_at_ = std::min(tyer::lease_clock::now() + job_.grace, valid_until_ - job_.margin);
   arm(kill_at_);
   ask_all_to_end();
 }
 
-void guardian::ask_all_to_end() {  // who is stopped would not hear of it
-  if (const pid_t forbidden = signal_descendants(::getpid(), {SIGTERM, SIGCONT})) say_forbidden(forbidden);
+void guardian::ask_all_to_end() {
+  const auto all = signal_descendants(::getpid(), {SIGTERM, SIGCONT});  // who is stopped would not hear of the first
+  if (all.count == 0 && !child_ended_) ::kill(whole_child(), SIGTERM);
+  if (all.forbidden != 0) say_forbidden(all.forbidden);
 }
 
 void guardian::kill_all() {
-  if (child_.own_group && !child_ended_) ::kill(-child_.pid, SIGKILL);
-  if (const pid_t forbidden = signal_descendants(::getpid(), {SIGKILL})) say_forbidden(forbidden);
-  arm(tyer::lease_clock::now() + kill_again_after);
+  if (!child_ended_) ::kill(whole_child(), SIGKILL);
+  if (const auto all = signal_descendants(::getpid(), {SIGKILL}); all.forbidden != 0) say_forbidden(all.forbidden);
+  arm(tyer::lease_clock::now() + kill_again_after_);
+  kill_again_after_ = std::min(2 * kill_again_after_, kill_again_after_max);
 }
 
 void guardian::finish() {

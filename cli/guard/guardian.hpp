@@ -24,6 +24,7 @@
 
 #include <tyer/clock.hpp>
 
+#include <chrono>
 #include <string>
 
 namespace cli {
@@ -58,6 +59,8 @@ class guardian {
   void finish();
 
   void say_forbidden(pid_t);
+  // As kill(2) takes it. Only until it has been waited for: then the number may be another's.
+  pid_t whole_child() const { return child_.own_group ? -child_.pid : child_.pid; }
   time_point term_at() const { return valid_until_ - job_.margin - job_.grace; }
   void arm(time_point);
 
@@ -74,6 +77,7 @@ class guardian {
   int status_ = 0;
   ending why_ = ending::by_itself;
   time_point valid_until_{}, kill_at_{};
+  std::chrono::milliseconds kill_again_after_{};
   bool said_forbidden_ = false;
 };
 

@@ -79,7 +79,8 @@ ward::result ward::run(const tyer::hold& h, std::chrono::milliseconds ttl,
   const std::stop_callback lost{h.lost(), [this] { line_.send({.what = word::stop}); }};
   const std::stop_callback asked{h.revoked(), [this] { line_.send({.what = word::ask}); }};
 
-  const auto look_every = std::clamp<std::chrono::milliseconds>(ttl / 10, 10ms, 1s);
+  // Of a renewal nobody is told: the deadline is only seen to be another.
+  const auto look_every = std::clamp<std::chrono::milliseconds>(ttl / 40, 10ms, 250ms);
   std::unique_lock lock{mutex_};
   while (!changed_.wait_for(lock, look_every, [this] { return ended_.has_value(); })) {
     if (const auto until = h.valid_until(); until > known && h.valid()) {

@@ -25,9 +25,8 @@ namespace {
 
 constexpr milliseconds ttl_min = 1s, ttl_max = 24h;  // for less the guardian would have to be too quick
 
-// A renewal comes every third of the ttl, and is told to the guardian up to a tenth later: what the command is given to end
-// itself has to fit into the rest, also if one renewal fails.
-milliseconds grace_max(milliseconds ttl) { return ttl / 4; }
+// A lock is granted with a third of its ttl left at the least. Before the grace begins there must be time for a renewal.
+milliseconds grace_max(milliseconds ttl) { return ttl / 5; }
 milliseconds grace_of(const plan& p) { return p.grace.value_or(std::min<milliseconds>(2s, grace_max(p.ttl))); }
 
 // From SIGKILL until the last one of many is dead, on a busy machine. The lock's own margin comes on top of it.
@@ -59,17 +58,17 @@ void check_command(const std::string& program) {
 }  // namespace
 
 void add_common(CLI::App& app, plan& p) {
-  app.add_option("NAME", p.name, "the lock's name")->required();
-  app.add_option("COMMAND", p.command, "what to run, behind --")->required()->type_name("-- COMMAND…");
-  add_duration(app, "--ttl", p.ttl, "how long the lock outlives this machine; it is renewed every third of it");
+  app.add_option("NAME", p.name, "The lock's name")->required();
+  app.add_option("COMMAND", p.command, "What to run, and its words")->required();
+  add_duration(app, "--ttl", p.ttl, "How long the lock outlives this machine; it is renewed every third of it");
   add_duration(app, "--grace", p.grace,
-               "between SIGTERM and SIGKILL when the lock ends (2 s, a quarter of the ttl at most)");
-  app.add_flag("--leave", p.leave, "let processes live on that the command leaves behind when it ends");
-  app.add_option("--note", p.note, "shown to others with the lock, at most 256 bytes");
+               "Between SIGTERM and SIGKILL when the lock ends (2 s, a fifth of the ttl at most)");
+  app.add_flag("--leave", p.leave, "Let processes live on that the command leaves behind when it ends");
+  app.add_option("--note", p.note, "Shown to others with the lock, at most 256 bytes");
 }
 
 void add_permits(CLI::App& app, plan& p) {
-  auto* shared = app.add_flag("--shared", p.shared, "beside others who share it, and beside nobody who does not");
+  auto* shared = app.add_flag("--shared", p.shared, "Beside others who share it, and beside nobody who does not");
   app.add_option_function<std::string>(
          "--permits",
          [&p](const std::string& text) {
@@ -77,7 +76,7 @@ void add_permits(CLI::App& app, plan& p) {
            if (!parsed) throw CLI::ValidationError("--permits", "'" + text + "' is not like 1/3: so many of so many");
            p.take = *parsed;
          },
-         "so many of so many: 1/3 lets three run at a time")
+         "So many of so many: 1/3 lets three run at a time")
       ->type_name("K/N")
       ->excludes(shared);
 }
@@ -85,8 +84,8 @@ void add_permits(CLI::App& app, plan& p) {
 void check(const plan& p) {
   if (p.ttl < ttl_min || p.ttl > ttl_max) wrong("--ttl must be from 1s to 24h", "The default is 10s.");
   if (grace_of(p) > grace_max(p.ttl)) {
-    wrong("--grace is more than a quarter of --ttl (" + shown(p.ttl) + ")",
-          "Say --ttl " + std::to_string((p.grace->count() * 4 + 999) / 1000) + "s or more, or a shorter --grace.");
+    wrong("--grace is more than a fifth of --ttl (" + shown(p.ttl) + ")",
+          "Say --ttl " + std::to_string((p.grace->count() * 5 + 999) / 1000) + "s or more, or a shorter --grace.");
   }
   if (p.once_per && *p.once_per < period_min) wrong("--once-per must be at least 1s", "");
   if (p.once_per && *p.once_per > period_max) {

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -122,7 +124,7 @@ class WhatCannotBeStarted(RunTest):
         for words, said in (
             (("--ttl", "10"), b"30s"),
             (("--ttl", "100ms"), b"1s"),
-            (("--ttl", "4s", "--grace", "2s"), b"--ttl 8s"),
+            (("--ttl", "4s", "--grace", "2s"), b"--ttl 10s"),
             (("--once-per", "24h"), b"23h"),
             (("--permits", "4/3"), b"1/3"),
             (("--permits", "1/3", "--shared"), b"shared"),
@@ -260,10 +262,21 @@ class TheEnd(RunTest):
 
     def test_sigterm_comes_a_grace_before_sigkill(self):
         script = "trap 'echo got TERM; sleep 0.2; echo in order; exit 0' TERM; echo held; while :; do sleep 0.02; done"
-        child = self.hold("--ttl", "3s", "--grace", "700ms", script=script)
+        child = self.hold("--ttl", "3s", "--grace", "600ms", script=script)
         send(signal.SIGSTOP, Trio(child.pid).keeper)
         self.assertEqual([child.stdout.readline() for _ in range(2)], ["got TERM\n", "in order\n"])
         self.assertEqual(child.wait(PATIENCE_S), LOST)
+
+    def test_neither_a_strange_name_nor_being_stopped_saves_a_process(self):
+        strange = os.path.join(self.folder, ") R 1 (sh")
+        shutil.copy("/bin/sleep", strange)
+        script = f'setsid "{strange}" 1000 & echo held; echo $!; exec sleep 1000'
+        child = self.hold("--ttl", "2s", script=script)
+        pid, trio = int(child.stdout.readline()), Trio(child.pid)
+        eventually(lambda: comm(pid) == ") R 1 (sh", what="the strange one")
+        send(signal.SIGSTOP, pid, trio.command(), trio.keeper)
+        self.assertEqual(child.wait(PATIENCE_S), LOST)
+        self.assertFalse(alive(pid))
 
     def test_a_lock_that_the_engine_has_no_more_is_lost(self):
         if server.kind != "redis":
@@ -275,6 +288,59 @@ class TheEnd(RunTest):
             raw.recv(64)
         self.assertEqual(child.wait(PATIENCE_S), LOST)
         self.assertIn(self.name, child.stderr.read())
+
+
+class Json(RunTest):
+    """What --json prints, which is as its schema says."""
+
+    def story(self, *words: str) -> dict:
+        done = tyer("--json", *words)
+        story = json.loads(next(line for line in done.stderr.splitlines() if line.startswith(b"{")))
+        harness.check_schema("run", story)
+        self.assertEqual(story["code"], done.returncode)
+        return story
+
+    def test_how_it_went(self):
+        ended = self.story("run", self.name, "--", "sh", "-c", "exit 3")
+        self.assertEqual((ended["name"], ended["outcome"], ended["code"]), (self.name, "ended", 3))
+        self.assertTrue(int(ended["token"]) > 0 and ended["held_ms"] >= 0)
+
+    def test_that_nothing_came_of_it(self):
+        self.hold()
+        self.assertEqual(self.story("try", self.name, "--", "true")["outcome"], "not_acquired")
+
+    def test_that_it_was_lost(self):
+        child = self.start("--json", "run", self.name, "--ttl", "2s", "--", "sleep", "1000")
+        trio = Trio(child.pid)
+        trio.command()
+        send(signal.SIGKILL, trio.keeper)
+        self.assertIn('"outcome":"lost"', child.communicate(timeout=PATIENCE_S)[1])
+
+
+class OncePer(RunTest):
+    def test_the_second_is_left_out_in_silence(self):
+        first, second = (tyer("run", self.name, "--once-per", "1h", "--", "echo", "done") for _ in range(2))
+        self.assertEqual((first.returncode, first.stdout), (0, b"done\n"))
+        self.assertEqual((second.returncode, second.stdout, second.stderr), (0, b"", b""))
+
+    def test_with_a_flag_the_code_says_so(self):
+        words = ("run", self.name, "--once-per", "1h", "--fail-if-skipped", "--", "true")
+        self.assertEqual([tyer(*words).returncode for _ in range(2)], [0, NOT_ACQUIRED])
+
+    def test_after_the_period_it_runs_again(self):
+        words = ("run", self.name, "--once-per", "1s", "--", "echo", "done")
+        self.assertEqual(tyer(*words).stdout, b"done\n")
+        eventually(lambda: tyer(*words).stdout, what="a second run")
+
+    def test_a_command_that_is_not_there_uses_up_nothing(self):
+        self.assertEqual(tyer("run", self.name, "--once-per", "1h", "--", "no-such").returncode, 127)
+        self.assertEqual(tyer("run", self.name, "--once-per", "1h", "--", "echo", "done").stdout, b"done\n")
+
+    def test_its_memory_can_be_broken(self):
+        words = ("run", self.name, "--once-per", "1h", "--", "echo", "done")
+        tyer(*words)
+        self.assertEqual(tyer("break", f"{self.name}:once", "--now", "--yes", "--reason", "again").returncode, 0)
+        self.assertEqual(tyer(*words).stdout, b"done\n")
 
 
 class OnATerminal(RunTest):
