@@ -17,9 +17,6 @@ namespace {
 
 constexpr int passed_on[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-// A keeper that has lost the lock and has not ended by then is itself stopped: it will not.
-constexpr int patience_with_keeper_ms = 2000;
-
 bool ignored(int signal) {
   struct sigaction now{};
   return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
@@ -53,15 +50,15 @@ std::optional<int> front::serve() {
     hear_guardian();
     take_signals();
     reap();
+    // It has nothing left to keep, and will not end by itself.
+    if (lost_ && keeper_stopped_ && !job_.again && keeper_ != 0) ::kill(keeper_, SIGKILL);
   }
   return code_;
 }
 
 void front::wait() {
-  const bool impatient = lost_ && !job_.again;
   std::array<pollfd, 2> fds{{{signals_, POLLIN, 0}, {guardian_line_.fd(), POLLIN, 0}}};
-  const int ready = ::poll(fds.data(), fds.size(), impatient ? patience_with_keeper_ms : -1);
-  if (ready == 0 && impatient && keeper_ != 0) ::kill(keeper_, SIGKILL);
+  ::poll(fds.data(), fds.size(), -1);
 }
 
 void front::hear_guardian() {
@@ -94,9 +91,11 @@ void front::take_signals() {
 void front::reap() {
   for (;;) {
     int status = 0;
-    const pid_t pid = ::waitpid(-1, &status, WNOHANG);
+    const pid_t pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED);
     if (pid <= 0) return;
-    if (pid == keeper_) {
+    if (WIFSTOPPED(status) || WIFCONTINUED(status)) {
+      if (pid == keeper_) keeper_stopped_ = WIFSTOPPED(status);
+    } else if (pid == keeper_) {
       keeper_ = 0;
       if (WIFEXITED(status)) code_ = WEXITSTATUS(status);
     } else if (pid == guardian_) {

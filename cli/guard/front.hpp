@@ -41,7 +41,7 @@ class front {
   bool on_terminal_;
   int signals_;
   std::optional<int> code_;
-  bool lost_ = false;
+  bool lost_ = false, keeper_stopped_ = false;
 };
 
 }  // namespace cli

@@ -25,6 +25,15 @@ bool has_terminal() {
   return true;
 }
 
+// Whoever started us may have closed them; a line must not get the number that others write their complaints to.
+void fill_standard_descriptors() {
+  int fd = 0;
+  do {
+    fd = ::open("/dev/null", O_RDWR);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) ::close(fd);
+}
+
 void block_all() {
   sigset_t all;
   ::sigfillset(&all);
@@ -47,6 +56,7 @@ bool fork_off(pid_t& pid, const char* name) {
 }  // namespace
 
 exit_code run_guarded(const job& j, const std::function<exit_code(line)>& keep) {
+  fill_standard_descriptors();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // for what a killed guardian leaves
   const sigset_t ours = front::signals();
   sigset_t before;

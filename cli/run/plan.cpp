@@ -29,6 +29,8 @@ constexpr milliseconds ttl_min = 1s, ttl_max = 24h;  // for less the guardian wo
 milliseconds grace_max(milliseconds ttl) { return ttl / 5; }
 milliseconds grace_of(const plan& p) { return p.grace.value_or(std::min<milliseconds>(2s, grace_max(p.ttl))); }
 
+constexpr std::uint32_t permits_max = 1000;  // at once: TYER_SLOTS names each of them
+
 // From SIGKILL until the last one of many is dead, on a busy machine. The lock's own margin comes on top of it.
 milliseconds margin_of(milliseconds ttl) { return std::clamp<milliseconds>(ttl / 20, 50ms, 1s); }
 
@@ -87,6 +89,7 @@ void check(const plan& p) {
     wrong("--grace is more than a fifth of --ttl (" + shown(p.ttl) + ")",
           "Say --ttl " + std::to_string((p.grace->count() * 5 + 999) / 1000) + "s or more, or a shorter --grace.");
   }
+  if (p.take.take > permits_max) wrong("--permits takes at most 1000 at once", "Take fewer, larger ones.");
   if (p.once_per && *p.once_per < period_min) wrong("--once-per must be at least 1s", "");
   if (p.once_per && *p.once_per > period_max) {
     wrong(

@@ -94,6 +94,10 @@ class WhatTheCommandSees(RunTest):
         done = tyer("run", self.name, "--", "sh", "-c", "ls /proc/self/fd | wc -l")
         self.assertEqual(done.stdout.strip(), b"4")  # three, and the folder that is being read
 
+    def test_descriptors_that_are_closed_do_no_harm(self):
+        command = 'exec "$0" run "$1" -- sh -c "sleep 0.3; exit 7" <&- >&- 2>&-'
+        self.assertEqual(subprocess.run(["sh", "-c", command, TYER, self.name], env=environment()).returncode, 7)
+
     def test_signals_are_as_they_were(self):
         wanted = "grep -E 'Sig(Blk|Ign)' /proc/self/status"
         plain = subprocess.run(["sh", "-c", wanted], capture_output=True).stdout
