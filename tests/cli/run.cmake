@@ -22,3 +22,9 @@ set_property(TEST cli_loss APPEND PROPERTY ENVIRONMENT "TYER_KINDS=${comma_kinds
 foreach(kind IN LISTS kinds)
   set_property(TEST cli_once_per.${kind} APPEND PROPERTY ENVIRONMENT TYER_JOB=$<TARGET_FILE:cli_once_per_job>)
 endforeach()
+# A lock that outlives the client who took it is each deployment's own affair.
+foreach(kind IN LISTS deployments)
+  add_test(NAME cli_run_once.${kind} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_test.py OncePer)
+  set_tests_properties(cli_run_once.${kind} PROPERTIES LABELS cli TIMEOUT 120 COST 15
+                       ENVIRONMENT "TYER=$<TARGET_FILE:tyer_cli>;TYER_KIND=${kind}")
+endforeach()

@@ -1,4 +1,4 @@
-"""What the tests of `tyer run` stand on beside the harness: a way to a server that can be cut, and the processes of a tyer."""
+"""What the tests of `tyer run` have beside the harness: a way to a server that can be cut, and the processes of a tyer."""
 
 from __future__ import annotations
 
