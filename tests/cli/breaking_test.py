@@ -89,6 +89,14 @@ class Breaking(unittest.TestCase):
             self.assertEqual(terminal.end(), harness.REFUSED)
         holder.give_back()
 
+    def test_ctrl_c_at_the_question_is_no(self):
+        holder = self.hold()
+        with Terminal(self.url, "break", self.name, *REASON, "--now") as terminal:
+            terminal.await_text("[y/N]")
+            terminal.type("\x03")
+            self.assertEqual(terminal.end(), 130)
+        holder.give_back()
+
     def test_a_person_is_asked_and_may_say_yes(self):
         holder = self.hold()
         with Terminal(self.url, "break", self.name, *REASON, "--now") as terminal:
