@@ -52,8 +52,8 @@ void look_at_round_trips(session& s, report& r, milliseconds ttl) {
   const progress measuring{s.screen(), [] { return "measuring round trips"; }};
   const auto admin = s.admin();
   const auto f = measure(admin);
-  r.fine("round trip: median " + shown_exactly(f.at(0.5)) + ", p99 " + shown_exactly(f.at(0.99)) + ", of " +
-         std::to_string(f.count()));
+  r.fine("round trip: median " + shown_exactly(f.at(0.5)) + ", p99 " + shown_exactly(f.at(0.99)) + ", " +
+         std::to_string(f.count()) + " tried");
   compare(r, ttl, f.at(0.99), admin.can().ttl_min);
   r.round_trips = f;
 }
