@@ -25,7 +25,7 @@ class Breaking(unittest.TestCase):
         cls.url = stack.enter_context(Engine(os.environ.get("TYER_KIND", "redis"))).url
 
     def setUp(self):
-        self.name = self.id().rsplit(".", maxsplit=1)[-1]
+        self.name = harness.fresh_name()
         self.stack = contextlib.ExitStack()
         self.addCleanup(self.stack.close)
 
