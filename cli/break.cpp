@@ -123,12 +123,11 @@ exit_code report(session& s, const options& o, const std::vector<holder>& holder
     }
   }
   if (all_gone) return exit_code::ok;
-  throw trouble(exit_code::not_acquired, plain(o.name) + " was not given back within " + shown(o.timeout),
+  throw trouble(exit_code::not_acquired, plain(o.name) + " was not given back within " + typed(o.timeout),
                 "Its holder was asked and goes on renewing; stop it, or take the lock from it with --now.");
 }
 
 exit_code break_lock(session& s, const options& o) {
-  signals bell;
   const auto admin = s.admin();
   const auto all = admin.show(o.name);
   auto holders = find_holders(all, o.id);
@@ -138,6 +137,7 @@ exit_code break_lock(session& s, const options& o) {
     return exit_code::no;
   }
   confirm(s, o, all);
+  signals bell;
   const auto asked = s.client().ask(o.name, o.reason);
   if (o.now) {
     evict(admin, holders, o.reason);

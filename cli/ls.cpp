@@ -47,7 +47,7 @@ exit_code ls(session& s, const options& o) {
 }  // namespace
 
 table locks_table(const std::vector<lock>& locks) {
-  table t{{{"NAME", false, 12}, {"STATE"}, {"BY", false, 12}, {"AGE", true}, {"LEFT", true}, {"WAITING", true}}};
+  table t{{{"NAME", false, 8}, {"STATE"}, {"BY", false, 8}, {"AGE", true}, {"LEFT", true}, {"WAITING", true}}};
   for (const auto& l : locks) {
     const auto waiters = waiting(l.all);
     const bool held = waiters < l.all.size();

@@ -7,6 +7,7 @@
 #include "text/plain.hpp"
 
 #include <tyer/error.hpp>
+#include <tyer/version.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -116,9 +117,20 @@ exit_code run(int argc, char** argv) {
 
 }  // namespace
 
+// Option structs only ever grow, but a program must not be newer than its library.
+bool wrong_library() {
+  const std::string mine = std::to_string(TYER_VERSION_MAJOR) + '.' + std::to_string(TYER_VERSION_MINOR) + '.' +
+                           std::to_string(TYER_VERSION_PATCH);
+  if (tyer::library_version() == mine) return false;
+  std::cerr << "tyer: this is tyer " << mine << ", but the libtyer it found is " << tyer::library_version()
+            << "\nInstall both from one version; `ldd $(command -v tyer)` says which library that is.\n";
+  return true;
+}
+
 }  // namespace cli
 
 int main(int argc, char** argv) {
+  if (cli::wrong_library()) return static_cast<int>(cli::exit_code::failed);
   std::setlocale(LC_CTYPE, "C.UTF-8");  // what is printed is UTF-8, whatever the terminal was told
   std::signal(SIGPIPE, SIG_DFL);
   const int code = static_cast<int>(cli::run(argc, argv));

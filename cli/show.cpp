@@ -16,7 +16,7 @@ namespace cli {
 
 namespace {
 
-constexpr std::size_t holders_in_full_max = 4;
+constexpr std::size_t holders_in_full_max = 2;
 
 std::string heading(const std::string& name, const entries& all, const terminal& screen) {
   const auto waiters = waiting(all);

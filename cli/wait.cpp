@@ -71,6 +71,7 @@ outcome wait_until_free(session& s, const options& o, signals& bell) {
 }
 
 exit_code wait(session& s, const options& o) {
+  s.client();  // Ctrl-C ends it as ever until there is something to wait for
   signals bell;
   const auto start = steady_clock::now();
   const auto end = wait_until_free(s, o, bell);
@@ -79,7 +80,7 @@ exit_code wait(session& s, const options& o) {
   if (s.json()) {
     print({{"name", text_json(o.name)}, {"free", end.free}, {"waited_ms", waited.count()}});
   } else if (!end.free) {
-    std::cerr << "tyer: " << plain(o.name) << " was not free within " << shown(*o.timeout) << ": held by "
+    std::cerr << "tyer: " << plain(o.name) << " was not free within " << typed(*o.timeout) << ": held by "
               << who(end.last.front()) << '\n';
   }
   return end.free ? exit_code::ok : exit_code::not_acquired;

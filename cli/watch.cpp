@@ -160,6 +160,7 @@ exit_code watch_all(session& s, const options& o, signals& bell) {
 }
 
 exit_code watch(session& s, const options& o) {
+  s.client();
   signals bell;
   return o.name.empty() ? watch_all(s, o, bell) : watch_one(s, o, bell);
 }

@@ -2,10 +2,12 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <system_error>
@@ -14,44 +16,54 @@ namespace cli {
 
 namespace {
 
-sigset_t ending_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int s : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, s);
-  return set;
+constexpr std::array ending{SIGINT, SIGTERM, SIGHUP};
+
+// What a handler of signals can reach.
+int bell = -1;
+std::atomic<int> signal_that_came{0};
+
+void ring() noexcept {
+  const std::uint64_t one = 1;
+  const int before = errno;
+  static_cast<void>(!::write(bell, &one, sizeof one));
+  errno = before;
+}
+
+extern "C" void on_ending_signal(int number) {
+  signal_that_came.store(number, std::memory_order_relaxed);
+  ring();
 }
 
 }  // namespace
 
 signals::signals() {
-  const auto set = ending_signals();
-  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  signals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-  calls_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (signals_ < 0 || calls_ < 0) throw std::system_error(errno, std::generic_category(), "signalfd");
+  bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (bell < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+  signal_that_came = 0;
+  struct sigaction action{};
+  action.sa_handler = on_ending_signal;
+  action.sa_flags = SA_RESTART;
+  for (const int s : ending) ::sigaction(s, &action, nullptr);
 }
 
 signals::~signals() {
-  ::close(signals_);
-  ::close(calls_);
+  for (const int s : ending) std::signal(s, SIG_DFL);
+  ::close(bell);
+  bell = -1;
 }
 
 bool signals::wait(std::chrono::milliseconds at_most) {
-  if (signal_ != 0) return false;
-  pollfd fds[] = {{signals_, POLLIN, 0}, {calls_, POLLIN, 0}};
+  if (signal_that_came != 0) return false;
+  pollfd fd{bell, POLLIN, 0};
   const auto ms = std::clamp<std::int64_t>(at_most.count(), 0, 1'000'000'000);
-  if (::poll(fds, 2, static_cast<int>(ms)) <= 0) return true;
+  ::poll(&fd, 1, static_cast<int>(ms));
   std::uint64_t calls;
-  static_cast<void>(::read(calls_, &calls, sizeof calls));
-  signalfd_siginfo info;
-  if (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
-    signal_ = static_cast<int>(info.ssi_signo);
-  return signal_ == 0;
+  static_cast<void>(!::read(bell, &calls, sizeof calls));
+  return signal_that_came == 0;
 }
 
-void signals::wake() noexcept {
-  const std::uint64_t one = 1;
-  static_cast<void>(::write(calls_, &one, sizeof one));
-}
+void signals::wake() noexcept { ring(); }
+
+exit_code signals::code() const noexcept { return passed_on(128 + signal_that_came); }
 
 }  // namespace cli

@@ -7,7 +7,7 @@
 
 namespace cli {
 
-// From here on SIGINT, SIGTERM and SIGHUP end only wait(). Make it before the client, whose threads must not have them.
+// While it lives SIGINT, SIGTERM and SIGHUP end wait() and nothing else. One at a time.
 class signals {
  public:
   signals();
@@ -22,11 +22,7 @@ class signals {
   void wake() noexcept;
 
   // As a shell calls it: 128 and the number of the signal.
-  exit_code code() const noexcept { return passed_on(128 + signal_); }
-
- private:
-  int signals_ = -1, calls_ = -1;  // descriptors
-  int signal_ = 0;
+  exit_code code() const noexcept;
 };
 
 }  // namespace cli

@@ -31,10 +31,10 @@ figures measure(const tyer::admin& admin) {
 
 // A lease is renewed every third of its ttl, so a renewal that fails can be tried again for two thirds of it.
 void compare(report& r, milliseconds ttl, nanoseconds p99, milliseconds ttl_min) {
-  const auto with = "a ttl of " + shown(ttl);
+  const auto with = "a ttl of " + typed(ttl);
   const auto tries = p99.count() > 0 ? ttl / 3 * 2 / std::max<nanoseconds>(p99, 1us) : 1000;
   if (ttl < ttl_min) {
-    r.found(tyer::severity::error, with + " is less than this engine can do", "use at least " + shown(ttl_min));
+    r.found(tyer::severity::error, with + " is less than this engine can do", "use at least " + typed(ttl_min));
   } else if (tries < 4) {
     r.found(tyer::severity::error, with + " is too short for round trips of " + shown_exactly(p99),
             "locks would be lost without need; use at least " + shown(std::chrono::ceil<milliseconds>(p99 * 30)));
@@ -52,8 +52,8 @@ void look_at_round_trips(session& s, report& r, milliseconds ttl) {
   const progress measuring{s.screen(), [] { return "measuring round trips"; }};
   const auto admin = s.admin();
   const auto f = measure(admin);
-  r.fine("round trip: median " + shown_exactly(f.at(0.5)) + ", p99 " + shown_exactly(f.at(0.99)) + ", of " +
-         std::to_string(f.count()));
+  r.fine("round trip: median " + shown_exactly(f.at(0.5)) + ", p99 " + shown_exactly(f.at(0.99)) + ", " +
+         std::to_string(f.count()) + " tried");
   compare(r, ttl, f.at(0.99), admin.can().ttl_min);
   r.round_trips = f;
 }

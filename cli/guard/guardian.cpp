@@ -130,7 +130,7 @@ void guardian::hear_front() {
     front_.hang_up();
     // Whoever started us is gone: nobody would ever learn how it went.
     if (state_ == state::running) end_all(ending::by_itself);
-    keeper_.send({.what = word::cancel, .number = SIGHUP});
+    cancel(SIGHUP);
   }
 }
 
@@ -146,7 +146,7 @@ void guardian::start(const note& n, const std::string& environment) {
   said_forbidden_ = false;
   const auto now = tyer::lease_clock::now();
   const bool late = now >= term_at() || (n.by != 0 && now > at(n.by));
-  if (late || !front_.open()) {
+  if (late || cancelled_) {
     keeper_.send(ended(ending::too_late, 0));
     return;
   }
@@ -165,12 +165,18 @@ void guardian::start(const note& n, const std::string& environment) {
 // A signal of the terminal has reached the command already, if it is in the front's group.
 void guardian::pass_on(const note& n) {
   if (state_ == state::idle) {
-    keeper_.send({.what = word::cancel, .number = n.number});
+    cancel(n.number);
   } else if (child_.own_group && !child_ended_) {
     ::kill(whole_child(), n.number);
   } else if (n.by == 0) {
     signal_descendants(::getpid(), {n.number});
   }
+}
+
+// The keeper may have said start in this moment: that one comes too late.
+void guardian::cancel(int signal) {
+  cancelled_ = true;
+  keeper_.send({.what = word::cancel, .number = signal});
 }
 
 void guardian::reap() {

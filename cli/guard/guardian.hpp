@@ -51,6 +51,7 @@ class guardian {
   void on_front(const note&);
   void start(const note&, const std::string& environment);
   void pass_on(const note& signal);
+  void cancel(int signal);
   void reap();
   void look_at_clock();
   void end_all(ending why);
@@ -78,7 +79,7 @@ class guardian {
   ending why_ = ending::by_itself;
   time_point valid_until_{}, kill_at_{};
   std::chrono::milliseconds kill_again_after_{};
-  bool said_forbidden_ = false;
+  bool said_forbidden_ = false, cancelled_ = false;
 };
 
 }  // namespace cli

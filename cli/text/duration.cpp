@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <utility>
 
 namespace cli {
 
@@ -64,7 +65,7 @@ std::optional<milliseconds> parse_duration(std::string_view text) {
 
 CLI::Option* add_duration(CLI::App& app, const std::string& names, milliseconds& value,
                           const std::string& description) {
-  return add(app, names, value, description)->default_str(shown(value));
+  return add(app, names, value, description)->default_str(typed(value));
 }
 
 CLI::Option* add_duration(CLI::App& app, const std::string& names, std::optional<milliseconds>& value,
@@ -72,13 +73,19 @@ CLI::Option* add_duration(CLI::App& app, const std::string& names, std::optional
   return add(app, names, value, description);
 }
 
+std::string typed(milliseconds d) {
+  const auto ms = d.count();
+  for (const auto& [name, factor] : {std::pair{"h", 3'600'000}, {"m", 60'000}, {"s", 1000}}) {
+    if (ms != 0 && ms % factor == 0) return std::to_string(ms / factor) + name;
+  }
+  return std::to_string(ms) + "ms";
+}
+
 std::string shown(milliseconds d) {
   const auto ms = d.count();
   if (ms < 1000) return std::to_string(ms) + " ms";
-  if (ms < 60'000) {
-    const auto tenths = ms / 100 % 10;
-    return std::to_string(ms / 1000) + (tenths != 0 ? '.' + std::to_string(tenths) : "") + " s";
-  }
+  if (ms < 10'000) return std::to_string(ms / 1000) + '.' + std::to_string(ms / 100 % 10) + " s";
+  if (ms < 60'000) return std::to_string(ms / 1000) + " s";
   const auto s = ms / 1000;
   if (s < 3600) return two(s / 60, "m", s % 60, "s");
   if (s < 86'400) return two(s / 3600, "h", s % 3600 / 60, "m");

@@ -22,7 +22,9 @@ CLI::Option* add_duration(CLI::App& app, const std::string& names, std::chrono::
 CLI::Option* add_duration(CLI::App& app, const std::string& names, std::optional<std::chrono::milliseconds>& value,
                           const std::string& description);
 
-// Two units at most: "340 ms", "12.3 s", "4 m 20 s", "3 h 5 m", "2 d 4 h".
+// As one would type it: "500ms", "30s".
+std::string typed(std::chrono::milliseconds d);
+// For reading, two units at most: "340 ms", "2.0 s", "42 s", "4 m 20 s", "3 h 5 m", "2 d 4 h".
 std::string shown(std::chrono::milliseconds d);
 // "0.31 ms", "12.5 ms"
 std::string shown_exactly(std::chrono::nanoseconds d);

@@ -86,6 +86,7 @@ json lock_json(const lock& l) {
   return j;
 }
 
-void print(const json& j) { std::cout << j.dump() << std::endl; }
+// In ASCII: it may be a person's terminal too, and UTF-8 has control characters of its own.
+void print(const json& j) { std::cout << j.dump(-1, ' ', true) << std::endl; }
 
 }  // namespace cli

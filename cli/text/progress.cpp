@@ -29,9 +29,9 @@ void progress::go_on(const std::stop_token& stop) {
        next += 1s) {
     const auto text = doing_();
     if (text.empty()) continue;
-    const auto since = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start);
-    const auto line = shortened(plain(text) + ", " + shown(since) + " …", width_ - 1);
-    std::cerr << "\r\x1b[K" << line << std::flush;
+    const auto s = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start);
+    const auto since = "  " + (s < 60s ? std::to_string(s.count()) + " s" : shown(s));
+    std::cerr << "\r\x1b[K" << shortened(plain(text), width_ - 1 - columns(since)) << since << std::flush;
     shown_one = true;
   }
   if (shown_one) std::cerr << "\r\x1b[K" << std::flush;

@@ -7,8 +7,6 @@
 // above is no owner of ours, and shown as it is.
 #pragma once
 
-#include <tyer/export.hpp>
-
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -20,10 +18,10 @@ namespace tyer::core {
 using wall_time = std::chrono::system_clock::time_point;
 
 // The part that is the same for all locks of a client.
-TYER_EXPORT std::string owner_identity(std::string_view host, std::uint64_t pid, std::string_view label);
+std::string owner_identity(std::string_view host, std::uint64_t pid, std::string_view label);
 
-TYER_EXPORT std::string owner_text(std::string_view identity, std::string_view file, std::uint32_t line,
-                                   wall_time since, std::string_view note);
+std::string owner_text(std::string_view identity, std::string_view file, std::uint32_t line, wall_time since,
+                       std::string_view note);
 
 struct owner {
   std::string_view host;
@@ -33,9 +31,9 @@ struct owner {
 };
 
 // Views into the text. Nothing if it has another form.
-TYER_EXPORT std::optional<owner> read_owner(std::string_view text) noexcept;
+std::optional<owner> read_owner(std::string_view text) noexcept;
 
 // The text without the time and the note.
-TYER_EXPORT std::string_view owner_in_short(std::string_view text) noexcept;
+std::string_view owner_in_short(std::string_view text) noexcept;
 
 }  // namespace tyer::core

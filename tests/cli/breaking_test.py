@@ -25,7 +25,7 @@ class Breaking(unittest.TestCase):
         cls.url = stack.enter_context(Engine(os.environ.get("TYER_KIND", "redis"))).url
 
     def setUp(self):
-        self.name = self.id().rsplit(".", maxsplit=1)[-1]
+        self.name = harness.fresh_name()
         self.stack = contextlib.ExitStack()
         self.addCleanup(self.stack.close)
 
@@ -87,6 +87,14 @@ class Breaking(unittest.TestCase):
             self.assertIn(f"pid {holder.process.pid}", terminal.text())
             terminal.type("n\n")
             self.assertEqual(terminal.end(), harness.REFUSED)
+        holder.give_back()
+
+    def test_ctrl_c_at_the_question_is_no(self):
+        holder = self.hold()
+        with Terminal(self.url, "break", self.name, *REASON, "--now") as terminal:
+            terminal.await_text("[y/N]")
+            terminal.type("\x03")
+            self.assertEqual(terminal.end(), 130)
         holder.give_back()
 
     def test_a_person_is_asked_and_may_say_yes(self):

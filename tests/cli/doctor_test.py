@@ -69,6 +69,14 @@ class Doctor(unittest.TestCase):
         self.assertRegex(text, r"warning  maxmemory-policy is allkeys-lru\n +→ set it to noeviction")
 
     @unittest.skipUnless(KIND == "redis", "Redis only")
+    def test_replicas_that_nobody_waits_for(self):
+        with Engine("sentinel") as sentinel:
+            told = tyer_json(sentinel.url, "doctor")
+            self.assertIn("?replicas=1", " ".join(c["advice"] or "" for c in told["checks"]))
+            told = tyer_json(sentinel.url + "?replicas=1", "doctor")
+            self.assertNotIn("?replicas=1", " ".join(c["advice"] or "" for c in told["checks"]))
+
+    @unittest.skipUnless(KIND == "redis", "Redis only")
     def test_a_login_that_may_not_list(self):
         self.ask_redis("ACL", "SETUSER", "weak", "on", ">geheim", "~*", "&*", "+@all", "-publish", "-scan")
         url = self.url.replace("://", "://weak:geheim@")

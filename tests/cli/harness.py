@@ -5,6 +5,7 @@ Started by ctest with TYER (the binary), TYER_HOLDER (tests/cli/holder.cpp) and 
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import select
@@ -30,6 +31,14 @@ OK, NO = 0, 1
 USAGE, UNREACHABLE, REFUSED, LOST, NOT_ACQUIRED, FAILED = 120, 121, 122, 123, 124, 125
 
 NOBODY_LISTENS = "redis://127.0.0.1:1"
+
+
+_numbers = itertools.count(1)
+
+
+def fresh_name() -> str:
+    """A lock that no other test has had; short, so that what is said of it fits a line."""
+    return f"deploy/{next(_numbers)}"
 
 
 def eventually(happened: Callable[[], object], within: float = PATIENCE_S, what: str = "it"):

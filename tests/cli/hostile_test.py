@@ -57,6 +57,10 @@ class Hostile(unittest.TestCase):
         done = tyer(self.url, "\x1b[2J", code=harness.USAGE)
         self.assertTrue(harmless(done.stderr), repr(done.stderr))
 
+    def test_json_is_ascii(self):
+        out = tyer(self.url, "show", NAME, "--json").stdout
+        self.assertTrue(harmless(out) and out.isascii(), repr(out))
+
     def test_json_has_it_whole(self):
         names = {l["name"]: l for l in tyer_json(self.url, "ls")["locks"]}
         self.assertIn(NAME, names)

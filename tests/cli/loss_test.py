@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The lock of a command is taken from it, a hundred times: all of the command is dead before another one has the lock.
 
-Five faults, on Redis and on etcd. Whether it is dead is said by others than tyer: every process of the command keeps writing
-the time into a file, and the one who gets the lock next looks at the file and into /proc in the moment it has the lock.
+Five faults, on Redis and on etcd. Whether it is dead is said by others than tyer: every process of the command keeps
+writing the time into a file, and the one who gets the lock next looks at the file and into /proc in the moment it has it.
 
 That the look can see a living one is shown too: with a guardian that is stopped, it must.
 """
@@ -133,11 +133,11 @@ def main() -> int:
     bad = overlaps(results)
     for fault in ("stop", "kill", "partition", "deaf", "family"):
         of_it = [found["dead_for_ms"] for case, found in results if case.fault == fault and not case.given_back]
-        print(f"{fault:10} {len(of_it)} times the lock ran out, all dead at least {min(of_it)} ms before the next had it")
+        print(f"{fault:10} {len(of_it)} times it ran out, all dead at least {min(of_it)} ms before the next had it")
     bad += [f"{case}: ended with {found['code']}, not 123" for case, found in results if found["code"] not in (123, -9)]
     if len(seen := overlaps(unguarded)) != len(unguarded):
-        bad.append(f"of {len(unguarded)} commands without a guardian only {len(seen)} were seen alive: the look is blind")
-    print("\n".join(bad) or f"{len(results)} of {len(results)}; {len(seen)} of {len(seen)} without a guardian were caught")
+        bad.append(f"without a guardian only {len(seen)} of {len(unguarded)} were seen alive: the look is blind")
+    print("\n".join(bad) or f"{len(results)} of {len(results)}; without a guardian {len(seen)} of {len(seen)} were caught")
     return 1 if bad else 0
 
 

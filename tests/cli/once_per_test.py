@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A job that three machines start every second, with `--once-per 5s`, while tyer is killed at random: never twice in a period.
+"""A job that three machines start every second with `--once-per 5s`, while tyer is killed: never twice in a period.
 
-The jobs themselves note when they begin. That the check can see a job that comes too early is shown with two that are started
-without --once-per.
+The jobs themselves note when they begin. That the check can see a job that comes too early is shown with two that are
+started without --once-per.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Fleet:
             cron = self.start("job", self.file, takes, "--once-per", f"{PERIOD:.0f}s")
             if self.dice.random() < 0.3:
                 # Mostly while it takes the lock and the period, which is a matter of milliseconds.
-                delay = self.dice.choice([self.dice.uniform(0, 0.12), self.dice.uniform(0, 0.12), self.dice.uniform(0, 4)])
+                delay = self.dice.uniform(0, self.dice.choice([0.12, 0.12, 4]))
                 killer = threading.Timer(delay, self._kill, (cron, self.dice.choice(list(self.kills))))
                 killer.start()
                 self._threads.append(killer)

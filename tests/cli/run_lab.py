@@ -1,4 +1,4 @@
-"""What the tests of `tyer run` have beside the harness: a way to a server that can be cut, and the processes of a tyer."""
+"""What the tests of `tyer run` have beside the harness: a way to a server that can be cut, and the processes of it."""
 
 from __future__ import annotations
 
@@ -110,8 +110,8 @@ class Trio:
 
     def command(self) -> int:
         """The command's pid, once it runs."""
-        return eventually(lambda: next((p for p in children(self.guardian) if comm(p) not in ("tyer", "tyer-guardian")), 0),
-                     what="a command")
+        not_yet = ("tyer", "tyer-guardian")  # forked, and before exec
+        return eventually(lambda: next((p for p in children(self.guardian) if comm(p) not in not_yet), 0), what="a command")
 
 
 def send(sig: signal.Signals, *pids: int) -> None:

@@ -13,7 +13,8 @@ PROMPT = "ready> "
 class Shell:
     def __init__(self, url: str):
         words = ["--norc", "--noprofile", "--noediting", "-i"]
-        self._bash = pexpect.spawn("bash", words, env=environment(url, PS1=PROMPT), encoding="utf-8", timeout=PATIENCE_S)
+        env = environment(url, PS1=PROMPT)
+        self._bash = pexpect.spawn("bash", words, env=env, encoding="utf-8", timeout=PATIENCE_S)
         self.pid = self._bash.pid
         self.until_prompt()
 

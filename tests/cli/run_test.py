@@ -49,8 +49,8 @@ class RunTest(unittest.TestCase):
 
     def start(self, *words: str) -> subprocess.Popen:
         """Starts it without a terminal, as cron would."""
-        child = subprocess.Popen([TYER, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                 text=True, env=environment(), start_new_session=True)
+        child = subprocess.Popen([TYER, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True)
         self.addCleanup(self._end, child)
         return child
 
@@ -214,8 +214,9 @@ class Signals(RunTest):
         self.assertTrue(self.is_free())
 
     def test_what_was_ignored_stays_ignored(self):
-        child = subprocess.Popen(["nohup", TYER, "run", self.name, "--", "sh", "-c", "echo held; read line; exit 5"],
-                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(), start_new_session=True)
+        words = ["nohup", TYER, "run", self.name, "--", "sh", "-c", "echo held; read line; exit 5"]
+        child = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(),
+                                 start_new_session=True)
         self.assertEqual(child.stdout.readline(), b"held\n")
         child.send_signal(signal.SIGHUP)
         child.communicate(b"go on\n", timeout=PATIENCE_S)
@@ -434,7 +435,8 @@ class OnATerminal(RunTest):
 
     def test_what_left_the_group_is_ended_here_too(self):
         file = os.path.join(self.folder, "pid")
-        self.shell.type(self.line(f"sh -c 'setsid sleep 1000 & echo $! > {file}; exec sleep 1000'", "--ttl", "2s") + "\n")
+        script = f"setsid sleep 1000 & echo $! > {file}; exec sleep 1000"
+        self.shell.type(self.line(f"sh -c '{script}'", "--ttl", "2s") + "\n")
         pid = int(eventually(lambda: read(file), what="a pid"))
         jobs = eventually(lambda: [p for p in children(self.shell.pid) if comm(p) == "tyer"], what="tyer")
         send(signal.SIGSTOP, Trio(jobs[0]).keeper)

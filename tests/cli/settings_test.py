@@ -84,6 +84,13 @@ class Settings(unittest.TestCase):
             with self.subTest(words=words[:2]):
                 self.assertIn(text, tyer(self.url, *words, code=harness.USAGE).stderr)
 
+    def test_durations(self):
+        for fine in ("0", "1ms", "500ms", "30s", "1m30s", "2h", "1d", "5min"):
+            tyer(self.url, "wait", "free", "--timeout", fine)
+        for wrong in ("", "5", "s", "1.5s", "-1s", "1s2", "1 s", "1w", "99999999999d", "9999999999999999999999s"):
+            with self.subTest(wrong):
+                tyer(self.url, "wait", "free", "--timeout=" + wrong, code=harness.USAGE)
+
     def test_an_engine_that_is_not_there(self):
         self.assertIn("Connection refused", tyer(NOBODY_LISTENS, "ls", *QUICK, code=harness.UNREACHABLE).stderr)
 

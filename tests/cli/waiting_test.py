@@ -24,7 +24,7 @@ class Waiting(unittest.TestCase):
         cls.url = stack.enter_context(Engine(os.environ.get("TYER_KIND", "redis"))).url
 
     def setUp(self):
-        self.name = f"deploy/{len(self.id())}"
+        self.name = harness.fresh_name()
         self.stack = contextlib.ExitStack()
         self.addCleanup(self.stack.close)
 
