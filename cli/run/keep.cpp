@@ -86,13 +86,13 @@ exit_code one_turn(session& s, const plan& p, const tyer::acquirable& lock, ward
   }
   const auto result = command.run(h, p.ttl, start_by);
   tale.over();
-  if (h.release() == tyer::release_outcome::unknown)
+  if (h.release() == tyer::release_outcome::unknown && result.how == ending::by_itself)
     std::cerr << "tyer: the engine did not confirm that " << plain(p.name) << " was given back; it is free in "
               << shown(p.ttl) << " at the latest\n";
   return code_of(p, command, result, tale);
 }
 
-// A leader that was deposed stands again.
+// A leader that was deposed stands again, and goes on standing while the engine is away.
 exit_code all_turns(session& s, const plan& p, const tyer::acquirable& lock, ward& command, story& tale) {
   for (;;) {
     try {
@@ -100,6 +100,9 @@ exit_code all_turns(session& s, const plan& p, const tyer::acquirable& lock, war
     } catch (const trouble& t) {
       if (!p.again || t.code() != exit_code::lost || command.cancelled().stop_requested()) throw;
       std::cerr << "tyer: " << plain(t.what()) << "; standing again\n";
+    } catch (const tyer::error& e) {
+      if (!p.again || e.code() != tyer::errc::unavailable) throw;
+      std::cerr << "tyer: the engine does not answer; still standing for " << plain(p.name) << '\n';
     }
   }
 }
