@@ -8,15 +8,11 @@
 #include "cli/loss_record.hpp"
 
 #include <signal.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <string_view>
 
 namespace {
-
-using namespace std::chrono_literals;
 
 void ignore_what_can_be() {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE}) ::signal(signal, SIG_IGN);
