@@ -28,7 +28,7 @@ int version_number(std::string_view text) {
 
 }  // namespace
 
-std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_jumps) {
+std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_jumps, bool confirmed) {
   std::vector<engine::finding> findings;
   const auto version = field(info, "redis_version");  // Valkey too says which Redis it is compatible with
   if (!version.empty() && version_number(version) < 602) {
@@ -55,6 +55,13 @@ std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_
   }
   if (field(info, "aof_last_write_status") == "err" || field(info, "rdb_last_bgsave_status") == "err") {
     findings.push_back({"the server could not write to its disk", "look into the server's log", 2});
+  }
+  const auto replicas = field(info, "connected_slaves");
+  if (!replicas.empty() && replicas != "0" && !confirmed) {
+    findings.push_back({"nobody waits until one of the replicas (" + std::string{replicas} + ") has a grant",
+                        "a failover may forget a lock that somebody holds; with ?replicas=1 in the URI only what a "
+                        "replica has confirmed counts, at the cost of a round trip more",
+                        1});
   }
   if (clock_jumps > 0) {
     findings.push_back({"the server's clock has jumped " + std::to_string(clock_jumps) + " times since we connected",
@@ -105,7 +112,7 @@ void compare_clocks(examination& e) {
 
 }  // namespace
 
-void examine_all(deployment& d, engine::reply<std::vector<engine::finding>> back) {
+void examine_all(deployment& d, bool confirmed, engine::reply<std::vector<engine::finding>> back) {
   const auto e = std::make_shared<examination>();
   e->back = std::move(back);
   const auto servers = d.masters();
@@ -113,13 +120,13 @@ void examine_all(deployment& d, engine::reply<std::vector<engine::finding>> back
   e->several = servers.size() > 1;
   e->awaited = servers.size();
   for (connection* s : servers) {
-    s->command("INFO", {}, [e, s](const received& r) {
+    s->command("INFO", {}, [e, s, confirmed](const received& r) {
       e->sent = r.sent;
       e->look_at(s->clock(), r.came);
       if (r.wrong != nullptr)
         e->add(*s, {{"it does not answer: " + r.wrong->words, "see whether it runs and who may use it", 3}});
       else
-        e->add(*s, examine(r.words.empty() ? std::string_view{} : r.words[0], s->clock().jumps()));
+        e->add(*s, examine(r.words.empty() ? std::string_view{} : r.words[0], s->clock().jumps(), confirmed));
       if (--e->awaited > 0) return;
       if (!e->several && r.wrong != nullptr) return e->back({r.sent, *r.wrong});
       compare_clocks(*e);

@@ -10,10 +10,10 @@
 
 namespace tyer::redis {
 
-// Severity: 1 good to know, 2 weakens a promise, 3 locks do not work.
-std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_jumps);
+// Severity: 1 good to know, 2 weakens a promise, 3 locks do not work. confirmed: `?replicas=` asks the replicas.
+std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_jumps, bool confirmed);
 
 // Every master, and whether their clocks agree.
-void examine_all(deployment&, engine::reply<std::vector<engine::finding>>);
+void examine_all(deployment&, bool confirmed, engine::reply<std::vector<engine::finding>>);
 
 }  // namespace tyer::redis

@@ -301,7 +301,9 @@ void redis_engine::lift(const target& t, std::uint64_t part, reply<fate> back) {
   servers_->call(scripts_.lift, commands_.lift(t, part), parsed<fate>(std::move(back), parse_fate));
 }
 
-void redis_engine::diagnose(reply<std::vector<tyer::engine::finding>> back) { examine_all(*servers_, std::move(back)); }
+void redis_engine::diagnose(reply<std::vector<tyer::engine::finding>> back) {
+  examine_all(*servers_, confirms_, std::move(back));
+}
 
 // kind, id, and for `a` the reason. The channel is open to everybody on the server, so anything may come.
 void redis_engine::on_message(std::string_view text) {

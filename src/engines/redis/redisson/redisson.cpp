@@ -230,7 +230,7 @@ void redisson_engine::ask(std::string_view name, std::string_view reason, reply<
 void redisson_engine::diagnose(reply<std::vector<tyer::engine::finding>> back) {
   connection_.command("INFO", {}, [this, back = std::move(back)](const received& r) mutable {
     if (r.wrong != nullptr) return back({r.sent, *r.wrong});
-    back({r.sent, examine(first(r), connection_.clock().jumps())});
+    back({r.sent, examine(first(r), connection_.clock().jumps(), true)});
   });
 }
 

@@ -1,0 +1,28 @@
+// Waiting that Ctrl-C ends, so that a command can tidy up behind it.
+#pragma once
+
+#include "base/exit_code.hpp"
+
+#include <chrono>
+
+namespace cli {
+
+// While it lives SIGINT, SIGTERM and SIGHUP end wait() and nothing else. One at a time.
+class signals {
+ public:
+  signals();
+  signals(const signals&) = delete;
+  signals& operator=(const signals&) = delete;
+  ~signals();
+
+  // Until wake(), a signal, or the end of that time. False: a signal has come, now or before.
+  bool wait(std::chrono::milliseconds at_most);
+
+  // From any thread. One that comes before wait() is not lost.
+  void wake() noexcept;
+
+  // As a shell calls it: 128 and the number of the signal.
+  exit_code code() const noexcept;
+};
+
+}  // namespace cli
