@@ -90,6 +90,12 @@ std::string shortened(std::string_view text, int columns_max) {
   return columns_max > 0 ? out + "…" : std::string{};
 }
 
+std::string short_address(std::string_view address) {
+  const auto more = std::ranges::count(address, ',');
+  auto text = plain(address.substr(0, address.find(',')));
+  return more == 0 ? text : text + " and " + std::to_string(more) + " more";
+}
+
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
     const auto c = first_of(text);
