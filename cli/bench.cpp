@@ -5,6 +5,7 @@
 #include "text/duration.hpp"
 #include "text/figures.hpp"
 #include "text/json.hpp"
+#include "text/plain.hpp"
 #include "text/progress.hpp"
 #include "text/table.hpp"
 
@@ -108,7 +109,8 @@ exit_code bench(session& s, const options& o) {
            {shown_exactly(r.cycles.at(0.99))},
            {std::to_string(static_cast<long>(r.per_second))}});
   }
-  std::cout << "lock and unlock, each caller a lock of its own, at " << engine << "\n\n" << t.text(s.screen());
+  std::cout << "lock and unlock, each caller a lock of its own, at " << short_address(engine) << "\n\n"
+            << t.text(s.screen());
   return exit_code::ok;
 }
 

@@ -37,7 +37,7 @@ exit_code ls(session& s, const options& o) {
     print(all);
   } else if (locks.empty()) {
     std::cerr << "no locks" << (o.prefix.empty() ? "" : " that begin with " + plain(o.prefix)) << " at "
-              << admin.address() << '\n';
+              << short_address(admin.address()) << '\n';
   } else {
     std::cout << locks_table(locks).text(s.screen());
   }

@@ -79,7 +79,7 @@ exit_code until_the_end(const options& o, signals& bell, const std::function<mil
 // A screen is drawn anew at each change and, since ages go on, from time to time.
 exit_code on_screen(session& s, const options& o, signals& bell, const std::function<std::string()>& picture) {
   const live_screen screen;
-  const auto where = s.admin().address();
+  const auto where = short_address(s.admin().address());
   return until_the_end(o, bell, [&] {
     screen.draw(s.screen().in(tone::faint, where + "  " + clock_time() + "  Ctrl-C ends") + "\n\n" + picture(),
                 s.screen().height());

@@ -1,6 +1,7 @@
 #include "base/session.hpp"
 
 #include "base/trouble.hpp"
+#include "text/plain.hpp"
 #include "text/progress.hpp"
 
 #include <utility>
@@ -35,7 +36,7 @@ tyer::client session::open(tyer::client_options with) {
 
 void session::reach(tyer::client& c) {
   const auto where = tyer::admin{c}.address();
-  const progress waiting{terminal_, [&] { return "connecting to " + where; }};
+  const progress waiting{terminal_, [&] { return "connecting to " + short_address(where); }};
   const auto why = c.wait_ready(options_.connect_timeout, std::nothrow);
   if (!why) return;
   const bool named = why.words.find(where) != why.words.npos;

@@ -75,7 +75,7 @@ void look_at_clocks(session& s, report& r) {
   const own_clock ours;
   const auto all = offsets(s);
   if (all.empty()) {
-    r.fine("this engine does not tell its clock, and locks do not need it");
+    r.fine("this engine has no one clock that it could tell");
   } else {
     judge(r, all);
   }

@@ -9,8 +9,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <memory>
+#include <vector>
 
 namespace cli {
 
@@ -49,9 +52,10 @@ void print_text(session& s, const report& r) {
     const auto padded = head + std::string(text_at - head.size(), ' ');
     std::cout << screen.in(t, padded) << wrapped(plain(text), width, text_at, text_at) << '\n';
   };
-  for (const auto& c : r.checks) {
-    line(c.fine ? "ok" : word_for(c.level), tone_of(c), c.what);
-    if (!c.advice.empty()) line("", tone::plain, "→ " + c.advice);
+  for (auto c = r.checks.begin(); c != r.checks.end(); ++c) {
+    line(c->fine ? "ok" : word_for(c->level), tone_of(*c), c->what);
+    const bool said_below = c + 1 != r.checks.end() && c->advice == (c + 1)->advice;  // for another server
+    if (!c->advice.empty() && !said_below) line("", tone::plain, "→ " + c->advice);
   }
   if (r.has_errors()) std::cout << '\n' << screen.in(tone::bad, "Not fit for locks as it is.") << '\n';
 }
@@ -72,17 +76,34 @@ void print_json(const report& r) {
   print(j);
 }
 
+// What is found is told with the worst first, and of several servers together: there is one thing to do about it.
+void gather(std::vector<check>& checks) {
+  const auto found = std::ranges::stable_partition(checks, &check::fine);
+  std::vector<check> sorted;
+  while (!found.empty() && sorted.size() < found.size()) {
+    const check* next = nullptr;
+    for (const check& c : found) {
+      const bool taken = std::ranges::any_of(sorted, [&](const check& x) { return x.advice == c.advice; });
+      if (!taken && (next == nullptr || c.level > next->level)) next = &c;
+    }
+    const auto advice = next->advice;
+    std::ranges::copy_if(found, std::back_inserter(sorted), [&](const check& c) { return c.advice == advice; });
+  }
+  std::ranges::copy(sorted, found.begin());
+}
+
 exit_code examine(session& s, const options& o) {
   report r;
   s.client();  // which must be reached before anything else
   const auto admin = s.admin();
   r.engine = admin.address();
   r.server = admin.server();
-  r.fine("reached " + r.engine + (r.server.version.empty() ? "" : ", version " + r.server.version));
+  r.fine("reached " + short_address(r.engine) + (r.server.version.empty() ? "" : ", version " + r.server.version));
   look_at_round_trips(s, r, o.ttl);
   look_at_clocks(s, r);
   look_at_engine(s, r);
   look_at_permissions(s, r);
+  gather(r.checks);
   s.json() ? print_json(r) : print_text(s, r);
   return r.has_errors() ? exit_code::no : exit_code::ok;
 }

@@ -2,6 +2,7 @@
 
 #include <wchar.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 
@@ -87,6 +88,12 @@ std::string shortened(std::string_view text, int columns_max) {
     text.remove_prefix(c.bytes);
   }
   return columns_max > 0 ? out + "…" : std::string{};
+}
+
+std::string short_address(std::string_view address) {
+  const auto more = std::ranges::count(address, ',');
+  auto text = plain(address.substr(0, address.find(',')));
+  return more == 0 ? text : text + " and " + std::to_string(more) + " more";
 }
 
 bool is_utf8(std::string_view text) {

@@ -16,6 +16,9 @@ int columns(std::string_view plain_text);
 // At most so many columns; what is cut is shown by an ellipsis.
 std::string shortened(std::string_view plain_text, int columns_max);
 
+// An engine's address for a line of text: the first server, and how many more there are.
+std::string short_address(std::string_view address);
+
 // For JSON: UTF-8 with every other byte replaced by U+FFFD.
 std::string valid_utf8(std::string_view text);
 bool is_utf8(std::string_view text);
