@@ -4,12 +4,12 @@
 #include <tyer/acquirable.hpp>
 #include <tyer/client.hpp>
 #include <tyer/hold.hpp>
+#include <tyer/observation.hpp>
 #include <tyer/options.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <source_location>
 #include <stop_token>
@@ -19,10 +19,6 @@
 namespace tyer {
 inline namespace v1 {
 
-namespace detail {
-class observation_state;
-}  // namespace detail
-
 // Who leads, as the engine sees it. A term that is listed may be over by the time it is read.
 struct leadership {
   std::uint64_t term =
@@ -30,21 +26,6 @@ struct leadership {
   std::string note;   // what the leader wants others to see: `lock_options::note`
   std::string owner;  // host, pid, label and call site, for people
   std::chrono::milliseconds remaining{};  // of its lease
-};
-
-// Looks on for as long as it lives. Stops when destroyed; a callback under way is waited for, unless it is the one that
-// destroys it.
-class TYER_EXPORT observation {
- public:
-  observation() noexcept = default;
-  observation(observation&&) noexcept;
-  observation& operator=(observation&&) noexcept;
-  ~observation();
-
- private:
-  friend class leader;
-  explicit observation(std::shared_ptr<detail::observation_state> s) noexcept;
-  std::shared_ptr<detail::observation_state> state_;
 };
 
 // An election: whoever is elected leads for a term, until it resigns, dies, or its lease ends.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tyer/acquirable.hpp>
+#include <tyer/admin.hpp>
 #include <tyer/client.hpp>
 #include <tyer/clock.hpp>
 #include <tyer/error.hpp>
@@ -13,6 +14,7 @@
 #include <tyer/leader.hpp>
 #include <tyer/multi_mutex.hpp>
 #include <tyer/mutex.hpp>
+#include <tyer/observation.hpp>
 #include <tyer/options.hpp>
 #include <tyer/recursive_mutex.hpp>
 #include <tyer/semaphore.hpp>

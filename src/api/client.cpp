@@ -2,6 +2,7 @@
 #include "api/open.hpp"
 #include "core/clock.hpp"
 #include "core/name.hpp"
+#include "core/owner.hpp"
 #include "core/uri.hpp"
 #include "engine/table.hpp"
 
@@ -24,9 +25,8 @@ using namespace std::chrono_literals;
 std::string describe_owner(const client_options& options) {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '?';
-  std::string label = options.label.empty() ? std::string{program_invocation_short_name} : options.label;
-  std::ranges::replace(label, '\n', ' ');  // what is behind a line break is the note of a lock
-  return std::string{host.data()} + " pid " + std::to_string(::getpid()) + " " + label.substr(0, 64);
+  return core::owner_identity(host.data(), static_cast<std::uint64_t>(::getpid()),
+                              options.label.empty() ? std::string_view{program_invocation_short_name} : options.label);
 }
 
 void check(const client_options& options) {

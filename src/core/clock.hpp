@@ -4,6 +4,7 @@
 #include <tyer/clock.hpp>
 #include <tyer/export.hpp>
 
+#include <chrono>
 #include <functional>
 
 namespace tyer::core {
@@ -16,6 +17,9 @@ class TYER_EXPORT clock {
   // True if time passes by itself, so that a thread may sleep until a time. A thread on a clock that stands still waits
   // for a wake-up instead.
   virtual bool flows() const noexcept = 0;
+
+  // For people to read, and for nothing else: it may jump.
+  virtual std::chrono::system_clock::time_point wall() const noexcept { return std::chrono::system_clock::now(); }
 };
 
 class TYER_EXPORT boot_clock final : public clock {

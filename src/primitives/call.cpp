@@ -134,4 +134,21 @@ told<engine::page> show_blocking(house& h, std::string name) {
       h, [&](engine::reply<engine::page> reply) { h.show(std::move(name), std::move(reply), house::then::waits); });
 }
 
+told<engine::page> list_blocking(house& h, std::string prefix, std::string cursor, std::uint32_t limit) {
+  return wait_for_engine<engine::page>(h, [&](engine::reply<engine::page> reply) {
+    h.list(std::move(prefix), std::move(cursor), limit, std::move(reply), house::then::waits);
+  });
+}
+
+told<core::fate> evict_blocking(house& h, engine::entry which, std::string reason) {
+  return wait_for_engine<core::fate>(h, [&](engine::reply<core::fate> reply) {
+    h.evict(std::move(which), std::move(reason), std::move(reply), house::then::waits);
+  });
+}
+
+told<std::vector<engine::finding>> diagnose_blocking(house& h) {
+  return wait_for_engine<std::vector<engine::finding>>(
+      h, [&](engine::reply<std::vector<engine::finding>> reply) { h.diagnose(std::move(reply), house::then::waits); });
+}
+
 }  // namespace tyer::primitives

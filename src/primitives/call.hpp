@@ -14,6 +14,7 @@
 #include <source_location>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace tyer::primitives {
 
@@ -70,5 +71,8 @@ struct told {
 };
 told<std::uint32_t> ask_blocking(house& h, std::string name, std::string reason);
 told<engine::page> show_blocking(house& h, std::string name);
+told<engine::page> list_blocking(house& h, std::string prefix, std::string cursor, std::uint32_t limit);
+told<core::fate> evict_blocking(house& h, engine::entry which, std::string reason);
+told<std::vector<engine::finding>> diagnose_blocking(house& h);
 
 }  // namespace tyer::primitives

@@ -1,5 +1,6 @@
 #include "runtime/desk.hpp"
 
+#include "core/owner.hpp"
 #include "core/token.hpp"
 #include "runtime/failures.hpp"
 #include "runtime/hold_state.hpp"
@@ -11,22 +12,6 @@ namespace tyer::runtime {
 using core::fate;
 using lease::acquire;
 using phase = detail::hold_state::phase;
-
-namespace {
-
-// Stored with the hold, for people: "shop-7 pid 812 shop order.cc:87", and the user's note on a line of its own.
-std::string owner_of(const spec& what, const std::source_location& where) {
-  std::string_view file = where.file_name();
-  if (const auto at = file.rfind('/'); at != std::string_view::npos) file.remove_prefix(at + 1);
-  const std::string line = std::to_string(where.line());
-  std::string text;
-  text.reserve(what.owner.size() + file.size() + line.size() + what.note.size() + 3);
-  text.append(what.owner).append(1, ' ').append(file).append(1, ':').append(line);
-  if (!what.note.empty()) text.append(1, '\n').append(what.note);
-  return text;
-}
-
-}  // namespace
 
 desk::desk(engine::engine& e, const core::clock& c, core::id_source& ids, watcher& w, const limits& l, door* d)
     : engine_(e),
@@ -141,7 +126,8 @@ void desk::begin(lane& l) {
   t.how = l.what->how;
   t.home = &l;
   ++l.tickets;
-  t.owner = owner_of(*l.what, first.where);
+  const auto& where = first.where;
+  t.owner = core::owner_text(l.what->owner, where.file_name(), where.line(), clock_.wall(), l.what->note);
   l.standing = &t;
   tickets_.emplace(t.who, std::move(fresh));
   act(t, t.acquiring()->start(clock_.now()));

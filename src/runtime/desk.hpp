@@ -72,6 +72,9 @@ class desk final : public engine::events {
   // For people and observers: what the engine says about a name.
   void ask(std::string_view name, std::string_view reason, engine::reply<std::uint32_t> told);
   void show(std::string_view name, engine::reply<engine::page> told);
+  void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, engine::reply<engine::page> told);
+  void evict(const engine::target& which, std::string_view reason, engine::reply<core::fate> told);
+  void diagnose(engine::reply<std::vector<engine::finding>> told);
   void observe(std::shared_ptr<observer> o);
   void forget(const std::shared_ptr<observer>& o);
 
@@ -189,6 +192,9 @@ class desk final : public engine::events {
   void act(ticket& t, lease::release::verb v);
   void erase(ticket& t);
   lane* detach(ticket& t) noexcept;
+
+  template <class T>
+  engine::reply<T> relay(engine::reply<T> told);
 
   double jitter() noexcept;
   std::unique_lock<door> come_in() { return door_ != nullptr ? std::unique_lock{*door_} : std::unique_lock<door>{}; }

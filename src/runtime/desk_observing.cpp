@@ -1,4 +1,4 @@
-// The desk and those who only want to know: who holds a name, who waits for it, and to ask for it back.
+// The desk and those who only want to know: who holds a name, who waits for it, and to ask for it back or take it.
 #include "runtime/desk.hpp"
 #include "runtime/failures.hpp"
 
@@ -13,20 +13,39 @@ engine::failure closed_now() { return {core::why::not_sent, make_error_code(errc
 
 }  // namespace
 
-void desk::ask(std::string_view name, std::string_view reason, engine::reply<std::uint32_t> told) {
-  if (closed_) return told({clock_.now(), closed_now()});
-  engine_.ask(name, reason, [this, told = std::move(told)](engine::outcome<std::uint32_t>&& o) mutable {
+// Hands the engine's answer on, from inside the door.
+template <class T>
+engine::reply<T> desk::relay(engine::reply<T> told) {
+  return [this, told = std::move(told)](engine::outcome<T>&& o) mutable {
     const auto in = come_in();
     told(std::move(o));
-  });
+  };
+}
+
+void desk::ask(std::string_view name, std::string_view reason, engine::reply<std::uint32_t> told) {
+  if (closed_) return told({clock_.now(), closed_now()});
+  engine_.ask(name, reason, relay(std::move(told)));
 }
 
 void desk::show(std::string_view name, engine::reply<engine::page> told) {
   if (closed_) return told({clock_.now(), closed_now()});
-  engine_.show(name, [this, told = std::move(told)](engine::outcome<engine::page>&& o) mutable {
-    const auto in = come_in();
-    told(std::move(o));
-  });
+  engine_.show(name, relay(std::move(told)));
+}
+
+void desk::list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
+                engine::reply<engine::page> told) {
+  if (closed_) return told({clock_.now(), closed_now()});
+  engine_.list(prefix, cursor, limit, relay(std::move(told)));
+}
+
+void desk::evict(const engine::target& which, std::string_view reason, engine::reply<core::fate> told) {
+  if (closed_) return told({clock_.now(), closed_now()});
+  engine_.evict(which, reason, relay(std::move(told)));
+}
+
+void desk::diagnose(engine::reply<std::vector<engine::finding>> told) {
+  if (closed_) return told({clock_.now(), closed_now()});
+  engine_.diagnose(relay(std::move(told)));
 }
 
 void desk::observe(std::shared_ptr<observer> o) {

@@ -143,6 +143,23 @@ void house::show(std::string name, engine::reply<engine::page> told, then next) 
   submit([name = std::move(name), told = std::move(told)](desk& d) mutable { d.show(name, std::move(told)); }, next);
 }
 
+void house::list(std::string prefix, std::string cursor, std::uint32_t limit, engine::reply<engine::page> told,
+                 then next) {
+  submit([prefix = std::move(prefix), cursor = std::move(cursor), limit,
+          told = std::move(told)](desk& d) mutable { d.list(prefix, cursor, limit, std::move(told)); },
+         next);
+}
+
+void house::evict(engine::entry which, std::string reason, engine::reply<core::fate> told, then next) {
+  submit([which = std::move(which), reason = std::move(reason), told = std::move(told)](
+             desk& d) mutable { d.evict({which.who, which.name, which.how}, reason, std::move(told)); },
+         next);
+}
+
+void house::diagnose(engine::reply<std::vector<engine::finding>> told, then next) {
+  submit([told = std::move(told)](desk& d) mutable { d.diagnose(std::move(told)); }, next);
+}
+
 void house::observe(std::shared_ptr<observer> o) {
   submit([o = std::move(o)](desk& d) { d.observe(o); }, then::goes);
 }
@@ -270,6 +287,7 @@ void house::up(const engine::server_facts& facts) {
   std::lock_guard lock{state_mutex_};
   ready_ = true;
   trouble_ = {};
+  told_ = {facts, parts_.clock->wall()};
   state_changed_.notify_all();
 }
 
@@ -292,6 +310,11 @@ tyer::failure house::wait_ready(std::chrono::milliseconds at_most) {
   if (closed()) return errc::closed;
   if (ready_) return {};
   return trouble_ ? trouble_ : tyer::failure{errc::unavailable};
+}
+
+house::told_facts house::facts() {
+  const std::lock_guard lock{state_mutex_};
+  return told_;
 }
 
 bool house::close(std::chrono::milliseconds at_most) {

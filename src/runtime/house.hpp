@@ -60,6 +60,10 @@ class house final : public std::enable_shared_from_this<house>, private engine::
 
   void ask(std::string name, std::string reason, engine::reply<std::uint32_t> told, then next = then::goes);
   void show(std::string name, engine::reply<engine::page> told, then next = then::goes);
+  void list(std::string prefix, std::string cursor, std::uint32_t limit, engine::reply<engine::page> told,
+            then next = then::goes);
+  void evict(engine::entry which, std::string reason, engine::reply<core::fate> told, then next = then::goes);
+  void diagnose(engine::reply<std::vector<engine::finding>> told, then next = then::goes);
   void observe(std::shared_ptr<observer> o);
   void forget(std::shared_ptr<observer> o);
 
@@ -75,6 +79,14 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   void complete(std::function<void()> f);
 
   tyer::failure wait_ready(std::chrono::milliseconds at_most);
+
+  // What the engine told when it was last connected, and when that was. Nothing before it was.
+  struct told_facts {
+    engine::server_facts facts;
+    std::chrono::system_clock::time_point when;
+  };
+  told_facts facts();
+
   bool close(std::chrono::milliseconds at_most);
 
   // After fork, in the child: nothing here may be touched.
@@ -169,6 +181,7 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   bool drained_ = false;
   bool shut_ = false;
   tyer::failure trouble_;
+  told_facts told_;
 
   std::thread thread_;
 };

@@ -1,0 +1,38 @@
+#include "base/trouble.hpp"
+
+namespace cli {
+
+namespace {
+
+std::string advice_for(const std::error_code& why) {
+  if (why == tyer::errc::unavailable) return "See whether the server runs and is reached from here: tyer doctor";
+  if (why == tyer::errc::refused) return "See what this login may do: tyer doctor";
+  if (why == tyer::errc::no_engine)
+    return "This tyer was built without that engine; `tyer version` lists those it has.";
+  if (why == tyer::errc::name_conflict) return "Use another name or another --prefix, or remove what lies there.";
+  return {};
+}
+
+}  // namespace
+
+exit_code code_of(const std::error_code& why) noexcept {
+  using tyer::errc;
+  if (why == errc::unavailable || why == errc::unknown) return exit_code::unreachable;
+  if (why == errc::refused || why == errc::name_conflict || why == errc::over_limit || why == errc::unsupported) {
+    return exit_code::refused;
+  }
+  if (why == errc::invalid_uri || why == errc::invalid_name || why == errc::invalid_option || why == errc::no_engine) {
+    return exit_code::usage;
+  }
+  if (why == errc::lost) return exit_code::lost;
+  if (why == errc::timed_out) return exit_code::not_acquired;
+  return exit_code::failed;
+}
+
+trouble trouble_of(const tyer::failure& why, const std::string& doing) {
+  const std::string before = doing.empty() ? "" : doing + ": ";
+  const std::string words = why.words.empty() ? why.code.message() : why.code.message() + ": " + why.words;
+  return {code_of(why.code), before + words, advice_for(why.code)};
+}
+
+}  // namespace cli

@@ -1,0 +1,19 @@
+// Every command there is: one function, one file each.
+#pragma once
+
+#include "base/command.hpp"
+
+namespace cli {
+
+command ls_command();
+command show_command();
+command watch_command();
+command wait_command();
+command break_command();
+command doctor_command();
+command bench_command();
+command completions_command();
+command man_command();
+command version_command();
+
+}  // namespace cli

@@ -1,0 +1,38 @@
+// tyer completions: what the shell completes.
+#include "help/completions.hpp"
+
+#include "base/session.hpp"
+#include "commands.hpp"
+
+#include <iostream>
+#include <memory>
+
+namespace cli {
+
+namespace {
+
+exit_code completions(session& s, const std::string& shell) {
+  const auto& pages = s.pages();
+  std::cout << (shell == "bash"  ? bash_completions(pages)
+                : shell == "zsh" ? zsh_completions(pages)
+                                 : fish_completions(pages));
+  return exit_code::ok;
+}
+
+}  // namespace
+
+command completions_command() {
+  return {.name = "completions",
+          .summary = "Print what makes a shell complete commands, options and names of locks",
+          .details = "Names of locks are asked from the engine that TYER_URL or the configuration file names.",
+          .examples = {{"source <(tyer completions bash)", "in ~/.bashrc"},
+                       {"source <(tyer completions zsh)", "in ~/.zshrc, behind compinit"},
+                       {"tyer completions fish | source", "in ~/.config/fish/config.fish"}},
+          .prepare = [](CLI::App& app) -> action {
+            auto shell = std::make_shared<std::string>();
+            app.add_option("SHELL", *shell, "Which shell")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+            return [shell](session& s) { return completions(s, *shell); };
+          }};
+}
+
+}  // namespace cli

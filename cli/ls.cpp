@@ -1,0 +1,83 @@
+// tyer ls: which locks there are.
+#include "base/session.hpp"
+#include "commands.hpp"
+#include "show.hpp"
+#include "text/duration.hpp"
+#include "text/entries.hpp"
+#include "text/json.hpp"
+#include "text/plain.hpp"
+#include "text/progress.hpp"
+#include "text/table.hpp"
+
+#include <iostream>
+#include <memory>
+
+namespace cli {
+
+namespace {
+
+struct options {
+  std::string prefix;
+  bool names = false;
+};
+
+exit_code ls(session& s, const options& o) {
+  const auto admin = s.admin();
+  const auto locks = [&] {
+    const progress looking{s.screen(), [] { return "looking through the locks"; }};
+    return list_all(admin, o.prefix);
+  }();
+  if (o.names) {
+    for (const auto& l : locks) std::cout << plain(l.name) << '\n';
+  } else if (s.json()) {
+    json all = {{"locks", json::array()}};
+    for (const auto& l : locks) all["locks"].push_back(lock_json(l));
+    print(all);
+  } else if (locks.empty()) {
+    std::cerr << "no locks" << (o.prefix.empty() ? "" : " that begin with " + plain(o.prefix)) << " at "
+              << admin.address() << '\n';
+  } else {
+    std::cout << locks_table(locks).text(s.screen());
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+table locks_table(const std::vector<lock>& locks) {
+  table t{{{"NAME", false, 12}, {"STATE"}, {"BY", false, 12}, {"AGE", true}, {"LEFT", true}, {"WAITING", true}}};
+  for (const auto& l : locks) {
+    const auto waiters = waiting(l.all);
+    const bool held = waiters < l.all.size();
+    const auto& first = l.all.front();
+    t.add({{plain(l.name), tone::bold},
+           {state(l.all), held ? tone::good : tone::plain},
+           {held ? who(first) : "-"},
+           {held ? age(first) : "-"},
+           {held ? left(first) : "-"},
+           {waiters == 0 ? "-" : std::to_string(waiters), waiters == 0 ? tone::faint : tone::warning}});
+  }
+  return t;
+}
+
+command ls_command() {
+  return {
+      .name = "ls",
+      .summary = "List the locks that are held or waited for",
+      .details =
+          "One line for each lock: what state it is in, who holds it, since when it was asked for, how much of its "
+          "lease is left if nobody renews it, and how many wait. With several holders the first is shown; "
+          "`tyer show NAME` shows all.\n\n"
+          "A listing is no snapshot: a lock that is taken or given back meanwhile may be missing.",
+      .examples = {{"tyer ls", "all locks of the prefix"},
+                   {"tyer ls order/", "those whose names begin with order/"},
+                   {"tyer ls --json | jq -r '.locks[] | select(.waiting > 10) | .name'", "those with a long queue"}},
+      .prepare = [](CLI::App& app) -> action {
+        auto o = std::make_shared<options>();
+        app.add_option("PREFIX", o->prefix, "Only names that begin with this");
+        app.add_flag("--names", o->names, "Print the names only, one on each line");
+        return [o](session& s) { return ls(s, *o); };
+      }};
+}
+
+}  // namespace cli

@@ -1,0 +1,122 @@
+// `tyer`: distributed locks from the shell.
+#include "base/command.hpp"
+#include "base/session.hpp"
+#include "base/trouble.hpp"
+#include "help/page.hpp"
+#include "text/duration.hpp"
+#include "text/plain.hpp"
+
+#include <tyer/error.hpp>
+
+#include <clocale>
+#include <csignal>
+#include <iostream>
+#include <map>
+
+namespace cli {
+
+namespace {
+
+constexpr const char* about = "Distributed locks for programs, cron jobs and people at a shell";
+
+constexpr const char* more =
+    "The engine is named by --url, by TYER_URL in the environment, or in the configuration file:\n\n"
+    "  # ~/.config/tyer/config\n"
+    "  url = redis://127.0.0.1:6379\n"
+    "  prefix = shop:\n"
+    "  url.prod = rediss://locks.example.net   # tyer --url prod ls\n\n"
+    "Names of locks are any text. What the engine says is shown with control characters made visible. Durations are "
+    "written like 500ms, 30s, 5m, 2h.";
+
+void add_common(CLI::App& app, common_options& o) {
+  app.add_option("--url", o.engine.url,
+                 "The engine, as redis://HOST:PORT, or the name that the configuration file has for it; else TYER_URL")
+      ->type_name("URL");
+  app.add_option("--prefix", o.engine.prefix, "Put before every name at the engine; else what the URL says, or tyer:")
+      ->type_name("TEXT");
+  app.add_option("--config", o.engine.config, "Read this instead of ~/.config/tyer/config")->type_name("FILE");
+  app.add_flag("--json", o.json, "Print JSON, as docs/schemas say; one object, or one on each line where it goes on");
+  app.add_option("--color", o.colour, "When to use colours; NO_COLOR in the environment means never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->default_str("auto");
+  add_duration(app, "--connect-timeout", o.connect_timeout, "How long the engine may take to answer at first");
+}
+
+// To stderr, in one form: what is wrong, and what to do about it.
+exit_code complain(exit_code code, std::string_view what, std::string_view advice = {}) {
+  std::cerr << "tyer: " << plain(what) << '\n';
+  if (!advice.empty()) std::cerr << advice << '\n';
+  return code;
+}
+
+exit_code complain(const trouble& t) { return complain(t.code(), t.what(), t.advice()); }
+
+std::string called(const CLI::App& app) {
+  for (const CLI::App* sub : app.get_subcommands()) return "tyer " + sub->get_name();
+  return "tyer";
+}
+
+exit_code show_help(const CLI::App& app, const manual& pages) {
+  for (const CLI::App* sub : app.get_subcommands()) {
+    if (const page* p = pages.find(sub->get_name())) {
+      std::cout << as_text(*p, terminal{}.width());
+      return exit_code::ok;
+    }
+  }
+  std::cout << as_text(pages.overview, terminal{}.width());
+  return exit_code::ok;
+}
+
+exit_code carry_out(const action& what, session& s) {
+  try {
+    return what(s);
+  } catch (const trouble& t) {
+    return complain(t);
+  } catch (const tyer::error& e) {
+    return complain(trouble_of(tyer::failure{e.code(), e.words()}));
+  } catch (const std::exception& e) {
+    return complain(exit_code::failed, e.what());
+  }
+}
+
+exit_code run(int argc, char** argv) {
+  CLI::App app{about, "tyer"};
+  app.footer(more);
+  app.set_help_flag("-h,--help", "Print this help");
+  app.require_subcommand(1);
+  common_options options;
+  add_common(app, options);
+
+  std::map<const CLI::App*, action> actions;
+  const auto commands = all_commands();
+  for (const auto& c : commands) {
+    CLI::App* sub = app.add_subcommand(c.name, c.summary);
+    sub->set_help_flag();  // the one of tyer itself, which --help behind the command reaches too
+    sub->fallthrough();
+    actions[sub] = c.prepare(*sub);
+  }
+  const auto pages = make_manual(app, commands);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return show_help(app, pages);
+  } catch (const CLI::ParseError& e) {
+    if (argc == 1) return std::cerr << as_text(pages.overview, 80), exit_code::usage;
+    return complain(exit_code::usage, e.what(), "See `" + called(app) + " --help`.");
+  }
+  session s{options, pages};
+  return carry_out(actions.at(app.get_subcommands().front()), s);
+}
+
+}  // namespace
+
+}  // namespace cli
+
+int main(int argc, char** argv) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");  // what is printed is UTF-8, whatever the terminal was told
+  std::signal(SIGPIPE, SIG_DFL);
+  const int code = static_cast<int>(cli::run(argc, argv));
+  std::cout.flush();
+  return std::cout.good() ? code : static_cast<int>(cli::exit_code::failed);
+}

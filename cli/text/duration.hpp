@@ -1,0 +1,27 @@
+// Durations as people write and read them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cli {
+
+// "500ms", "30s", "1m30s", "2h", "1d"; 0 needs no unit. Nothing else, and no number without one.
+std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
+
+// An option of that kind, which says what is wrong with a value.
+CLI::Option* add_duration(CLI::App& app, const std::string& names, std::chrono::milliseconds& value,
+                          const std::string& description);
+CLI::Option* add_duration(CLI::App& app, const std::string& names, std::optional<std::chrono::milliseconds>& value,
+                          const std::string& description);
+
+// Two units at most: "340 ms", "12.3 s", "4 m 20 s", "3 h 5 m", "2 d 4 h".
+std::string shown(std::chrono::milliseconds d);
+// "0.31 ms", "12.5 ms"
+std::string shown_exactly(std::chrono::nanoseconds d);
+
+}  // namespace cli

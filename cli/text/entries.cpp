@@ -1,0 +1,98 @@
+#include "text/entries.hpp"
+
+#include "text/duration.hpp"
+#include "text/plain.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace cli {
+
+namespace {
+
+const std::string not_known = "-";
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::string count(std::size_t n, const char* one, const char* many) {
+  return std::to_string(n) + ' ' + (n == 1 ? one : many);
+}
+
+}  // namespace
+
+std::string who(const tyer::lock_entry& e) {
+  const auto& o = e.owner;
+  if (o.host.empty()) return o.text.empty() ? "not known" : plain(first_line(o.text));
+  return plain(o.host) + " pid " + std::to_string(o.pid) + (o.label.empty() ? "" : ' ' + plain(o.label));
+}
+
+std::string where(const tyer::lock_entry& e) { return e.owner.site.empty() ? not_known : plain(e.owner.site); }
+
+std::string age(const tyer::lock_entry& e) {
+  if (!e.owner.since) return not_known;
+  const auto d = std::chrono::system_clock::now() - *e.owner.since;
+  return shown(std::max(std::chrono::duration_cast<std::chrono::milliseconds>(d), std::chrono::milliseconds::zero()));
+}
+
+std::string left(const tyer::lock_entry& e) { return shown(e.remaining); }
+
+std::string how(const tyer::lock_entry& e) {
+  switch (e.mode) {
+    case tyer::lock_mode::exclusive: return "exclusive";
+    case tyer::lock_mode::shared: return "shared";
+    case tyer::lock_mode::permit: break;
+  }
+  if (e.slots.empty()) return "permit";
+  std::string text = e.slots.size() == 1 ? "slot" : "slots";
+  for (const auto s : e.slots) text += (&s == &e.slots.front() ? " " : ", ") + std::to_string(s);
+  return text;
+}
+
+std::string token(const tyer::lock_entry& e) { return e.token ? std::to_string(*e.token) : not_known; }
+
+std::size_t waiting(const entries& all) {
+  return static_cast<std::size_t>(std::ranges::count_if(all, &tyer::lock_entry::waiting));
+}
+
+std::string state(const entries& of_one_name) {
+  const auto waiters = waiting(of_one_name);
+  const auto holders = of_one_name.size() - waiters;
+  if (holders == 0) return "free";
+  switch (of_one_name.front().mode) {
+    case tyer::lock_mode::exclusive: return "held";
+    case tyer::lock_mode::shared: return "shared by " + std::to_string(holders);
+    case tyer::lock_mode::permit: break;
+  }
+  std::size_t permits = 0;
+  for (const auto& e : of_one_name) permits += e.waiting ? 0 : std::max<std::size_t>(e.slots.size(), 1);
+  return count(permits, "permit", "permits");
+}
+
+std::vector<lock> by_name(entries all) {
+  std::map<std::string, lock> found;
+  for (auto& e : all) {
+    auto& l = found[e.name];
+    l.name = e.name;
+    const bool known = e.id && std::ranges::any_of(l.all, [&](const auto& x) { return x.id == e.id; });
+    if (!known) l.all.push_back(std::move(e));
+  }
+  std::vector<lock> sorted;
+  for (auto& [name, l] : found) {
+    std::ranges::stable_partition(l.all, [](const auto& e) { return !e.waiting; });
+    sorted.push_back(std::move(l));
+  }
+  return sorted;
+}
+
+std::vector<lock> list_all(const tyer::admin& admin, const std::string& prefix) {
+  entries all;
+  std::string cursor;
+  do {
+    auto page = admin.list(prefix, cursor, 1000);
+    std::ranges::move(page.entries, std::back_inserter(all));
+    cursor = std::move(page.cursor);
+  } while (!cursor.empty());
+  return by_name(std::move(all));
+}
+
+}  // namespace cli

@@ -1,0 +1,111 @@
+#include "text/plain.hpp"
+
+#include <wchar.h>
+
+#include <cstdint>
+#include <cstdio>
+
+namespace cli {
+
+namespace {
+
+struct character {
+  std::size_t bytes = 1;
+  char32_t code = 0;
+  bool valid = false;
+};
+
+// The first of a text that is not empty. Overlong forms and surrogates are not valid.
+character first_of(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto lead = byte(0);
+  if (lead < 0x80) return {1, lead, true};
+  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return {};
+  char32_t code = lead & (0xff >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return {};
+    code = code << 6 | (byte(i) & 0x3f);
+  }
+  constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < least[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return {};
+  return {length, code, true};
+}
+
+// Of one character, in the locale that main() has set; nothing for those that nobody should see.
+int width_of(char32_t code) {
+  const bool turns = code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+                     (code >= 0x2066 && code <= 0x2069);
+  return turns ? -1 : ::wcwidth(static_cast<wchar_t>(code));
+}
+
+std::string escaped(const character& c, std::string_view text) {
+  char out[16];
+  if (c.code < 0x80 || !c.valid) {
+    std::snprintf(out, sizeof out, "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(text[0])));
+  } else {
+    std::snprintf(out, sizeof out, "\\u{%x}", static_cast<unsigned>(c.code));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string plain(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto c = first_of(text);
+    if (c.valid && width_of(c.code) >= 0 && c.code != 0) {
+      out += text.substr(0, c.bytes);
+    } else {
+      out += escaped(c, text);
+    }
+    text.remove_prefix(c.bytes);
+  }
+  return out;
+}
+
+int columns(std::string_view text) {
+  int sum = 0;
+  while (!text.empty()) {
+    const auto c = first_of(text);
+    if (c.valid) sum += std::max(width_of(c.code), 0);
+    text.remove_prefix(c.bytes);
+  }
+  return sum;
+}
+
+std::string shortened(std::string_view text, int columns_max) {
+  if (columns(text) <= columns_max) return std::string{text};
+  std::string out;
+  int used = 1;  // the ellipsis
+  while (!text.empty()) {
+    const auto c = first_of(text);
+    used += c.valid ? std::max(width_of(c.code), 0) : 1;
+    if (used > columns_max) break;
+    out += text.substr(0, c.bytes);
+    text.remove_prefix(c.bytes);
+  }
+  return columns_max > 0 ? out + "…" : std::string{};
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const auto c = first_of(text);
+    if (!c.valid) return false;
+    text.remove_prefix(c.bytes);
+  }
+  return true;
+}
+
+std::string valid_utf8(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto c = first_of(text);
+    out += c.valid ? text.substr(0, c.bytes) : "\xef\xbf\xbd";
+    text.remove_prefix(c.bytes);
+  }
+  return out;
+}
+
+}  // namespace cli

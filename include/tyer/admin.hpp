@@ -1,0 +1,138 @@
+// Locks as people see them: who holds what, who waits, and how to break it. The `tyer` command line is made of this.
+#pragma once
+
+#include <tyer/client.hpp>
+#include <tyer/error.hpp>
+#include <tyer/export.hpp>
+#include <tyer/hold_id.hpp>
+#include <tyer/observation.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tyer {
+inline namespace v1 {
+
+enum class lock_mode : std::uint8_t { exclusive, shared, permit };
+
+// Who it is, in the owner's own words: a help for people, no proof of anything. Whoever may write to the engine can write
+// any bytes here; do not print them to a terminal as they are.
+struct lock_owner {
+  std::string text;  // all of it, as the engine has it; the rest is empty where it is not in the form that Tyer writes
+
+  std::string host;
+  std::uint64_t pid = 0;
+  std::string label;                                           // client_options::label, or the program's name
+  std::string site;                                            // "order.cc:87": where the lock was asked for
+  std::string note;                                            // lock_options::note
+  std::optional<std::chrono::system_clock::time_point> since;  // asked for, by the owner's own clock
+};
+
+// One hold, or one place in the queue. By the time it is read it may be over.
+struct lock_entry {
+  std::string name;
+
+  // As hold::id() and hold::token() when the engine granted it: hand-offs inside the holder's client are not seen from
+  // outside. The id of no hold: another library's. No token: it waits, or the engine has none.
+  hold_id id;
+  std::optional<std::uint64_t> token;
+
+  bool waiting = false;
+  std::uint32_t place = 0;  // in the queue: 1 is next. 0: it holds the lock, or this is of list(), which does not say
+  lock_mode mode = lock_mode::exclusive;
+  std::chrono::milliseconds remaining{};  // of its lease, or of its place, if nobody hears from it any more
+  std::vector<std::uint32_t> slots;       // of permits
+  lock_owner owner;
+};
+
+struct lock_page {
+  std::vector<lock_entry> entries;
+  std::string cursor;  // for the next page; empty: that was all
+};
+
+enum class severity : std::uint8_t { note, advice, warning, error };
+
+struct finding {
+  severity level = severity::note;
+  std::string what;
+  std::string advice;  // what to do about it
+};
+
+struct server_info {
+  std::string id, version;                                     // as the server calls itself; may be empty
+  std::chrono::system_clock::time_point told;                  // when we were connected and it told, by our own clock
+  std::optional<std::chrono::system_clock::time_point> clock;  // what its clock showed then, to within a round trip
+};
+
+// What the engine can do, in the mode that the URI asks for.
+struct abilities {
+  bool queue = false;       // first come, first served; else whoever comes first when it is free
+  bool shared = false;      // shared_mutex
+  bool permits = false;     // semaphore
+  bool tokens = false;      // hold::token()
+  bool push = false;        // waiters are woken and holders told, without polling
+  bool conversion = false;  // upgrade and downgrade
+  bool lock_delay = false;  // lock_options::lock_delay
+  bool owners = false;      // keeps who holds a lock and where
+  std::chrono::milliseconds ttl_min{};
+};
+
+// Looks at the locks of a client's engine and prefix.
+//
+//   tyer::admin admin{client};
+//   for (const auto& e : admin.show("order/42")) std::cout << e.owner.host << ' ' << e.owner.site << '\n';
+//
+// Nothing here takes a lock or waits for one. Each call asks the engine once and throws tyer::error, or tells `why` and
+// gives an empty answer.
+//
+// Thread safety: everything may be called from any thread.
+// Lifetimes: keeps what it needs of the client alive; after client::close() every call fails with errc::closed.
+class TYER_EXPORT admin {
+ public:
+  explicit admin(const client& of) noexcept;
+
+  // Everybody who holds the name, and then those who wait for it, the next one first.
+  std::vector<lock_entry> show(std::string_view name) const;
+  std::vector<lock_entry> show(failure& why, std::string_view name) const noexcept;
+
+  // All names that begin with `prefix`, page by page: give the cursor of the page before. A page has about `limit` names
+  // and may have none. The pages of one listing may show an entry twice or, if it comes or goes meanwhile, not at all.
+  lock_page list(std::string_view prefix = {}, std::string_view cursor = {}, std::uint32_t limit = 100) const;
+  lock_page list(failure& why, std::string_view prefix = {}, std::string_view cursor = {},
+                 std::uint32_t limit = 100) const noexcept;
+
+  // Takes the lock, or the place in the queue, from exactly that entry, never from the one who came after. False: it was
+  // not there any more. Its owner is told by lost(), and goes on working until it hears of it: ask first (client::ask).
+  // errc::unsupported for what another library holds.
+  bool evict(const lock_entry& which, std::string_view reason = {}) const;
+  bool evict(failure& why, const lock_entry& which, std::string_view reason = {}) const noexcept;
+
+  // What is wrong with the engine, or with how it is set up.
+  std::vector<finding> diagnose() const;
+  std::vector<finding> diagnose(failure& why) const noexcept;
+
+  // As the engine told when it was last connected. Waits for that, at most for client_options::request_timeout.
+  server_info server() const;
+  server_info server(failure& why) const noexcept;
+
+  // From the URI alone.
+  abilities can() const;
+  std::string address() const;  // scheme, hosts and ports: never a password
+
+  // Tells everybody now, and then whenever somebody comes, goes, or gets the lock; a renewal is no change. Runs on a thread
+  // of the client, one call at a time. Engines that push tell at once; `every` is how often one looks in any case.
+  observation watch(std::string_view name, std::function<void(const std::vector<lock_entry>&)> changed,
+                    std::chrono::milliseconds every = std::chrono::seconds{1}) const;
+
+ private:
+  std::shared_ptr<detail::client_state> state_;
+};
+
+}  // namespace v1
+}  // namespace tyer

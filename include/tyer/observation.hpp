@@ -1,0 +1,32 @@
+// Looking on while a lock changes hands.
+#pragma once
+
+#include <tyer/export.hpp>
+
+#include <memory>
+
+namespace tyer {
+inline namespace v1 {
+
+namespace detail {
+class observation_state;
+}  // namespace detail
+
+// Looks on for as long as it lives. Stops when destroyed; a callback under way is waited for, unless it is the one that
+// destroys it.
+class TYER_EXPORT observation {
+ public:
+  observation() noexcept = default;
+  observation(observation&&) noexcept;
+  observation& operator=(observation&&) noexcept;
+  ~observation();
+
+ private:
+  friend class leader;
+  friend class admin;
+  explicit observation(std::shared_ptr<detail::observation_state> s) noexcept;
+  std::shared_ptr<detail::observation_state> state_;
+};
+
+}  // namespace v1
+}  // namespace tyer

@@ -1,0 +1,49 @@
+// Telling what an observer has seen, one thing at a time, on the thread where completions run, and never after it was stopped.
+#pragma once
+
+#include "runtime/house.hpp"
+#include "runtime/observer.hpp"
+
+#include <tyer/observation.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace tyer {
+inline namespace v1 {
+namespace detail {
+
+class observation_state : public std::enable_shared_from_this<observation_state> {
+ public:
+  // Looks at what there is, on the desk's thread. Gives what to tell of it, or nothing if it is as before.
+  using look = std::function<std::function<void()>(const engine::page&)>;
+
+  observation_state(std::shared_ptr<runtime::house> h, look l) : home_(std::move(h)), look_(std::move(l)) {}
+
+  void start(std::string name, std::chrono::milliseconds every);
+  void stop();
+
+ private:
+  void on_look(const engine::page& p);
+  void tell();
+
+  std::shared_ptr<runtime::house> home_;
+  look look_;
+  std::shared_ptr<runtime::observer> observer_;
+
+  std::mutex mutex_;
+  std::condition_variable idle_;
+  std::deque<std::function<void()>> untold_;
+  bool stopped_ = false, telling_ = false;
+  std::thread::id teller_;
+};
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace tyer
