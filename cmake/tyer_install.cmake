@@ -11,6 +11,11 @@ if(PROJECT_VERSION_MAJOR EQUAL 0)
 endif()
 set(TYER_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/tyer)
 
+if(TYER_INSTALL)
+  # All that `cmake --install` needs built, and none of the tests.
+  add_custom_target(tyer_installable)
+endif()
+
 # tyer_library(TARGET alias EXPORT set ROOMS room... LINKS target... PRIVATE_LINKS target...)
 function(tyer_library target alias)
   cmake_parse_arguments(L "" "EXPORT" "ROOMS;LINKS;PRIVATE_LINKS" ${ARGN})
@@ -30,6 +35,7 @@ function(tyer_library target alias)
     install(TARGETS ${target} EXPORT ${L_EXPORT}
             LIBRARY COMPONENT tyer_runtime NAMELINK_COMPONENT tyer_development
             ARCHIVE COMPONENT tyer_development)
+    add_dependencies(tyer_installable ${target})
     install(EXPORT ${L_EXPORT} NAMESPACE tyer:: DESTINATION ${TYER_PACKAGE_DIR} COMPONENT tyer_development)
   endif()
 endfunction()
@@ -62,14 +68,17 @@ macro(tyer_component name)
     tyer_library(tyer_${name}_engine ${name} EXPORT tyer-${name}-targets ROOMS ${name} LINKS tyer
                  PRIVATE_LINKS ${C_LINKS})
     set_target_properties(tyer_${name}_engine PROPERTIES OUTPUT_NAME tyer_${name})
-    # The table of engines refers to the entry point only weakly; this is what keeps the component in the program.
-    target_link_options(tyer_${name}_engine INTERFACE LINKER:--undefined=tyer_engine_${name})
-
+    # The table of engines refers to the entry point only weakly; the link options are what keeps the component in the
+    # program: an archive by its entry point, a shared library even where the linker drops what nothing refers to.
     set(TYER_PC_NAME ${name})
     set(TYER_PC_TITLE ${C_TITLE})
-    set(TYER_PC_LIBS "-ltyer_${name} -ltyer -pthread")
-    if(NOT BUILD_SHARED_LIBS)
-      string(JOIN " " TYER_PC_LIBS ${TYER_PC_LIBS} ${C_ARCHIVE_LINKS})
+    if(BUILD_SHARED_LIBS)
+      target_link_options(tyer_${name}_engine INTERFACE
+                          LINKER:--push-state,--no-as-needed,$<TARGET_FILE:tyer::${name}>,--pop-state)
+      set(TYER_PC_LIBS "-Wl,--push-state,--no-as-needed,-ltyer_${name},--pop-state -ltyer -pthread")
+    else()
+      target_link_options(tyer_${name}_engine INTERFACE LINKER:--undefined=tyer_engine_${name})
+      string(JOIN " " TYER_PC_LIBS -Wl,--undefined=tyer_engine_${name} -ltyer_${name} -ltyer -pthread ${C_ARCHIVE_LINKS})
       string(APPEND TYER_COMPONENTS_FIND "set(tyer_${name}_finds ${C_ARCHIVE_FINDS})\n")
     endif()
     tyer_pkg_config(tyer-component tyer-${name})

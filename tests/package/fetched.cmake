@@ -1,6 +1,7 @@
 # cmake -D WANTED=redis -D SOURCE=… -D WORK=… -P fetched.cmake
 #
 # A project with Tyer inside it by FetchContent, with one engine only; then what that project installs.
+cmake_minimum_required(VERSION 3.22)
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/linked.cmake)
 string(REPLACE "," ";" COMPONENTS "${COMPONENTS}")
@@ -21,7 +22,7 @@ endforeach()
 set(prefix ${WORK}/prefix)
 file(REMOVE_RECURSE ${WORK})
 set(configure ${CMAKE_COMMAND} -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_BUILD_TYPE=${BUILD_TYPE})
-run(${configure} -S ${HERE}/fetched -B ${WORK} -D TYER_SOURCE=${SOURCE} -D USER=${HERE}/user -D WANTED=${WANTED}
+run(${configure} -S ${HERE}/fetched -B ${WORK} -D TYER_SOURCE=${SOURCE} -D WANTED=${WANTED}
     -D TYER_INSTALL=ON ${engines})
 run(${CMAKE_COMMAND} --build ${WORK})
 holds_a_lock(${WORK}/user ${WANTED})

@@ -1,7 +1,8 @@
-# cmake -D BUILD=… -D WORK=… -D USER=… -P installed.cmake
+# cmake -D BUILD=… -D WORK=… -D HERE=… -P installed.cmake
 #
 # Installs the build into an empty prefix, moves it elsewhere, and uses it from there as a stranger would, with nothing of
 # the source tree on any path: with no component, with each alone, and with all.
+cmake_minimum_required(VERSION 3.22)
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/linked.cmake)
 string(REPLACE "," ";" COMPONENTS "${COMPONENTS}")
@@ -17,8 +18,20 @@ if(SANITIZE)
 endif()
 set(LIBRARIES ${prefix}/${LIBDIR})
 set(ENV{LD_LIBRARY_PATH} ${LIBRARIES})
-set(configure ${CMAKE_COMMAND} -S ${USER} -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER}
+set(configure ${CMAKE_COMMAND} -S ${HERE}/user -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER}
     -D CMAKE_BUILD_TYPE=${BUILD_TYPE} -D CMAKE_CXX_FLAGS=${sanitize})
+
+# ---- the command line, with its papers
+if(CLI)
+  run(${prefix}/bin/tyer version)
+  expect("tyer ")
+  foreach(file man/man1/tyer.1.gz man/man1/tyer-ls.1.gz bash-completion/completions/tyer zsh/vendor-completions/_tyer
+               fish/vendor_completions.d/tyer.fish)
+    if(NOT EXISTS ${prefix}/share/${file})
+      message(FATAL_ERROR "share/${file} was not installed")
+    endif()
+  endforeach()
+endif()
 
 # ---- find_package
 set(cases none ${COMPONENTS} all)
@@ -54,7 +67,7 @@ if(PKG_CONFIG)
   set(ENV{PKG_CONFIG_PATH} ${LIBRARIES}/pkgconfig)
   run(${PKG_CONFIG} --cflags tyer)
   separate_arguments(flags UNIX_COMMAND "${output}")
-  run(${COMPILER} ${sanitize} ${flags} -c ${USER}/user.cpp -o ${WORK}/user.o)
+  run(${COMPILER} ${sanitize} ${flags} -c ${HERE}/user/user.cpp -o ${WORK}/user.o)
   foreach(case IN ITEMS none ${COMPONENTS})
     set(package tyer-${case})
     set(wanted ${case})
