@@ -26,34 +26,33 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(TYER_DEB_VERSION ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
 set(runtime_package libtyer${TYER_SOVERSION})
 
-set(what "Locks that processes on several machines share, kept in Redis, Valkey or\n"
-         "etcd. Every hold has a fencing token and a deadline that can be trusted,\n"
-         "and says when it is lost.")
-string(JOIN "" what ${what})
+string(CONCAT what "Locks that processes on several machines share, kept in Redis, Valkey or\n"
+                   "etcd. Every hold has a fencing token and a deadline that can be trusted,\n"
+                   "and says when it is lost.")
 
 # tyer_deb(component PACKAGE name SECTION section TEXT "...")
 set(CPACK_COMPONENTS_ALL "")
 macro(tyer_deb component)
-  cmake_parse_arguments(D "" "PACKAGE;SECTION;TITLE;TEXT" "" ${ARGN})
+  cmake_parse_arguments(D "" "PACKAGE;SECTION;TEXT" "" ${ARGN})
   list(APPEND CPACK_COMPONENTS_ALL ${component})
   string(TOUPPER ${component} D_KEY)
   set(CPACK_DEBIAN_${D_KEY}_PACKAGE_NAME ${D_PACKAGE})
   set(CPACK_DEBIAN_${D_KEY}_PACKAGE_SECTION ${D_SECTION})
-  set(CPACK_DEBIAN_${D_KEY}_DESCRIPTION "distributed locks for C++20: ${D_TITLE}\n${what}\n.\n${D_TEXT}")
+  set(CPACK_DEBIAN_${D_KEY}_DESCRIPTION "${what}\n.\n${D_TEXT}")
   install(FILES ${PROJECT_BINARY_DIR}/debian/copyright ${PROJECT_BINARY_DIR}/debian/changelog.Debian.gz
           DESTINATION share/doc/${D_PACKAGE} COMPONENT ${component} EXCLUDE_FROM_ALL)
 endmacro()
 
-tyer_deb(tyer_runtime PACKAGE ${runtime_package} SECTION libs TITLE "shared libraries"
+tyer_deb(tyer_runtime PACKAGE ${runtime_package} SECTION libs
          TEXT "These are the libraries that programs run with.")
 set(CPACK_DEBIAN_TYER_RUNTIME_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/debian/triggers)
 
-tyer_deb(tyer_development PACKAGE libtyer-dev SECTION libdevel TITLE "development files"
+tyer_deb(tyer_development PACKAGE libtyer-dev SECTION libdevel
          TEXT "These are the headers, with files for CMake and pkg-config. No other\nlibrary's headers are needed.")
 set(CPACK_DEBIAN_TYER_DEVELOPMENT_PACKAGE_DEPENDS "${runtime_package} (= ${TYER_DEB_VERSION})")
 
 if(TYER_CLI)
-  tyer_deb(tyer_program PACKAGE tyer SECTION utils TITLE "command line"
+  tyer_deb(tyer_program PACKAGE tyer SECTION utils
            TEXT "This is tyer, which runs commands under a lock, shows who holds and\nwaits for what, and finds trouble.")
   set(CPACK_DEBIAN_TYER_PROGRAM_PACKAGE_DEPENDS "${runtime_package} (= ${TYER_DEB_VERSION})")
 endif()

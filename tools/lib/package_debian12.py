@@ -14,7 +14,12 @@ from package_debs import ROOT
 
 A_PROGRAMMERS_MACHINE = ["g++", "cmake", "make"]
 
-NO_BOOST = 'test -z "$(find /usr/include /usr/local/include /opt -path "*boost*" -print -quit)"'
+NO_BOOST = """
+if test -e /usr/include/boost || dpkg-query -W 'libboost*' 2>/dev/null; then
+  echo "there is Boost on the machine that should have none" >&2
+  exit 1
+fi
+"""
 
 WITH_THE_COMMAND_LINE = """
 apt-get -q update
