@@ -5,6 +5,9 @@
 
 namespace cli {
 
+command run_command();
+command try_command();
+command elect_command();
 command ls_command();
 command show_command();
 command watch_command();

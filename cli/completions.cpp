@@ -4,6 +4,8 @@
 #include "base/session.hpp"
 #include "commands.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <iostream>
 #include <memory>
 

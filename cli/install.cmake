@@ -1,27 +1,24 @@
-# Where the command line goes, with its manual pages and what shells complete: all made by the program itself, from the
-# text of --help.
+# Where the command line goes, with its manual pages and what shells complete. All of it OPTIONAL: who has built the
+# libraries only may install them.
 if(NOT TYER_INSTALL)
   return()
 endif()
-set(made ${CMAKE_CURRENT_BINARY_DIR}/share)
-file(MAKE_DIRECTORY ${made})
+set(packed_dir ${CMAKE_CURRENT_BINARY_DIR}/man1)
 add_custom_command(
-  OUTPUT ${made}/made
-  COMMAND ${CMAKE_COMMAND} -E rm -rf man1
-  COMMAND tyer_cli man --all man1
-  COMMAND sh -c "gzip -9n man1/*.1"
-  COMMAND tyer_cli completions bash > tyer
-  COMMAND tyer_cli completions zsh > _tyer
-  COMMAND tyer_cli completions fish > tyer.fish
-  COMMAND ${CMAKE_COMMAND} -E touch made
-  WORKING_DIRECTORY ${made}
-  DEPENDS tyer_cli
+  OUTPUT ${packed_dir}/tyer.1.gz
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${packed_dir}
+  COMMAND ${CMAKE_COMMAND} -E copy_directory ${man_dir} ${packed_dir}
+  COMMAND sh -c "gzip -9n ${packed_dir}/*.1"
+  DEPENDS ${man_dir}/tyer.1
   VERBATIM)
-add_custom_target(tyer_cli_share ALL DEPENDS ${made}/made)
-add_dependencies(tyer_installable tyer_cli tyer_cli_share)
+add_custom_target(tyer_cli_man ALL DEPENDS ${packed_dir}/tyer.1.gz)
+add_dependencies(tyer_cli_man tyer_cli_pages)
+add_dependencies(tyer_installable tyer_cli tyer_cli_pages tyer_cli_man)
 
-install(TARGETS tyer_cli COMPONENT tyer_program)
-install(DIRECTORY ${made}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT tyer_program)
-install(FILES ${made}/tyer DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tyer_program)
-install(FILES ${made}/_tyer DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT tyer_program)
-install(FILES ${made}/tyer.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT tyer_program)
+set(share ${CMAKE_INSTALL_DATADIR})
+set(optionally COMPONENT tyer_program OPTIONAL)
+install(TARGETS tyer_cli ${optionally})
+install(DIRECTORY ${packed_dir} DESTINATION ${CMAKE_INSTALL_MANDIR} ${optionally})
+install(FILES ${completion_dir}/bash DESTINATION ${share}/bash-completion/completions RENAME tyer ${optionally})
+install(FILES ${completion_dir}/zsh DESTINATION ${share}/zsh/vendor-completions RENAME _tyer ${optionally})
+install(FILES ${completion_dir}/fish DESTINATION ${share}/fish/vendor_completions.d RENAME tyer.fish ${optionally})

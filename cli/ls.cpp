@@ -9,6 +9,8 @@
 #include "text/progress.hpp"
 #include "text/table.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <iostream>
 #include <memory>
 

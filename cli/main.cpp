@@ -8,6 +8,8 @@
 
 #include <tyer/error.hpp>
 
+#include <CLI/CLI.hpp>
+
 #include <clocale>
 #include <csignal>
 #include <iostream>
@@ -103,7 +105,10 @@ exit_code run(int argc, char** argv) {
     return show_help(app, pages);
   } catch (const CLI::ParseError& e) {
     if (argc == 1) return std::cerr << as_text(pages.overview, 80), exit_code::usage;
-    return complain(exit_code::usage, e.what(), "See `" + called(app) + " --help`.");
+    const auto extra = app.remaining();
+    const bool unknown = app.get_subcommands().empty() && !extra.empty();
+    return complain(exit_code::usage, unknown ? "there is no command '" + extra.front() + "'" : e.what(),
+                    "See `" + called(app) + " --help`.");
   }
   session s{options, pages};
   return carry_out(actions.at(app.get_subcommands().front()), s);

@@ -3,6 +3,8 @@
 #include "base/trouble.hpp"
 #include "commands.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <filesystem>
 #include <fstream>
 #include <iostream>

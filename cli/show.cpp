@@ -7,6 +7,8 @@
 #include "text/json.hpp"
 #include "text/plain.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <iostream>
 #include <memory>
 

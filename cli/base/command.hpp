@@ -6,11 +6,13 @@
 
 #include "base/exit_code.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <functional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace cli {
 

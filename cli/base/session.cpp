@@ -37,7 +37,9 @@ void session::reach(tyer::client& c) {
   const auto where = tyer::admin{c}.address();
   const progress waiting{terminal_, [&] { return "connecting to " + where; }};
   const auto why = c.wait_ready(options_.connect_timeout, std::nothrow);
-  if (why) throw trouble_of(why, "cannot reach " + where);
+  if (!why) return;
+  const bool named = why.words.find(where) != why.words.npos;
+  throw trouble_of({why.code, why.words}, named ? "" : "cannot reach " + where);
 }
 
 tyer::client& session::client() {

@@ -31,7 +31,7 @@ exit_code code_of(const std::error_code& why) noexcept {
 
 trouble trouble_of(const tyer::failure& why, const std::string& doing) {
   const std::string before = doing.empty() ? "" : doing + ": ";
-  const std::string words = why.words.empty() ? why.code.message() : why.code.message() + ": " + why.words;
+  const std::string words = why.words.empty() ? why.code.message() : why.words;
   return {code_of(why.code), before + words, advice_for(why.code)};
 }
 

@@ -1,5 +1,7 @@
 #include "help/page.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 
 namespace cli {

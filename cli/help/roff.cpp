@@ -1,5 +1,6 @@
 // A page as man(1) reads it, in the macros of man(7).
 #include "help/page.hpp"
+#include "text/wrap.hpp"
 
 #include <tyer/version.hpp>
 
@@ -14,7 +15,7 @@ std::string upper(std::string text) {
   return text;
 }
 
-// A line of text that is no request, and in which a hyphen can be copied as one.
+// Text that is no request, and in which a hyphen can be copied as one.
 std::string text(std::string_view words) {
   std::string out;
   bool line_begins = true;
@@ -32,6 +33,9 @@ std::string text(std::string_view words) {
   return out;
 }
 
+// The same in lines of a decent length.
+std::string filled(std::string_view words) { return text(wrapped(words, 74, 0, 0)); }
+
 std::string bold(std::string_view words) { return "\\fB" + text(words) + "\\fR"; }
 std::string italic(std::string_view words) { return "\\fI" + text(words) + "\\fR"; }
 
@@ -45,11 +49,11 @@ std::string head(const page::item& i) {
 void section(std::string& out, std::string_view title, const std::vector<page::item>& items) {
   if (items.empty()) return;
   out += ".SH " + std::string{title} + '\n';
-  for (const auto& i : items) out += ".TP\n" + head(i) + '\n' + text(i.text) + '\n';
+  for (const auto& i : items) out += ".TP\n" + head(i) + '\n' + filled(i.text) + '\n';
 }
 
 std::string paragraph(const std::string& words) {
-  if (!words.starts_with(' ')) return ".PP\n" + text(words) + '\n';
+  if (!words.starts_with(' ')) return ".PP\n" + filled(words) + '\n';
   return ".PP\n.EX\n" + text(words) + "\n.EE\n";
 }
 
@@ -70,7 +74,7 @@ void see_also(std::string& out, const page& p, const manual& all) {
 
 std::string as_roff(const page& p, const manual& all) {
   const std::string version{tyer::library_version()};
-  std::string out = ".TH " + upper(file_name(p)) + " 1 \"\" \"tyer " + version + "\" \"Tyer\"\n";
+  std::string out = ".TH " + upper(file_name(p)) + " 1 " TYER_CLI_DATE " \"tyer " + version + "\" \"Tyer\"\n";
   out += ".SH NAME\n" + text(file_name(p)) + " \\- " + text(p.summary) + '\n';
   out += ".SH SYNOPSIS\n" + bold(p.title) + ' ' + text(p.usage) + '\n';
   if (!p.details.empty()) {
@@ -83,7 +87,7 @@ std::string as_roff(const page& p, const manual& all) {
   section(out, p.name.empty() ? "OPTIONS" : "OPTIONS OF EVERY COMMAND", p.common);
   section(out, "EXIT STATUS", p.codes);
   if (!p.examples.empty()) out += ".SH EXAMPLES\n";
-  for (const auto& e : p.examples) out += ".TP\n" + bold(e.line) + '\n' + text(e.what) + '\n';
+  for (const auto& e : p.examples) out += ".TP\n" + bold(e.line) + '\n' + filled(e.what) + '\n';
   see_also(out, p, all);
   return out;
 }

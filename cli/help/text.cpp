@@ -1,32 +1,13 @@
 // A page as --help prints it.
 #include "help/page.hpp"
 #include "text/plain.hpp"
+#include "text/wrap.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 namespace cli {
 
 namespace {
-
-// Words as many as fit, each line behind `indent` blanks. The first line begins at `column` already.
-std::string wrapped(std::string_view text, int width, int indent, int column) {
-  std::istringstream words{std::string{text}};
-  std::string out, word;
-  for (bool first = true; words >> word; first = false) {
-    const int length = columns(word);
-    if (!first && column + 1 + length > width) {
-      out += '\n' + std::string(static_cast<std::size_t>(indent), ' ');
-      column = indent;
-    } else if (!first) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += length;
-  }
-  return out;
-}
 
 // A paragraph that is indented is printed as it is.
 std::string paragraph(const std::string& text, int width) {

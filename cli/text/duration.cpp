@@ -1,5 +1,7 @@
 #include "text/duration.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <charconv>
 #include <cstdint>
 #include <cstdio>

@@ -1,12 +1,15 @@
 // Durations as people write and read them.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace cli {
 

@@ -1,0 +1,178 @@
+// tyer break: makes somebody give a lock back.
+#include "base/news.hpp"
+#include "base/session.hpp"
+#include "base/signals.hpp"
+#include "base/trouble.hpp"
+#include "commands.hpp"
+#include "show.hpp"
+#include "text/duration.hpp"
+#include "text/entries.hpp"
+#include "text/json.hpp"
+#include "text/plain.hpp"
+#include "text/progress.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+namespace cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+struct options {
+  std::string name, reason, id;
+  bool now = false, yes = false;
+  milliseconds timeout{30s};
+};
+
+enum class fate { evicted, gave_back, already_gone, still_held };
+
+const char* word_for(fate f) {
+  switch (f) {
+    case fate::evicted: return "evicted";
+    case fate::gave_back: return "gave_back";
+    case fate::already_gone: return "already_gone";
+    case fate::still_held: break;
+  }
+  return "still_held";
+}
+
+struct holder {
+  tyer::lock_entry entry;
+  fate became = fate::still_held;
+};
+
+std::vector<holder> find_holders(const entries& all, const std::string& id) {
+  std::vector<holder> found;
+  for (const auto& e : all) {
+    if (!e.waiting && (id.empty() || e.id.text() == id)) found.push_back({e});
+  }
+  return found;
+}
+
+bool same(const tyer::lock_entry& a, const tyer::lock_entry& b) {
+  return a.id == b.id && a.owner.text == b.owner.text;  // another library's holders have no id
+}
+
+bool among(const tyer::lock_entry& which, const entries& all) {
+  return std::ranges::any_of(all, [&](const auto& e) { return !e.waiting && same(e, which); });
+}
+
+// Exactly what was seen: the next holder came by rights.
+void evict(const tyer::admin& admin, std::vector<holder>& holders, const std::string& reason) {
+  for (auto& h : holders) h.became = admin.evict(h.entry, reason) ? fate::evicted : fate::already_gone;
+}
+
+// True when none of them holds it any more.
+bool note_who_left(std::vector<holder>& holders, const entries& now) {
+  for (auto& h : holders) h.became = among(h.entry, now) ? fate::still_held : fate::gave_back;
+  return std::ranges::none_of(holders, [](const auto& h) { return h.became == fate::still_held; });
+}
+
+// False: interrupted. The holder may take its time, and one that does not listen goes on renewing.
+bool wait_until_given_back(session& s, const options& o, signals& bell, std::vector<holder>& holders) {
+  news told{s.admin(), o.name, bell, 500ms};
+  const auto owner = who(holders.front().entry);
+  const progress waiting{s.screen(), [&] { return "asked " + owner + " for " + o.name + ", waiting"; }};
+  const auto start = steady_clock::now();
+  for (bool gone = false; !gone;) {
+    const auto left = o.timeout - std::chrono::duration_cast<milliseconds>(steady_clock::now() - start);
+    if (left <= 0ms) return true;
+    if (!bell.wait(left)) return false;
+    while (auto now = told.take()) gone = note_who_left(holders, *now);
+  }
+  return true;
+}
+
+void confirm(session& s, const options& o, const entries& all) {
+  if (o.yes) return;
+  if (!s.screen().in_is_terminal() || !s.screen().err_is_terminal()) {
+    throw trouble(exit_code::usage, "breaking a lock must be confirmed, and there is no terminal to ask on",
+                  "Say --yes if you are sure.");
+  }
+  std::cerr << lock_text(o.name, all, terminal{"never"}) << '\n';
+  const char* question =
+      o.now ? "Take it from its holder, who may be at work, at once?" : "Ask its holder to give it back?";
+  if (!confirmed(question)) throw trouble(exit_code::refused, "nothing was done");
+}
+
+exit_code report(session& s, const options& o, const std::vector<holder>& holders, std::uint32_t asked) {
+  const bool all_gone = std::ranges::none_of(holders, [](const auto& h) { return h.became == fate::still_held; });
+  if (s.json()) {
+    json j = {{"name", text_json(o.name)}, {"asked", asked}, {"broken", all_gone}, {"holders", json::array()}};
+    for (const auto& h : holders) {
+      j["holders"].push_back({{"entry", entry_json(h.entry)}, {"outcome", word_for(h.became)}});
+    }
+    print(j);
+  } else {
+    for (const auto& h : holders) {
+      const auto owner = who(h.entry);
+      switch (h.became) {
+        case fate::evicted: std::cout << "taken from " << owner << ", token " << token(h.entry) << '\n'; break;
+        case fate::gave_back: std::cout << owner << " does not hold it any more\n"; break;
+        case fate::already_gone: std::cout << owner << " had given it back already\n"; break;
+        case fate::still_held: std::cout << owner << " still holds it\n"; break;
+      }
+    }
+  }
+  if (all_gone) return exit_code::ok;
+  throw trouble(exit_code::not_acquired, plain(o.name) + " was not given back within " + shown(o.timeout),
+                "Its holder was asked and goes on renewing; stop it, or take the lock from it with --now.");
+}
+
+exit_code break_lock(session& s, const options& o) {
+  signals bell;
+  const auto admin = s.admin();
+  const auto all = admin.show(o.name);
+  auto holders = find_holders(all, o.id);
+  if (holders.empty()) {
+    if (s.json()) return report(s, o, holders, 0), exit_code::no;
+    std::cerr << "tyer: nobody holds " << plain(o.name) << (o.id.empty() ? "" : " with that id") << '\n';
+    return exit_code::no;
+  }
+  confirm(s, o, all);
+  const auto asked = s.client().ask(o.name, o.reason);
+  if (o.now) {
+    evict(admin, holders, o.reason);
+  } else if (!wait_until_given_back(s, o, bell, holders)) {
+    return bell.code();
+  }
+  return report(s, o, holders, asked);
+}
+
+}  // namespace
+
+command break_command() {
+  return {
+      .name = "break",
+      .summary = "Make the holder of a lock give it back",
+      .details =
+          "Asks the holder (its hold::revoked() is requested, with the reason) and waits until it has given the lock "
+          "back or its lease is over. A holder that does not listen goes on renewing: then it exits with 124.\n\n"
+          "With --now the lock is taken at once from exactly the holds that were seen, never from whoever comes next. "
+          "The old holder is told that it has lost the lock, but until it hears of it, it goes on working, and the "
+          "next one is at work already. Only what checks fencing tokens is safe then.\n\n"
+          "Asks for confirmation on a terminal; without one it does nothing unless --yes is given. Exits with 1 if "
+          "nobody holds the lock.",
+      .examples = {{"tyer break deploy --reason 'rollback'", "asks, and waits"},
+                   {"tyer break deploy --reason 'host is gone' --now --yes", "in a script, without mercy"}},
+      .prepare = [](CLI::App& app) -> action {
+        auto o = std::make_shared<options>();
+        app.add_option("NAME", o->name, "The lock")->required();
+        app.add_option("--reason", o->reason, "Why; the holder is told")->required()->type_name("TEXT");
+        app.add_flag("--now", o->now, "Take the lock from its holder at once");
+        app.add_flag("--yes", o->yes, "Do not ask for confirmation");
+        app.add_option("--id", o->id, "Of several holders, only the one with this id")->type_name("ID");
+        add_duration(app, "--timeout", o->timeout, "How long to wait for the holder");
+        return [o](session& s) { return break_lock(s, *o); };
+      }};
+}
+
+}  // namespace cli

@@ -1,0 +1,111 @@
+// tyer doctor: is this engine fit for locks, and are we?
+#include "base/session.hpp"
+#include "commands.hpp"
+#include "doctor/examine.hpp"
+#include "text/duration.hpp"
+#include "text/json.hpp"
+#include "text/plain.hpp"
+#include "text/wrap.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <memory>
+
+namespace cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using doctor::check;
+using doctor::report;
+using tyer::severity;
+
+struct options {
+  std::chrono::milliseconds ttl{10s};
+};
+
+const char* word_for(severity s) {
+  switch (s) {
+    case severity::note: return "note";
+    case severity::advice: return "advice";
+    case severity::warning: return "warning";
+    case severity::error: break;
+  }
+  return "error";
+}
+
+tone tone_of(const check& c) {
+  if (c.fine) return tone::good;
+  if (c.level == severity::error) return tone::bad;
+  return c.level == severity::note ? tone::plain : tone::warning;
+}
+
+void print_text(session& s, const report& r) {
+  constexpr int text_at = 9;
+  const auto& screen = s.screen();
+  const int width = screen.out_is_terminal() ? screen.width() : 80;
+  const auto line = [&](const std::string& head, tone t, const std::string& text) {
+    const auto padded = head + std::string(text_at - head.size(), ' ');
+    std::cout << screen.in(t, padded) << wrapped(plain(text), width, text_at, text_at) << '\n';
+  };
+  for (const auto& c : r.checks) {
+    line(c.fine ? "ok" : word_for(c.level), tone_of(c), c.what);
+    if (!c.advice.empty()) line("", tone::plain, "→ " + c.advice);
+  }
+  if (r.has_errors()) std::cout << '\n' << screen.in(tone::bad, "Not fit for locks as it is.") << '\n';
+}
+
+void print_json(const report& r) {
+  json j = {{"engine", text_json(r.engine)}, {"healthy", !r.has_errors()}};
+  j["server"] = {{"id", text_json(r.server.id)}, {"version", text_json(r.server.version)}};
+  j["clock_offset_ms"] = r.clock_offset ? json(r.clock_offset->count()) : json(nullptr);
+  const auto& f = *r.round_trips;
+  j["round_trip"] = {
+      {"count", f.count()}, {"median_ms", as_ms(f.at(0.5))}, {"p99_ms", as_ms(f.at(0.99))}, {"max_ms", as_ms(f.at(1))}};
+  j["checks"] = json::array();
+  for (const auto& c : r.checks) {
+    j["checks"].push_back({{"level", c.fine ? "ok" : word_for(c.level)},
+                           {"what", text_json(c.what)},
+                           {"advice", c.advice.empty() ? json(nullptr) : text_json(c.advice)}});
+  }
+  print(j);
+}
+
+exit_code examine(session& s, const options& o) {
+  report r;
+  s.client();  // which must be reached before anything else
+  const auto admin = s.admin();
+  r.engine = admin.address();
+  r.server = admin.server();
+  r.fine("reached " + r.engine + (r.server.version.empty() ? "" : ", version " + r.server.version));
+  look_at_round_trips(s, r, o.ttl);
+  look_at_clocks(s, r);
+  look_at_engine(s, r);
+  look_at_permissions(s, r);
+  s.json() ? print_json(r) : print_text(s, r);
+  return r.has_errors() ? exit_code::no : exit_code::ok;
+}
+
+}  // namespace
+
+command doctor_command() {
+  return {
+      .name = "doctor",
+      .summary = "See whether an engine is fit for locks, and say what to do about it",
+      .details =
+          "Reaches the engine and measures round trips; compares them with the ttl you use; compares clocks and looks "
+          "whether one jumps; asks the engine about its version, eviction, persistence and replicas; and tries for "
+          "real, on a lock of its own under tyer-doctor/, whether this login may do all that locking needs.\n\n"
+          "Takes a few seconds. Nobody else's locks are touched. Exits with 1 if there is an error, with 121 if the "
+          "engine cannot be reached.",
+      .examples = {{"tyer doctor", "before the first lock, and when something is odd"},
+                   {"tyer doctor --ttl 2s", "with the ttl that your programs use"}},
+      .prepare = [](CLI::App& app) -> action {
+        auto o = std::make_shared<options>();
+        add_duration(app, "--ttl", o->ttl, "The ttl of your locks, to compare with round trips");
+        return [o](session& s) { return examine(s, *o); };
+      }};
+}
+
+}  // namespace cli

@@ -1,0 +1,36 @@
+// What the doctor has found.
+#pragma once
+
+#include "text/figures.hpp"
+
+#include <tyer/admin.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cli::doctor {
+
+// Something that was looked at: fine, or a finding that says what to do.
+struct check {
+  bool fine = true;
+  tyer::severity level = tyer::severity::note;
+  std::string what, advice;
+};
+
+struct report {
+  std::string engine;
+  tyer::server_info server;
+  std::optional<figures> round_trips;
+  std::optional<std::chrono::milliseconds> clock_offset;  // of the server, against here
+  std::vector<check> checks;
+
+  void fine(std::string what) { checks.push_back({true, tyer::severity::note, std::move(what), {}}); }
+  void found(tyer::severity level, std::string what, std::string advice) {
+    checks.push_back({false, level, std::move(what), std::move(advice)});
+  }
+  bool has_errors() const noexcept;
+};
+
+}  // namespace cli::doctor

@@ -1,0 +1,52 @@
+// The guarded command as the keeper sees it: told to start under a hold, fed with deadlines, and heard of when it has ended.
+#pragma once
+
+#include "guard/note.hpp"
+
+#include <tyer/clock.hpp>
+#include <tyer/hold.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+namespace cli {
+
+class ward {
+ public:
+  struct result {
+    ending how;
+    int number;  // as in word::ended
+  };
+
+  explicit ward(line to_guardian);
+  ~ward();
+
+  // Runs the command once, and returns when all of it is gone. `start_by`: not later than this.
+  result run(const tyer::hold&, std::chrono::milliseconds ttl,
+             std::optional<tyer::lease_clock::time_point> start_by = {});
+
+  // Requested by a signal that came while no command ran.
+  std::stop_token cancelled() const noexcept { return cancel_.get_token(); }
+  int cancelled_by() const noexcept { return signal_; }
+
+ private:
+  void listen(const std::stop_token&);
+  void hear(const note&);
+  void pass_signals_on();
+
+  line line_;
+  int signals_;  // people see our pid with the lock, and may signal it
+  std::stop_source cancel_;
+  std::atomic<int> signal_{0};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<result> ended_;
+  std::jthread listener_;
+};
+
+}  // namespace cli

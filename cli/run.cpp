@@ -1,0 +1,56 @@
+// tyer run: a command under a lock.
+#include "commands.hpp"
+#include "run/keep.hpp"
+#include "run/plan.hpp"
+#include "run/words.hpp"
+#include "text/duration.hpp"
+
+#include <memory>
+
+namespace cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* about_once_per =
+    "With --once-per two starts are never nearer to each other than that, on all machines together, whoever is "
+    "killed when; a start that comes too early is left out, silently and with success. It is at most once, not "
+    "exactly once: a job that is killed is not made up for until the next period. Say a little less than the time "
+    "between two starts of cron, 50m for an hourly job and 23h for a daily one, since cron is not exact. The lock "
+    "NAME:once is its memory: `tyer break --now NAME:once` lets the job start again.";
+
+action prepare(CLI::App& app) {
+  const auto p = std::make_shared<plan>();
+  p->verb = "run";
+  add_common(app, *p);
+  add_permits(app, *p);
+  add_duration(app, "--wait", p->wait, "How long to wait for the lock; else as long as it takes");
+  add_duration(app, "--once-per", p->once_per,
+               "Start at most once in that time, on all machines; does not wait unless told to");
+  app.add_flag("--fail-if-skipped", p->tell_skipped,
+               "With --once-per: end with 124 if it was not started, instead of 0");
+  return [p](session& s) {
+    if (p->once_per && !p->wait) p->wait = 0ms;
+    return run_plan(s, *p);
+  };
+}
+
+}  // namespace
+
+command run_command() {
+  return {
+      .name = "run",
+      .summary = "Run a command while holding a lock",
+      .details = words::paragraphs(
+          {"Waits for the lock, runs the command, and gives the lock back: flock(1), across machines.",
+           words::what_is_promised, words::environment, words::the_end, about_once_per}),
+      .examples = {{"tyer run nightly -- ./backup --all", "one at a time, on all machines"},
+                   {"tyer run nightly --wait 30s -- ./backup", "gives up after 30 seconds, with the code 124"},
+                   {"tyer run render --permits 1/3 -- sh -c 'render --slot $TYER_SLOT'", "three at a time"},
+                   {"tyer run report --once-per 23h -- ./report", "from cron on every machine; one of them does it"}},
+      .prepare = prepare,
+      .usage = words::usage};
+}
+
+}  // namespace cli

@@ -1,0 +1,138 @@
+#include "run/keep.hpp"
+
+#include "base/session.hpp"
+#include "base/trouble.hpp"
+#include "guard/child.hpp"
+#include "guard/guarded.hpp"
+#include "guard/ward.hpp"
+#include "run/once.hpp"
+#include "run/story.hpp"
+#include "text/duration.hpp"
+#include "text/plain.hpp"
+#include "text/progress.hpp"
+
+#include <cstring>
+#include <iostream>
+
+namespace cli {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int code_of_first_signal = 128;
+
+tyer::hold acquire(session& s, const plan& p, const tyer::acquirable& lock, std::stop_token stop) {
+  const progress waiting{s.screen(), [&] { return "waiting for " + p.name; }};
+  if (!p.wait) return lock.acquire(std::move(stop));
+  if (*p.wait == 0ms) return lock.try_acquire();
+  return lock.try_acquire_for(*p.wait, std::move(stop));
+}
+
+// As session::reach, but a signal ends it at once.
+void reach(session& s, tyer::client& c, const std::stop_token& stop) {
+  const auto where = tyer::admin{c}.address();
+  const progress connecting{s.screen(), [&] { return "connecting to " + where; }};
+  const auto until = std::chrono::steady_clock::now() + s.connect_timeout();
+  while (const auto why = c.wait_ready(100ms, std::nothrow)) {
+    if (stop.stop_requested()) throw tyer::error(tyer::errc::cancelled);
+    if (std::chrono::steady_clock::now() >= until) throw trouble_of(why, "cannot reach " + where);
+  }
+}
+
+[[noreturn]] void not_acquired(const plan& p) {
+  const std::string after = *p.wait == 0ms ? "" : " within " + shown(*p.wait);
+  throw trouble(exit_code::not_acquired, p.name + " was not free" + after,
+                "The command was not started. Who has it: tyer show " + plain(p.name));
+}
+
+// Cron sends a mail for every line, so there is one only for a person.
+exit_code skipped(session& s, const plan& p, story& tale, const std::string& why) {
+  tale.skipped();
+  if (s.screen().err_is_terminal())
+    std::cerr << "tyer: not started: " << plain(p.name) << ' ' << why << ", at most once per " << shown(*p.once_per)
+              << '\n';
+  return p.tell_skipped ? exit_code::not_acquired : exit_code::ok;
+}
+
+exit_code code_of_signal(const ward& command) { return passed_on(code_of_first_signal + command.cancelled_by()); }
+
+exit_code code_of(const plan& p, const ward& command, const ward::result& r, story& tale) {
+  switch (r.how) {
+    case ending::by_itself: tale.ended(); return passed_on(code_of_status(r.number));
+    case ending::not_started:
+      throw trouble(passed_on(code_of_failure(r.number)), p.command.front() + ": " + std::strerror(r.number));
+    case ending::too_late:
+      if (command.cancelled_by() != 0) return code_of_signal(command);
+      throw trouble(
+          exit_code::lost, p.name + ": the command was not started: the lock came too late to be of use",
+          "This machine or the engine is too slow for a --ttl of " + shown(p.ttl) + "; give it a longer one.");
+    case ending::stopped: break;
+  }
+  throw trouble(exit_code::lost, "lost " + p.name + " while the command ran; the command has been stopped",
+                "Why it may have been: tyer doctor");
+}
+
+// From waiting until the lock is given back.
+exit_code one_turn(session& s, const plan& p, const tyer::acquirable& lock, ward& command, story& tale) {
+  tyer::hold h = acquire(s, p, lock, command.cancelled());
+  if (!h && p.once_per) return skipped(s, p, tale, "runs already");
+  if (!h) not_acquired(p);
+  tale.acquired(h);
+  std::optional<tyer::lease_clock::time_point> start_by;
+  if (p.once_per) {
+    start_by = take_period(s, p.name, *p.once_per);
+    if (!start_by) return skipped(s, p, tale, "was started already");
+  }
+  const auto result = command.run(h, p.ttl, start_by);
+  tale.over();
+  if (h.release() == tyer::release_outcome::unknown)
+    std::cerr << "tyer: the engine did not confirm that " << plain(p.name) << " was given back; it is free in "
+              << shown(p.ttl) << " at the latest\n";
+  return code_of(p, command, result, tale);
+}
+
+// A leader that was deposed stands again.
+exit_code all_turns(session& s, const plan& p, const tyer::acquirable& lock, ward& command, story& tale) {
+  for (;;) {
+    try {
+      return one_turn(s, p, lock, command, tale);
+    } catch (const trouble& t) {
+      if (!p.again || t.code() != exit_code::lost || command.cancelled().stop_requested()) throw;
+      std::cerr << "tyer: " << plain(t.what()) << "; standing again\n";
+    }
+  }
+}
+
+exit_code keep(session& s, const plan& p, line to_guardian, story& tale) {
+  ward command{std::move(to_guardian)};
+  try {
+    tyer::client c = s.open({.label = "tyer " + p.verb});
+    reach(s, c, command.cancelled());
+    return all_turns(s, p, *lock_of(p, c), command, tale);
+  } catch (const tyer::error& e) {
+    if (e.code() != tyer::errc::cancelled || command.cancelled_by() == 0) throw trouble_of({e.code(), e.words()});
+    return code_of_signal(command);
+  }
+}
+
+}  // namespace
+
+exit_code run_plan(session& s, const plan& p) {
+  check(p);
+  story tale{p.name, s.json()};
+  bool in_front = true;
+  try {
+    const auto code = run_guarded(job_of(p), [&](line to_guardian) {
+      in_front = false;
+      return keep(s, p, std::move(to_guardian), tale);
+    });
+    if (!in_front) tale.tell(code);
+    return code;
+  } catch (const trouble& t) {  // in the front: that the keeper was killed
+    tale.tell(t.code());
+    throw;
+  }
+}
+
+}  // namespace cli

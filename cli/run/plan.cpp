@@ -1,0 +1,120 @@
+#include "run/plan.hpp"
+
+#include "base/trouble.hpp"
+#include "guard/child.hpp"
+#include "run/once.hpp"
+#include "text/duration.hpp"
+#include "text/plain.hpp"
+
+#include <tyer/leader.hpp>
+#include <tyer/mutex.hpp>
+#include <tyer/semaphore.hpp>
+#include <tyer/shared_mutex.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+namespace cli {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr milliseconds ttl_min = 1s, ttl_max = 24h;  // for less the guardian would have to be too quick
+
+// A lock is granted with a third of its ttl left at the least. Before the grace begins there must be time for a renewal.
+milliseconds grace_max(milliseconds ttl) { return ttl / 5; }
+milliseconds grace_of(const plan& p) { return p.grace.value_or(std::min<milliseconds>(2s, grace_max(p.ttl))); }
+
+// From SIGKILL until the last one of many is dead, on a busy machine. The lock's own margin comes on top of it.
+milliseconds margin_of(milliseconds ttl) { return std::clamp<milliseconds>(ttl / 20, 50ms, 1s); }
+
+std::optional<permits> parse_permits(std::string_view text) {
+  permits p;
+  const char* const end = text.data() + text.size();
+  const auto take = std::from_chars(text.data(), end, p.take);
+  if (take.ec != std::errc{} || take.ptr == end || *take.ptr != '/') return {};
+  const auto of = std::from_chars(take.ptr + 1, end, p.of);
+  if (of.ec != std::errc{} || of.ptr != end || p.take < 1 || p.take > p.of) return {};
+  return p;
+}
+
+[[noreturn]] void wrong(const std::string& what, const std::string& advice) {
+  throw trouble(exit_code::usage, what, advice);
+}
+
+void check_command(const std::string& program) {
+  const int why = cannot_start(program);
+  if (why == 0) return;
+  const auto code =
+      code_of_failure(why) == static_cast<int>(exit_code::not_found) ? exit_code::not_found : exit_code::cannot_execute;
+  throw trouble(code, plain(program) + ": " + (code == exit_code::not_found ? "no such command" : std::strerror(why)),
+                "The lock was not taken.");
+}
+
+}  // namespace
+
+void add_common(CLI::App& app, plan& p) {
+  app.add_option("NAME", p.name, "The lock's name")->required();
+  app.add_option("COMMAND", p.command, "What to run, and its words")->required();
+  add_duration(app, "--ttl", p.ttl, "How long the lock outlives this machine; it is renewed every third of it");
+  add_duration(app, "--grace", p.grace,
+               "Between SIGTERM and SIGKILL when the lock ends (2 s, a fifth of the ttl at most)");
+  app.add_flag("--leave", p.leave, "Let processes live on that the command leaves behind when it ends");
+  app.add_option("--note", p.note, "Shown to others with the lock, at most 256 bytes");
+}
+
+void add_permits(CLI::App& app, plan& p) {
+  auto* shared = app.add_flag("--shared", p.shared, "Beside others who share it, and beside nobody who does not");
+  app.add_option_function<std::string>(
+         "--permits",
+         [&p](const std::string& text) {
+           const auto parsed = parse_permits(text);
+           if (!parsed) throw CLI::ValidationError("--permits", "'" + text + "' is not like 1/3: so many of so many");
+           p.take = *parsed;
+         },
+         "So many of so many: 1/3 lets three run at a time")
+      ->type_name("K/N")
+      ->excludes(shared);
+}
+
+void check(const plan& p) {
+  if (p.ttl < ttl_min || p.ttl > ttl_max) wrong("--ttl must be from 1s to 24h", "The default is 10s.");
+  if (grace_of(p) > grace_max(p.ttl)) {
+    wrong("--grace is more than a fifth of --ttl (" + shown(p.ttl) + ")",
+          "Say --ttl " + std::to_string((p.grace->count() * 5 + 999) / 1000) + "s or more, or a shorter --grace.");
+  }
+  if (p.once_per && *p.once_per < period_min) wrong("--once-per must be at least 1s", "");
+  if (p.once_per && *p.once_per > period_max) {
+    wrong(
+        "--once-per must be at most 23h",
+        "For a daily job say 23h: cron starts it a little earlier one day than the day before, and a whole day would\n"
+        "leave out every second run. For longer periods, let the command itself keep the date of its last run.");
+  }
+  check_command(p.command.front());
+}
+
+job job_of(const plan& p) {
+  return {.lock = plain(p.name),
+          .command = p.command,
+          .grace = grace_of(p),
+          .margin = margin_of(p.ttl),
+          .leave = p.leave,
+          .again = p.again};
+}
+
+std::shared_ptr<const tyer::acquirable> lock_of(const plan& p, const tyer::client& c) {
+  const tyer::lock_options with{.ttl = p.ttl, .note = p.note};
+  if (p.elect) return std::make_shared<tyer::leader>(c, p.name, with);
+  if (p.take.of != 0) {
+    return std::make_shared<tyer::acquirable>(tyer::semaphore{c, p.name, p.take.of, with}.permits(p.take.take));
+  }
+  if (!p.shared) return std::make_shared<tyer::mutex>(c, p.name, with);
+  const auto both = std::make_shared<tyer::shared_mutex>(c, p.name, with);
+  return {both, &both->shared()};
+}
+
+}  // namespace cli

@@ -1,0 +1,52 @@
+// What `run`, `try` and `elect` are asked to do.
+#pragma once
+
+#include "guard/job.hpp"
+
+#include <tyer/acquirable.hpp>
+#include <tyer/client.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+struct permits {
+  std::uint32_t take = 0, of = 0;  // 0: it is no semaphore
+};
+
+struct plan {
+  std::string verb;  // run, try or elect
+  std::string name;
+  std::vector<std::string> command;
+  std::chrono::milliseconds ttl{10000};
+  std::optional<std::chrono::milliseconds> wait;  // none: as long as it takes
+  std::optional<std::chrono::milliseconds> grace;
+  std::optional<std::chrono::milliseconds> once_per;
+  std::string note;
+  bool shared = false;
+  permits take;
+  bool leave = false;
+  bool tell_skipped = false;  // by the exit code
+  bool elect = false;         // in an election
+  bool again = false;         // stands again after a loss
+};
+
+// Options that all three have, and the command behind them.
+void add_common(CLI::App&, plan&);
+void add_permits(CLI::App&, plan&);
+
+// Throws trouble: what cannot be meant, and a command that cannot be started.
+void check(const plan&);
+
+job job_of(const plan&);
+
+std::shared_ptr<const tyer::acquirable> lock_of(const plan&, const tyer::client&);
+
+}  // namespace cli

@@ -1,0 +1,109 @@
+// tyer wait: until nobody holds a lock.
+#include "base/news.hpp"
+#include "base/session.hpp"
+#include "base/signals.hpp"
+#include "commands.hpp"
+#include "text/duration.hpp"
+#include "text/entries.hpp"
+#include "text/json.hpp"
+#include "text/plain.hpp"
+#include "text/progress.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+struct options {
+  std::string name;
+  std::optional<milliseconds> timeout;
+};
+
+bool is_free(const entries& all) { return all.size() == waiting(all); }
+
+std::string in_words(const std::string& name, const entries& all) {
+  const auto waiters = waiting(all);
+  std::string text = "waiting for " + name + " to be free";
+  if (!is_free(all)) text += ", held by " + who(all.front());
+  if (waiters > 0) text += ", " + std::to_string(waiters) + " wait for it";
+  return text;
+}
+
+struct outcome {
+  bool free = false, interrupted = false;
+  entries last;
+};
+
+outcome wait_until_free(session& s, const options& o, signals& bell) {
+  const auto admin = s.admin();
+  std::mutex mutex;
+  outcome now{.last = admin.show(o.name)};  // an engine that cannot be asked is told at once
+  now.free = is_free(now.last);
+  news told{admin, o.name, bell, 1s};
+  const progress waiting{s.screen(), [&] {
+                           const std::lock_guard lock{mutex};
+                           return in_words(o.name, now.last);
+                         }};
+  const auto start = steady_clock::now();
+  while (!now.free && !now.interrupted) {
+    auto left = milliseconds::max();
+    if (o.timeout) left = *o.timeout - std::chrono::duration_cast<milliseconds>(steady_clock::now() - start);
+    if (left <= 0ms) break;
+    now.interrupted = !bell.wait(left);
+    while (auto all = told.take()) {
+      const std::lock_guard lock{mutex};
+      now.last = *std::move(all);
+      now.free = is_free(now.last);
+      if (now.free) break;
+    }
+  }
+  return now;
+}
+
+exit_code wait(session& s, const options& o) {
+  signals bell;
+  const auto start = steady_clock::now();
+  const auto end = wait_until_free(s, o, bell);
+  const auto waited = std::chrono::duration_cast<milliseconds>(steady_clock::now() - start);
+  if (end.interrupted && !end.free) return bell.code();
+  if (s.json()) {
+    print({{"name", text_json(o.name)}, {"free", end.free}, {"waited_ms", waited.count()}});
+  } else if (!end.free) {
+    std::cerr << "tyer: " << plain(o.name) << " was not free within " << shown(*o.timeout) << ": held by "
+              << who(end.last.front()) << '\n';
+  }
+  return end.free ? exit_code::ok : exit_code::not_acquired;
+}
+
+}  // namespace
+
+command wait_command() {
+  return {
+      .name = "wait",
+      .summary = "Wait until nobody holds a lock",
+      .details =
+          "Takes nothing: by the time it returns somebody else may have the lock. To do something under the lock use "
+          "`tyer run`.\n\n"
+          "Exits with 0 when nobody holds it, at once if that is so already, and with 124 if it is still held at the "
+          "end of --timeout.",
+      .examples = {{"tyer wait deploy && echo over", "until the deployment is over"},
+                   {"tyer wait deploy --timeout 0", "only looks: 0 if it is free, 124 if it is held"}},
+      .prepare = [](CLI::App& app) -> action {
+        auto o = std::make_shared<options>();
+        app.add_option("NAME", o->name, "The lock")->required();
+        add_duration(app, "--timeout", o->timeout, "Give up after this long; else never");
+        return [o](session& s) { return wait(s, *o); };
+      }};
+}
+
+}  // namespace cli

@@ -1,0 +1,193 @@
+// tyer watch: locks as they change.
+#include "base/news.hpp"
+#include "base/session.hpp"
+#include "base/signals.hpp"
+#include "commands.hpp"
+#include "show.hpp"
+#include "text/duration.hpp"
+#include "text/entries.hpp"
+#include "text/json.hpp"
+#include "text/live.hpp"
+#include "text/plain.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <ctime>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+struct options {
+  std::string name, prefix;
+  milliseconds every{1s};
+  std::optional<milliseconds> during;
+};
+
+std::string clock_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::localtime_r(&now, &parts);
+  char text[16];
+  std::strftime(text, sizeof text, "%H:%M:%S", &parts);
+  return text;
+}
+
+std::string in_a_line(const lock& l) {
+  const auto waiters = waiting(l.all);
+  std::string text = clock_time() + "  " + plain(l.name) + "  " + state(l.all);
+  if (waiters < l.all.size()) text += " by " + who(l.all.front()) + " at " + where(l.all.front());
+  if (waiters > 0) text += ", " + std::to_string(waiters) + " waiting";
+  return text;
+}
+
+json timed(json j) {
+  json t = {{"time", time_json(std::chrono::system_clock::now())}};
+  t.update(j);
+  return t;
+}
+
+void tell(session& s, const lock& l) {
+  if (s.json()) return print(timed(lock_json(l)));
+  std::cout << in_a_line(l) << std::endl;
+}
+
+// Calls `look` until the time is over or somebody interrupts; it says how long to wait for the next.
+exit_code until_the_end(const options& o, signals& bell, const std::function<milliseconds()>& look) {
+  const auto start = steady_clock::now();
+  for (;;) {
+    auto pause = look();
+    if (o.during) {
+      const auto left = *o.during - std::chrono::duration_cast<milliseconds>(steady_clock::now() - start);
+      if (left <= 0ms) return exit_code::ok;
+      pause = std::min(pause, left);
+    }
+    if (!bell.wait(pause)) return exit_code::ok;  // how people end it
+  }
+}
+
+// A screen is drawn anew at each change and, since ages go on, from time to time.
+exit_code on_screen(session& s, const options& o, signals& bell, const std::function<std::string()>& picture) {
+  const live_screen screen;
+  const auto where = s.admin().address();
+  return until_the_end(o, bell, [&] {
+    screen.draw(s.screen().in(tone::faint, where + "  " + clock_time() + "  Ctrl-C ends") + "\n\n" + picture(),
+                s.screen().height());
+    return o.every;
+  });
+}
+
+// An engine that is away for a while is no reason to end; what is shown says so.
+template <class T>
+std::string or_trouble(const tyer::failure& why, const T& text) {
+  return why ? "the engine does not answer: " + plain(why.words.empty() ? why.code.message() : why.words) + '\n'
+             : text();
+}
+
+exit_code watch_one(session& s, const options& o, signals& bell) {
+  const auto admin = s.admin();
+  news told{admin, o.name, bell, o.every};
+  if (s.screen().out_is_terminal() && !s.json()) {
+    return on_screen(s, o, bell, [&] {
+      while (told.take()) {}
+      tyer::failure why;
+      const auto all = admin.show(why, o.name);
+      return or_trouble(why, [&] { return lock_text(o.name, all, s.screen()); });
+    });
+  }
+  return until_the_end(o, bell, [&] {
+    while (auto all = told.take()) tell(s, {o.name, *std::move(all)});
+    return milliseconds{1h};
+  });
+}
+
+// What makes a lock worth telling again: who holds it and how many wait.
+std::string gist(const lock& l) {
+  std::string text = std::to_string(waiting(l.all));
+  for (const auto& e : l.all) {
+    if (!e.waiting) text += ' ' + (e.id ? e.id.text() : e.owner.text);
+  }
+  return text;
+}
+
+void tell_changes(session& s, const std::vector<lock>& now, std::map<std::string, std::string>& before) {
+  std::map<std::string, std::string> after;
+  for (const auto& l : now) {
+    const auto g = after[l.name] = gist(l);
+    const auto old = before.find(l.name);
+    if (old == before.end() || old->second != g) tell(s, l);
+    before.erase(l.name);
+  }
+  for (const auto& [name, g] : before) tell(s, {name, {}});
+  before = std::move(after);
+}
+
+std::vector<lock> look_at_all(const tyer::admin& admin, const std::string& prefix, tyer::failure& why) {
+  try {
+    return list_all(admin, prefix);
+  } catch (const tyer::error& e) {
+    why = {e.code(), e.words()};
+    return {};
+  }
+}
+
+exit_code watch_all(session& s, const options& o, signals& bell) {
+  const auto admin = s.admin();
+  if (s.screen().out_is_terminal() && !s.json()) {
+    return on_screen(s, o, bell, [&] {
+      tyer::failure why;
+      const auto locks = look_at_all(admin, o.prefix, why);
+      return or_trouble(why, [&] { return locks.empty() ? "no locks\n" : locks_table(locks).text(s.screen()); });
+    });
+  }
+  std::map<std::string, std::string> before;
+  return until_the_end(o, bell, [&] {
+    tyer::failure why;
+    const auto now = look_at_all(admin, o.prefix, why);
+    if (!why) tell_changes(s, now, before);
+    return o.every;
+  });
+}
+
+exit_code watch(session& s, const options& o) {
+  signals bell;
+  return o.name.empty() ? watch_all(s, o, bell) : watch_one(s, o, bell);
+}
+
+}  // namespace
+
+command watch_command() {
+  return {
+      .name = "watch",
+      .summary = "Watch one lock, or all of them, as they change",
+      .details =
+          "On a terminal the picture of `tyer show` or `tyer ls` is kept up to date. In a pipe there is one line for "
+          "each change, with --json one object on each line, the first for what there is now.\n\n"
+          "With a name changes are told as they happen where the engine pushes. All locks are listed every second; "
+          "what comes and goes in between is not seen. Ends with Ctrl-C, or after --for.",
+      .examples = {{"tyer watch order/42", "one lock"},
+                   {"tyer watch --begins-with order/", "all that begin with order/"},
+                   {"tyer watch order/42 --json | jq -r .state", "in a script"}},
+      .prepare = [](CLI::App& app) -> action {
+        auto o = std::make_shared<options>();
+        auto* name = app.add_option("NAME", o->name, "The lock; else all");
+        app.add_option("--begins-with", o->prefix, "Of all locks, only those whose names begin with this")
+            ->type_name("TEXT")
+            ->excludes(name);
+        add_duration(app, "--every", o->every, "How often to look, at least");
+        add_duration(app, "--for", o->during, "End after this long");
+        return [o](session& s) { return watch(s, *o); };
+      }};
+}
+
+}  // namespace cli

@@ -1,0 +1,220 @@
+"""What the tests of the command line stand on: the real binary, real engines, a terminal, and programs that hold locks.
+
+Started by ctest with TYER (the binary), TYER_HOLDER (tests/cli/holder.cpp) and TYER_SCHEMAS (docs/schemas).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+import unittest
+from collections.abc import Callable
+
+import jsonschema
+import pexpect
+import pyte
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", ".."))
+TYER = os.environ.get("TYER", os.path.join(ROOT, "build", "release", "cli", "tyer"))
+HOLDER = os.environ.get("TYER_HOLDER", os.path.join(ROOT, "build", "release", "tests", "cli", "cli_holder"))
+SCHEMAS = os.environ.get("TYER_SCHEMAS", os.path.join(ROOT, "docs", "schemas"))
+
+PATIENCE_S = 30.0  # far longer than anything takes; only a failure waits for it
+
+# As cli/base/exit_code.hpp has them.
+OK, NO = 0, 1
+USAGE, UNREACHABLE, REFUSED, LOST, NOT_ACQUIRED, FAILED = 120, 121, 122, 123, 124, 125
+
+NOBODY_LISTENS = "redis://127.0.0.1:1"
+
+
+def eventually(happened: Callable[[], object], within: float = PATIENCE_S, what: str = "it"):
+    """What `happened` gives, once that is something."""
+    limit = time.monotonic() + within
+    while True:
+        result = happened()
+        if result:
+            return result
+        if time.monotonic() > limit:
+            raise AssertionError(f"{what} did not happen within {within:g} s")
+        time.sleep(0.02)
+
+
+class Engine:
+    """A server of `tools/engines`, for as long as the object is used with `with`."""
+
+    def __init__(self, kind: str, *options: str):
+        self.kind, self._options = kind, options
+
+    def __enter__(self) -> Engine:
+        self.url = _engines("up", self.kind, *self._options)
+        return self
+
+    def __exit__(self, *_) -> None:
+        _engines("down", self.url)
+
+    def do(self, verb: str, *words: str) -> str:
+        """kill, pause, resume, restart …"""
+        return _engines(verb, self.url, *words)
+
+
+def _engines(*words: str) -> str:
+    done = subprocess.run(
+        [os.path.join(ROOT, "tools", "engines"), *words], capture_output=True, text=True, timeout=120, check=False
+    )
+    if done.returncode != 0:
+        raise AssertionError(f"engines {' '.join(words)}: {done.stdout}{done.stderr}")
+    return done.stdout.strip()
+
+
+def environment(url: str | None, **more: str) -> dict[str, str]:
+    """Nothing of the person who runs the tests reaches them."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("TYER_") and k not in ("NO_COLOR", "XDG_CONFIG_HOME")}
+    clean |= {"HOME": "/nonexistent", "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "PATH": _path()}
+    if url is not None:
+        clean["TYER_URL"] = url
+    return clean | more
+
+
+def _path() -> str:
+    return os.path.dirname(TYER) + ":" + os.environ["PATH"]
+
+
+def tyer(url: str | None, *words: str, code: int | None = 0, stdin: str = "", env: dict[str, str] | None = None):
+    """Runs it with pipes; gives the finished process, whose code has been looked at unless it is None."""
+    done = subprocess.run(
+        [TYER, *words], input=stdin, capture_output=True, text=True, timeout=120, check=False,
+        env=environment(url) | (env or {}),
+    )
+    if code is not None and done.returncode != code:
+        raise AssertionError(f"tyer {' '.join(words)} gave {done.returncode}, not {code}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def check_schema(name: str, value: object) -> None:
+    with open(os.path.join(SCHEMAS, f"{name}.json"), encoding="utf-8") as file:
+        schema = json.load(file)
+    resolver = jsonschema.RefResolver(base_uri=f"file://{SCHEMAS}/", referrer=schema)
+    jsonschema.Draft202012Validator(schema, resolver=resolver).validate(value)
+
+
+def tyer_json(url: str | None, *words: str, schema: str | None = None, code: int = 0):
+    """What --json prints, which is as its schema says."""
+    done = tyer(url, *words, "--json", code=code)
+    value = json.loads(done.stdout)
+    check_schema(schema or words[0], value)
+    return value
+
+
+class Terminal:
+    """The binary on a terminal of 80 columns, and what a person sees there."""
+
+    def __init__(self, url: str | None, *words: str, columns: int = 80, lines: int = 24, program: str = TYER, env=None):
+        self._screen = pyte.Screen(columns, lines)
+        self._stream = pyte.ByteStream(self._screen)
+        self.raw = b""
+        self.child = pexpect.spawn(
+            program, list(words), env=environment(url) | (env or {}), dimensions=(lines, columns), timeout=PATIENCE_S
+        )
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.child.close(force=True)
+
+    def lines(self) -> list[str]:
+        """The screen as it is now."""
+        try:
+            while True:
+                some = self.child.read_nonblocking(65536, timeout=0.02)
+                self.raw += some
+                self._stream.feed(some)
+        except (pexpect.TIMEOUT, pexpect.EOF):
+            pass
+        return [line.rstrip() for line in self._screen.display]
+
+    def text(self) -> str:
+        return "\n".join(self.lines()).rstrip()
+
+    def await_text(self, text: str, within: float = PATIENCE_S) -> str:
+        return eventually(lambda: self.text() if text in self.text() else None, within, f"{text!r} on the screen")
+
+    def type(self, text: str) -> None:
+        self.child.send(text)
+
+    def end(self) -> int:
+        """The code, once it has ended by itself."""
+        eventually(lambda: (self.lines(), not self.child.isalive())[1], what="the end")
+        self.lines()
+        self.child.close()
+        return self.child.exitstatus if self.child.exitstatus is not None else 128 + self.child.signalstatus
+
+
+class Lines:
+    """A process whose lines can be waited for."""
+
+    def __init__(self, words: list[str], env: dict[str, str]):
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
+        self._rest = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+    def line(self, within: float = PATIENCE_S) -> str:
+        limit = time.monotonic() + within
+        while b"\n" not in self._rest:
+            left = limit - time.monotonic()
+            if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
+                raise AssertionError("no line came")
+            some = os.read(self.process.stdout.fileno(), 65536)
+            if not some:
+                raise AssertionError(f"it ended; the last words were {self._rest!r}")
+            self._rest += some
+        line, self._rest = self._rest.split(b"\n", 1)
+        return line.decode()
+
+    def await_line(self, begin: str, within: float = PATIENCE_S) -> str:
+        while True:
+            line = self.line(within)
+            if line.startswith(begin):
+                return line
+
+
+class Holder(Lines):
+    """Somebody else's program that holds a lock, or waits for one."""
+
+    def __init__(self, url: str, name: str, kind: str = "mutex", ttl_ms: int = 10000, polite: bool = False, note: str = ""):
+        words = [HOLDER, url, name, kind, str(ttl_ms), "polite" if polite else "deaf", *([note] if note else [])]
+        super().__init__(words, environment(None))
+
+    def held(self) -> Holder:
+        _, self.token, self.id = self.await_line("held").split()
+        return self
+
+    def give_back(self) -> None:
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
+        self.await_line("released")
+
+
+class Watching(Lines):
+    """The binary in a pipe, as it goes on."""
+
+    def __init__(self, url: str, *words: str):
+        super().__init__([TYER, *words], environment(url))
+
+
+def main() -> None:
+    """Where tests begin: the rest of the command line is unittest's."""
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[1:]])

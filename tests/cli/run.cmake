@@ -1,0 +1,24 @@
+# `tyer run`, `try` and `elect`, and the programs that bear witness in their tests.
+
+add_executable(cli_loss_witness loss_witness.cpp)
+add_executable(cli_once_per_job once_per_job.cpp)
+add_executable(cli_loss_contender loss_contender.cpp)
+target_link_libraries(cli_loss_contender PRIVATE tyer::tyer)
+foreach(component IN LISTS TYER_COMPONENTS)
+  target_link_libraries(cli_loss_contender PRIVATE tyer::${component})
+endforeach()
+foreach(program cli_loss_witness cli_once_per_job cli_loss_contender)
+  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${program} PRIVATE tyer_flags)
+endforeach()
+
+cli_test(run ENGINES ${kinds} COST 30)
+cli_test(elect ENGINES ${kinds} COST 20)
+cli_test(once_per ENGINES ${kinds} TIMEOUT 240 COST 130)
+cli_test(loss TIMEOUT 240 COST 90)
+string(JOIN "," comma_kinds ${kinds})
+set_property(TEST cli_loss APPEND PROPERTY ENVIRONMENT "TYER_KINDS=${comma_kinds}" TYER_WITNESS=$<TARGET_FILE:cli_loss_witness>
+                                                       TYER_CONTENDER=$<TARGET_FILE:cli_loss_contender>)
+foreach(kind IN LISTS kinds)
+  set_property(TEST cli_once_per.${kind} APPEND PROPERTY ENVIRONMENT TYER_JOB=$<TARGET_FILE:cli_once_per_job>)
+endforeach()

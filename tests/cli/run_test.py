@@ -1,0 +1,441 @@
+#!/usr/bin/env python3
+"""`tyer run` and `tyer try`, on the kind of engine that TYER_KIND says."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+import harness
+from harness import LOST, NOBODY_LISTENS, NOT_ACQUIRED, PATIENCE_S, TYER, UNREACHABLE, USAGE, Engine, eventually
+from run_lab import Trio, alive, children, comm, send
+from run_shell import CTRL_C, CTRL_D, CTRL_Z, Shell
+
+server: Engine
+names = (f"lock-{number}" for number in itertools.count())
+
+
+def environment() -> dict[str, str]:
+    return harness.environment(server.url)
+
+
+def tyer(*words: str, **how) -> subprocess.CompletedProcess:
+    """Runs it to its end, without a terminal, as cron would."""
+    how.setdefault("stdin", None if "input" in how else subprocess.DEVNULL)
+    return subprocess.run([TYER, *words], capture_output=True, env=environment(), timeout=60, start_new_session=True, **how)
+
+
+def read(path: str) -> str:
+    try:
+        with open(path, encoding="ascii") as file:
+            return file.read().strip()
+    except FileNotFoundError:
+        return ""
+
+
+class RunTest(unittest.TestCase):
+    def setUp(self):
+        self.name = next(names)
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
+
+    def start(self, *words: str) -> subprocess.Popen:
+        """Starts it without a terminal, as cron would."""
+        child = subprocess.Popen([TYER, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 text=True, env=environment(), start_new_session=True)
+        self.addCleanup(self._end, child)
+        return child
+
+    def _end(self, child: subprocess.Popen) -> None:
+        if child.poll() is None:
+            child.terminate()
+        child.communicate(timeout=PATIENCE_S)
+
+    def hold(self, *options: str, script: str = "echo held; exec sleep 1000") -> subprocess.Popen:
+        """One that has the lock and runs a script; returns when the script has said so."""
+        child = self.start("run", self.name, *options, "--", "sh", "-c", script)
+        self.assertEqual(child.stdout.readline(), "held\n")
+        return child
+
+    def is_free(self) -> bool:
+        return tyer("try", self.name, "--", "true").returncode == 0
+
+
+class WhatTheCommandSees(RunTest):
+    def test_its_exit_code_is_passed_on(self):
+        for script, code in (("true", 0), ("exit 7", 7), ("kill -9 $$", 137), ("kill -TERM $$", 143)):
+            with self.subTest(script):
+                self.assertEqual(tyer("run", self.name, "--", "sh", "-c", script).returncode, code)
+
+    def test_the_lock_is_in_its_environment(self):
+        script = 'echo "$TYER_LOCK $TYER_TOKEN ${#TYER_HOLD} ${TYER_SLOT-none}"'
+        first, second = (tyer("run", self.name, "--", "sh", "-c", script).stdout.split() for _ in range(2))
+        self.assertEqual(first[0].decode(), self.name)
+        self.assertGreater(int(second[1]), int(first[1]))
+        self.assertEqual(first[2:], [b"34", b"none"])
+
+    def test_input_and_output_are_its_own(self):
+        data = os.urandom(1 << 20)
+        done = tyer("run", self.name, "--", "sh", "-c", "cat; echo complaint >&2", input=data)
+        self.assertEqual((done.stdout, done.stderr), (data, b"complaint\n"))
+
+    def test_its_words_are_left_alone(self):
+        done = tyer("run", self.name, "--", "echo", "--json", "-x", "--", "--ttl", "a b")
+        self.assertEqual(done.stdout, b"--json -x -- --ttl a b\n")
+
+    def test_no_descriptor_is_left_open_for_it(self):
+        done = tyer("run", self.name, "--", "sh", "-c", "ls /proc/self/fd | wc -l")
+        self.assertEqual(done.stdout.strip(), b"4")  # three, and the folder that is being read
+
+    def test_signals_are_as_they_were(self):
+        wanted = "grep -E 'Sig(Blk|Ign)' /proc/self/status"
+        plain = subprocess.run(["sh", "-c", wanted], capture_output=True).stdout
+        self.assertEqual(tyer("run", self.name, "--", "sh", "-c", wanted, restore_signals=True).stdout, plain)
+
+
+class WhatCannotBeStarted(RunTest):
+    def test_a_missing_command_is_127_and_takes_no_lock(self):
+        with self.subTest("by path"):
+            self.assertEqual(tyer("run", self.name, "--", "/no/such").returncode, 127)
+        done = tyer("--url", NOBODY_LISTENS, "run", self.name, "--", "no-such-command")
+        self.assertEqual(done.returncode, 127)
+        self.assertIn(b"no such command", done.stderr)
+
+    def test_what_is_not_executable_is_126(self):
+        for path in ("/etc/passwd", "/"):
+            self.assertEqual(tyer("run", self.name, "--", path).returncode, 126)
+
+    def test_what_exec_refuses_is_126(self):
+        path = os.path.join(self.folder, "broken")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("#!/etc/passwd\n")
+        os.chmod(path, 0o755)
+        self.assertEqual(tyer("run", self.name, "--", path).returncode, 126)
+        self.assertTrue(self.is_free())
+
+    def test_what_cannot_be_meant_is_120_and_says_what_to_do(self):
+        for words, said in (
+            (("--ttl", "10"), b"30s"),
+            (("--ttl", "100ms"), b"1s"),
+            (("--ttl", "4s", "--grace", "2s"), b"--ttl 10s"),
+            (("--once-per", "24h"), b"23h"),
+            (("--permits", "4/3"), b"1/3"),
+            (("--permits", "1/3", "--shared"), b"shared"),
+        ):
+            with self.subTest(words):
+                done = tyer("run", self.name, *words, "--", "true")
+                self.assertEqual(done.returncode, USAGE)
+                self.assertIn(said, done.stderr)
+
+    def test_an_engine_that_is_away_is_121(self):
+        done = tyer("--url", NOBODY_LISTENS, "--connect-timeout", "300ms", "run", self.name, "--", "true")
+        self.assertEqual(done.returncode, UNREACHABLE)
+
+
+class WhoGetsTheLock(RunTest):
+    def test_try_does_not_wait(self):
+        self.hold("--ttl", "60s")
+        done = tyer("try", self.name, "--", "echo", "started")
+        self.assertEqual((done.returncode, done.stdout), (NOT_ACQUIRED, b""))
+        self.assertIn(self.name.encode(), done.stderr)
+
+    def test_run_waits_as_long_as_it_is_told_to(self):
+        self.hold("--ttl", "60s")
+        begin = time.monotonic()
+        self.assertEqual(tyer("run", self.name, "--wait", "700ms", "--", "true").returncode, NOT_ACQUIRED)
+        self.assertGreaterEqual(time.monotonic() - begin, 0.7)
+
+    def test_when_the_command_ends_the_next_has_the_lock_at_once(self):
+        first = self.hold("--ttl", "60s", script="echo held; exec cat < " + self._gate())
+        second = self.start("run", self.name, "--", "echo", "mine")
+        eventually(lambda: any(children(second.pid)), what="a waiter")
+        self._open_gate()
+        self.assertEqual(second.stdout.readline(), "mine\n")  # and not after the sixty seconds
+        self.assertEqual((first.wait(PATIENCE_S), second.wait(PATIENCE_S)), (0, 0))
+
+    def _gate(self) -> str:
+        path = os.path.join(self.folder, "gate")
+        os.mkfifo(path)
+        return path
+
+    def _open_gate(self) -> None:
+        with open(os.path.join(self.folder, "gate"), "w", encoding="ascii"):
+            pass
+
+    def test_readers_share_and_a_writer_does_not(self):
+        self.hold("--shared")
+        self.assertEqual(tyer("try", self.name, "--shared", "--", "true").returncode, 0)
+        self.assertEqual(tyer("try", self.name, "--", "true").returncode, NOT_ACQUIRED)
+
+    def test_permits_have_slots_of_their_own_and_an_end(self):
+        script = 'echo held; echo "$TYER_SLOT" "$TYER_SLOTS"; exec sleep 1000'
+        slots = {self.hold("--permits", "1/3", script=script).stdout.readline().strip() for _ in range(2)}
+        self.assertEqual(len(slots), 2)
+        self.assertEqual(tyer("try", self.name, "--permits", "2/3", "--", "true").returncode, NOT_ACQUIRED)
+        self.assertEqual(tyer("try", self.name, "--permits", "1/3", "--", "true").returncode, 0)
+
+
+class Signals(RunTest):
+    TRAP = "trap 'echo got %s; exit 9' %s; echo held; while :; do sleep 0.05; done"
+
+    def test_they_are_passed_on(self):
+        for word in ("TERM", "INT", "HUP", "USR1"):
+            with self.subTest(word):
+                child = self.hold(script=self.TRAP % (word, word))
+                child.send_signal(getattr(signal, "SIG" + word))
+                self.assertEqual(child.stdout.readline(), f"got {word}\n")
+                self.assertEqual(child.wait(PATIENCE_S), 9)
+
+    def test_the_pid_that_is_shown_with_the_lock_may_be_signalled_too(self):
+        child = self.hold(script=self.TRAP % ("TERM", "TERM"))
+        send(signal.SIGTERM, Trio(child.pid).keeper)
+        self.assertEqual((child.stdout.readline(), child.wait(PATIENCE_S)), ("got TERM\n", 9))
+
+    def test_one_that_waits_ends_at_once_and_leaves_its_place(self):
+        first = self.hold("--ttl", "60s")
+        child = self.start("run", self.name, "--", "true")
+        Trio(child.pid)  # it is there
+        child.terminate()
+        self.assertEqual(child.wait(PATIENCE_S), 143)
+        first.terminate()
+        first.wait(PATIENCE_S)
+        self.assertTrue(self.is_free())
+
+    def test_what_was_ignored_stays_ignored(self):
+        child = subprocess.Popen(["nohup", TYER, "run", self.name, "--", "sh", "-c", "echo held; read line; exit 5"],
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(), start_new_session=True)
+        self.assertEqual(child.stdout.readline(), b"held\n")
+        child.send_signal(signal.SIGHUP)
+        child.communicate(b"go on\n", timeout=PATIENCE_S)
+        self.assertEqual(child.returncode, 5)
+
+
+class TheEnd(RunTest):
+    BEHIND = "setsid sleep 1000 & echo $!; sleep 0.1; "
+
+    def test_what_the_command_leaves_behind_is_ended_before_the_lock_is_free(self):
+        done = tyer("run", self.name, "--", "sh", "-c", self.BEHIND + "exit 3")
+        self.assertEqual(done.returncode, 3)
+        self.assertFalse(alive(int(done.stdout)))
+
+    def test_with_leave_it_lives_on(self):
+        child = self.start("run", self.name, "--leave", "--", "sh", "-c", "setsid sleep 1000 >&- 2>&- & echo $!")
+        pid = int(child.stdout.readline())
+        try:
+            self.assertEqual(child.wait(PATIENCE_S), 0)
+            self.assertTrue(alive(pid))
+            self.assertTrue(self.is_free())
+        finally:
+            send(signal.SIGKILL, pid)
+
+    def test_killed_tyer_gives_the_lock_back_when_the_command_is_dead(self):
+        child = self.hold("--ttl", "60s")
+        command = Trio(child.pid).command()
+        child.kill()
+        begin = time.monotonic()
+        eventually(self.is_free, what="the lock is free")
+        self.assertFalse(alive(command))
+        self.assertLess(time.monotonic() - begin, 15)  # not after the ttl
+
+    def test_a_killed_keeper_is_a_loss(self):
+        child = self.hold("--ttl", "3s")
+        trio = Trio(child.pid)
+        command = trio.command()
+        send(signal.SIGKILL, trio.keeper)
+        self.assertEqual(child.wait(PATIENCE_S), LOST)
+        self.assertFalse(alive(command))
+
+    def test_a_killed_guardian_takes_everything_with_it(self):
+        child = self.hold("--ttl", "3s", script="setsid sleep 1000 & echo held; echo $!; exec sleep 1000")
+        trio, behind = Trio(child.pid), int(child.stdout.readline())
+        command = trio.command()
+        send(signal.SIGKILL, trio.guardian)
+        self.assertEqual(child.wait(PATIENCE_S), LOST)
+        self.assertFalse(alive(command) or alive(behind) or alive(trio.keeper))
+
+    def test_sigterm_comes_a_grace_before_sigkill(self):
+        script = "trap 'echo got TERM; sleep 0.2; echo in order; exit 0' TERM; echo held; while :; do sleep 0.02; done"
+        child = self.hold("--ttl", "3s", "--grace", "600ms", script=script)
+        send(signal.SIGSTOP, Trio(child.pid).keeper)
+        self.assertEqual([child.stdout.readline() for _ in range(2)], ["got TERM\n", "in order\n"])
+        self.assertEqual(child.wait(PATIENCE_S), LOST)
+
+    def test_neither_a_strange_name_nor_being_stopped_saves_a_process(self):
+        strange = os.path.join(self.folder, ") R 1 (sh")
+        shutil.copy("/bin/sleep", strange)
+        script = f'setsid "{strange}" 1000 & echo held; echo $!; exec sleep 1000'
+        child = self.hold("--ttl", "2s", script=script)
+        pid, trio = int(child.stdout.readline()), Trio(child.pid)
+        eventually(lambda: comm(pid) == ") R 1 (sh", what="the strange one")
+        send(signal.SIGSTOP, pid, trio.command(), trio.keeper)
+        self.assertEqual(child.wait(PATIENCE_S), LOST)
+        self.assertFalse(alive(pid))
+
+    def test_a_lock_that_the_engine_has_no_more_is_lost(self):
+        if server.kind != "redis":
+            self.skipTest("needs a server that can forget")
+        child = self.hold("--ttl", "2s")
+        host, port = server.url.removeprefix("redis://").split(":")
+        with socket.create_connection((host, int(port))) as raw:
+            raw.sendall(b"FLUSHALL\r\n")
+            raw.recv(64)
+        self.assertEqual(child.wait(PATIENCE_S), LOST)
+        self.assertIn(self.name, child.stderr.read())
+
+
+class Json(RunTest):
+    """What --json prints, which is as its schema says."""
+
+    def story(self, *words: str) -> dict:
+        done = tyer("--json", *words)
+        story = json.loads(next(line for line in done.stderr.splitlines() if line.startswith(b"{")))
+        harness.check_schema("run", story)
+        self.assertEqual(story["code"], done.returncode)
+        return story
+
+    def test_how_it_went(self):
+        ended = self.story("run", self.name, "--", "sh", "-c", "exit 3")
+        self.assertEqual((ended["name"], ended["outcome"], ended["code"]), (self.name, "ended", 3))
+        self.assertTrue(int(ended["token"]) > 0 and ended["held_ms"] >= 0)
+
+    def test_that_nothing_came_of_it(self):
+        self.hold()
+        self.assertEqual(self.story("try", self.name, "--", "true")["outcome"], "not_acquired")
+
+    def test_that_it_was_lost(self):
+        child = self.start("--json", "run", self.name, "--ttl", "2s", "--", "sleep", "1000")
+        trio = Trio(child.pid)
+        trio.command()
+        send(signal.SIGKILL, trio.keeper)
+        self.assertIn('"outcome":"lost"', child.communicate(timeout=PATIENCE_S)[1])
+
+
+class OncePer(RunTest):
+    def test_the_second_is_left_out_in_silence(self):
+        first, second = (tyer("run", self.name, "--once-per", "1h", "--", "echo", "done") for _ in range(2))
+        self.assertEqual((first.returncode, first.stdout), (0, b"done\n"))
+        self.assertEqual((second.returncode, second.stdout, second.stderr), (0, b"", b""))
+
+    def test_with_a_flag_the_code_says_so(self):
+        words = ("run", self.name, "--once-per", "1h", "--fail-if-skipped", "--", "true")
+        self.assertEqual([tyer(*words).returncode for _ in range(2)], [0, NOT_ACQUIRED])
+
+    def test_after_the_period_it_runs_again(self):
+        words = ("run", self.name, "--once-per", "1s", "--", "echo", "done")
+        self.assertEqual(tyer(*words).stdout, b"done\n")
+        eventually(lambda: tyer(*words).stdout, what="a second run")
+
+    def test_a_command_that_is_not_there_uses_up_nothing(self):
+        self.assertEqual(tyer("run", self.name, "--once-per", "1h", "--", "no-such").returncode, 127)
+        self.assertEqual(tyer("run", self.name, "--once-per", "1h", "--", "echo", "done").stdout, b"done\n")
+
+    def test_its_memory_can_be_broken(self):
+        words = ("run", self.name, "--once-per", "1h", "--", "echo", "done")
+        tyer(*words)
+        self.assertEqual(tyer("break", f"{self.name}:once", "--now", "--yes", "--reason", "again").returncode, 0)
+        self.assertEqual(tyer(*words).stdout, b"done\n")
+
+
+class OnATerminal(RunTest):
+    def setUp(self):
+        super().setUp()
+        self.shell = Shell(server.url)
+        self.addCleanup(self.shell.close)
+
+    def line(self, command: str, *options: str) -> str:
+        return " ".join([TYER, "run", self.name, *options, "--", command])
+
+    def code(self) -> int:
+        return int(self.shell.do("echo $?"))
+
+    def test_the_command_has_the_terminal(self):
+        self.assertIn("tty ok", self.shell.do(self.line("sh -c 'test -t 0 && test -t 1 && test -t 2 && echo tty ok'")))
+        self.shell.type(self.line("sh -c 'read answer < /dev/tty; echo it was $answer'") + "\n")
+        self.shell.type("blue\n")
+        self.shell.expect("it was blue")
+
+    def test_ctrl_c_ends_the_command_once(self):
+        self.shell.type(self.line("sh -c 'trap \"echo INT\" INT; echo rea\"dy\"; sleep 100; echo out'") + "\n")
+        self.shell.expect("ready")
+        self.shell.type(CTRL_C)
+        said = self.shell.until_prompt()
+        self.assertEqual((said.count("INT"), said.count("out")), (1, 1))
+
+    def test_ctrl_c_ends_the_waiting(self):
+        self.hold("--ttl", "60s")
+        self.shell.type(self.line("true") + "\n")
+        self.shell.expect("waiting for")
+        self.shell.type(CTRL_C)
+        self.shell.until_prompt()
+        self.assertEqual(self.code(), 130)
+
+    def test_ctrl_z_stops_and_fg_goes_on_and_the_lock_is_kept(self):
+        self.shell.type(self.line("cat", "--ttl", "1s") + "\n")
+        self.shell.type("one\n")
+        self.shell.expect("one\r\none")
+        self.shell.type(CTRL_Z)
+        self.shell.expect("Stopped")
+        self.shell.until_prompt()
+        end = time.monotonic() + 2.5  # more than two ttls
+        while time.monotonic() < end:
+            self.assertFalse(self.is_free())
+        self.shell.type("fg\n")
+        self.shell.type("two\n")
+        self.shell.expect("two\r\ntwo")
+        self.shell.type(CTRL_D)
+        self.shell.until_prompt()
+        self.assertEqual(self.code(), 0)
+
+    def test_in_the_background_it_stops_when_it_wants_to_read(self):
+        self.shell.do(self.line("cat") + " &")
+        self.shell.type("\n")
+        eventually(lambda: "Stopped" in self.shell.do("jobs"), what="a stopped job")
+        self.shell.type("fg\n")
+        self.shell.type("hello\n")
+        self.shell.expect("hello\r\nhello")
+        self.shell.type(CTRL_D)
+        self.shell.until_prompt()
+
+    def test_a_shell_under_the_lock_has_jobs_of_its_own(self):
+        self.shell.do(self.line("bash --norc --noprofile --noediting -i"))
+        self.assertIn(self.name, self.shell.do("echo $TYER_LOCK"))
+        self.shell.type("sleep 100\n")
+        self.shell.expect("\n")
+        self.shell.type(CTRL_Z)
+        self.shell.expect("Stopped")
+        self.shell.until_prompt()
+        self.shell.do("kill -9 %1; wait")
+        self.assertIn("exit", self.shell.do("exit 4"))
+        self.assertEqual(self.code(), 4)
+        self.assertTrue(self.is_free())
+
+    def test_in_a_pipeline_the_others_have_the_terminal_too(self):
+        self.assertIn("6", self.shell.do(self.line("seq 3") + " | (read answer < /dev/tty; paste -sd+ | bc)\nyes"))
+
+    def test_the_end_of_the_terminal_is_the_end_of_the_command(self):
+        self.shell.type(self.line("sleep 1000", "--ttl", "60s") + "\n")
+        eventually(lambda: not self.is_free(), what="the lock is held")
+        self.shell.close()
+        eventually(self.is_free, what="the lock is free")
+
+    def test_what_left_the_group_is_ended_here_too(self):
+        file = os.path.join(self.folder, "pid")
+        self.shell.type(self.line(f"sh -c 'setsid sleep 1000 & echo $! > {file}; exec sleep 1000'", "--ttl", "2s") + "\n")
+        pid = int(eventually(lambda: read(file), what="a pid"))
+        jobs = eventually(lambda: [p for p in children(self.shell.pid) if comm(p) == "tyer"], what="tyer")
+        send(signal.SIGSTOP, Trio(jobs[0]).keeper)
+        self.shell.until_prompt()
+        self.assertEqual(self.code(), LOST)
+        self.assertFalse(alive(pid))
+
+
+if __name__ == "__main__":
+    with Engine(os.environ.get("TYER_KIND", "redis")) as server:
+        harness.main()
