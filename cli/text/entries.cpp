@@ -44,7 +44,7 @@ std::string how(const tyer::lock_entry& e) {
   }
   if (e.slots.empty()) return "permit";
   std::string text = e.slots.size() == 1 ? "slot" : "slots";
-  for (const auto s : e.slots) text += (&s == &e.slots.front() ? " " : ", ") + std::to_string(s);
+  for (const auto& s : e.slots) text += (&s == &e.slots.front() ? " " : ", ") + std::to_string(s);
   return text;
 }
 

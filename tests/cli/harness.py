@@ -130,7 +130,7 @@ class Terminal:
     def lines(self) -> list[str]:
         """The screen as it is now."""
         try:
-            while True:
+            while not self.child.closed:
                 some = self.child.read_nonblocking(65536, timeout=0.02)
                 self.raw += some
                 self._stream.feed(some)

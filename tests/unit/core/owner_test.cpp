@@ -26,7 +26,8 @@ TEST(owner, is_read_as_it_was_written) {
 
 TEST(owner, a_label_is_any_text) {
   for (const auto& label : {"two words"s, "x pid 9 y:1"s, "@17"s, " @17"s, ""s, "a\nb"s}) {
-    const auto o = read_owner(owner_text(owner_identity("h", 1, label), "f.cc", 2, since, ""));
+    const auto text = owner_text(owner_identity("h", 1, label), "f.cc", 2, since, "");
+    const auto o = read_owner(text);
     ASSERT_TRUE(o) << label;
     EXPECT_EQ(o->host, "h") << label;
     EXPECT_EQ(o->pid, 1u) << label;
@@ -39,7 +40,8 @@ TEST(owner, a_label_is_any_text) {
 
 TEST(owner, a_note_is_any_text) {
   const auto note = "two\nlines\n pid 9 @5, \xff and \0 nothing"s;
-  const auto o = read_owner(owner_text("h pid 1 l", "f.cc", 2, since, note));
+  const auto text = owner_text("h pid 1 l", "f.cc", 2, since, note);
+  const auto o = read_owner(text);
   ASSERT_TRUE(o);
   EXPECT_EQ(o->note, note);
 }
@@ -55,7 +57,8 @@ TEST(owner, one_without_a_time_is_an_owner_too) {
 
 TEST(owner, a_time_that_is_none_is_not_taken_for_one) {
   for (const auto* time : {"@-1", "@9999999999999999", "@99999999999999999999999", "@", "@1x", "@0x10"}) {
-    const auto o = read_owner("h pid 1 l f.cc:2 "s + time);
+    const auto text = "h pid 1 l f.cc:2 "s + time;
+    const auto o = read_owner(text);
     EXPECT_TRUE(!o || !o->since) << time;
   }
 }

@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+"""break, on the engine that TYER_KIND names."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.dont_write_bytecode = True
+
+import harness
+from harness import Engine, Holder, Terminal, tyer, tyer_json
+
+REASON = ("--reason", "rollback")
+
+
+class Breaking(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        stack = contextlib.ExitStack()
+        cls.addClassCleanup(stack.close)
+        cls.url = stack.enter_context(Engine(os.environ.get("TYER_KIND", "redis"))).url
+
+    def setUp(self):
+        self.name = self.id().rsplit(".", maxsplit=1)[-1]
+        self.stack = contextlib.ExitStack()
+        self.addCleanup(self.stack.close)
+
+    def hold(self, *words, **options) -> Holder:
+        return self.stack.enter_context(Holder(self.url, self.name, *words, **options)).held()
+
+    def test_there_must_be_a_reason(self):
+        self.assertIn("--reason", tyer(self.url, "break", self.name, code=harness.USAGE).stderr)
+
+    def test_a_free_lock_cannot_be_broken(self):
+        tyer(self.url, "break", self.name, *REASON, "--yes", code=harness.NO)
+        told = tyer_json(self.url, "break", self.name, *REASON, "--yes", code=harness.NO)
+        self.assertEqual(told["holders"], [])
+
+    def test_without_a_terminal_it_must_be_meant(self):
+        holder = self.hold()
+        self.assertIn("--yes", tyer(self.url, "break", self.name, *REASON, "--now", code=harness.USAGE).stderr)
+        holder.give_back()  # still its own
+
+    def test_one_who_listens_gives_it_back(self):
+        holder = self.hold(polite=True)
+        told = tyer_json(self.url, "break", self.name, *REASON, "--yes")
+        self.assertEqual([h["outcome"] for h in told["holders"]], ["gave_back"])
+        self.assertEqual(told["asked"], 1)
+        holder.await_line("released")
+
+    def test_one_who_does_not_listen_is_not_robbed(self):
+        holder = self.hold()
+        done = tyer(self.url, "break", self.name, *REASON, "--yes", "--timeout", "700ms", code=harness.NOT_ACQUIRED)
+        self.assertIn("--now", done.stderr)
+        holder.await_line("asked")
+        holder.give_back()
+
+    def test_with_now_it_is_taken(self):
+        holder = self.hold()
+        told = tyer_json(self.url, "break", self.name, *REASON, "--yes", "--now")
+        (broken,) = told["holders"]
+        self.assertEqual((broken["outcome"], broken["entry"]["id"]), ("evicted", holder.id))
+        holder.await_line("lost")
+        tyer(self.url, "show", self.name, code=harness.NO)
+
+    def test_the_lease_of_a_dead_holder_is_waited_for(self):
+        holder = self.hold(ttl_ms=2000)
+        holder.process.kill()
+        told = tyer_json(self.url, "break", self.name, *REASON, "--yes")
+        self.assertTrue(told["broken"])
+
+    def test_of_several_one_can_be_named(self):
+        first, second = self.hold("shared"), self.hold("shared")
+        told = tyer_json(self.url, "break", self.name, *REASON, "--yes", "--now", "--id", first.id)
+        self.assertEqual([h["entry"]["id"] for h in told["holders"]], [first.id])
+        first.await_line("lost")
+        second.give_back()
+
+    def test_a_person_is_asked_and_may_say_no(self):
+        holder = self.hold()
+        with Terminal(self.url, "break", self.name, *REASON, "--now") as terminal:
+            terminal.await_text("[y/N]")
+            self.assertIn(f"pid {holder.process.pid}", terminal.text())
+            terminal.type("n\n")
+            self.assertEqual(terminal.end(), harness.REFUSED)
+        holder.give_back()
+
+    def test_a_person_is_asked_and_may_say_yes(self):
+        holder = self.hold()
+        with Terminal(self.url, "break", self.name, *REASON, "--now") as terminal:
+            terminal.await_text("[y/N]")
+            terminal.type("y\n")
+            self.assertEqual(terminal.end(), 0)
+        holder.await_line("lost")
+
+    def test_a_person_sees_that_it_is_waited_for(self):
+        holder = self.hold()
+        with Terminal(self.url, "break", self.name, *REASON, "--yes") as terminal:
+            terminal.await_text(f"for {self.name}, waiting")
+            holder.give_back()
+            self.assertEqual(terminal.end(), 0)
+            self.assertIn("does not hold it any more", terminal.text())
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,67 @@
+#!/usr/bin/python3
+"""wait, on the engine that TYER_KIND names."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.dont_write_bytecode = True
+
+import harness
+from harness import Engine, Holder, Terminal, tyer, tyer_json
+
+
+class Waiting(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        stack = contextlib.ExitStack()
+        cls.addClassCleanup(stack.close)
+        cls.url = stack.enter_context(Engine(os.environ.get("TYER_KIND", "redis"))).url
+
+    def setUp(self):
+        self.name = f"deploy/{len(self.id())}"
+        self.stack = contextlib.ExitStack()
+        self.addCleanup(self.stack.close)
+
+    def hold(self) -> Holder:
+        return self.stack.enter_context(Holder(self.url, self.name)).held()
+
+    def test_a_free_lock_is_not_waited_for(self):
+        tyer(self.url, "wait", self.name)
+        self.assertEqual(tyer_json(self.url, "wait", self.name)["free"], True)
+
+    def test_with_no_time_it_only_looks(self):
+        tyer(self.url, "wait", self.name, "--timeout", "0")
+        holder = self.hold()
+        done = tyer(self.url, "wait", self.name, "--timeout", "0", code=harness.NOT_ACQUIRED)
+        self.assertIn(f"pid {holder.process.pid}", done.stderr)
+
+    def test_the_time_has_an_end(self):
+        self.hold()
+        told = tyer_json(self.url, "wait", self.name, "--timeout", "300ms", code=harness.NOT_ACQUIRED)
+        self.assertFalse(told["free"])
+        self.assertGreaterEqual(told["waited_ms"], 300)
+
+    def test_a_person_is_told_what_is_waited_for_and_then_it_is_free(self):
+        holder = self.hold()
+        with Terminal(self.url, "wait", self.name) as terminal:
+            terminal.await_text(f"waiting for {self.name} to be free, held by")
+            holder.give_back()
+            self.assertEqual(terminal.end(), 0)
+            self.assertEqual(terminal.text(), "")  # the line is taken away
+
+    def test_it_can_be_interrupted(self):
+        self.hold()
+        with Terminal(self.url, "wait", self.name) as terminal:
+            terminal.await_text("waiting for")
+            terminal.child.kill(signal.SIGINT)
+            self.assertEqual(terminal.end(), 130)
+
+
+if __name__ == "__main__":
+    harness.main()
