@@ -25,7 +25,7 @@ set(configure ${CMAKE_COMMAND} -S ${HERE}/user -G ${GENERATOR} -D CMAKE_CXX_COMP
 if(CLI)
   run(${prefix}/bin/tyer version)
   expect("tyer ")
-  foreach(file man/man1/tyer.1.gz man/man1/tyer-ls.1.gz bash-completion/completions/tyer zsh/vendor-completions/_tyer
+  foreach(file man/man1/tyer.1.gz man/man1/tyer-ls.1.gz bash-completion/completions/tyer zsh/site-functions/_tyer
                fish/vendor_completions.d/tyer.fish)
     if(NOT EXISTS ${prefix}/share/${file})
       message(FATAL_ERROR "share/${file} was not installed")
