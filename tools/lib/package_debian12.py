@@ -25,9 +25,7 @@ WITH_THE_COMMAND_LINE = """
 apt-get -q update
 apt-get -q install -y --no-install-recommends /debs/libtyer0*.deb /debs/tyer_*.deb
 tyer version
-if tyer --help | grep -q '^ *run '; then
-  TYER_URL=$uri tyer run package/debian12 -- sh -c 'echo "the command line holds the lock, with token $TYER_TOKEN"'
-fi
+TYER_URL=$uri tyer run package/debian12 -- sh -c 'echo "a command holds the lock, with token ${TYER_TOKEN:?}"'
 """
 
 WITH_A_PROGRAM = """
@@ -83,7 +81,7 @@ def _in_a_copy(base: package_chroot.Debian, work: str, debs: list[str], uri: str
 
     start = time.monotonic()
     print(machine.run(f"uri={uri}\n{WITH_THE_COMMAND_LINE}", folders=folders, quiet=True).splitlines()[-1])
-    print(f"package: from .deb to tyer in use: {time.monotonic() - start:.0f} s", flush=True)
+    print(f"package: from .deb to a lock held by tyer run: {time.monotonic() - start:.0f} s", flush=True)
     said = machine.run(f"uri={uri}\n{WITH_A_PROGRAM}", folders=folders, quiet=True)
     if READMES_PROGRAM_SAYS not in said:
         raise RuntimeError(f"README.md's program did not say '{READMES_PROGRAM_SAYS}':\n{said}")
