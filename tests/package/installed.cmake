@@ -21,6 +21,16 @@ set(ENV{LD_LIBRARY_PATH} ${LIBRARIES})
 set(configure ${CMAKE_COMMAND} -S ${HERE}/user -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER}
     -D CMAKE_BUILD_TYPE=${BUILD_TYPE} -D CMAKE_CXX_FLAGS=${sanitize})
 
+# ---- what programs ask the loader for changes with every version that may break them
+if(EXISTS ${LIBRARIES}/libtyer.so)
+  string(REGEX MATCH "^0\\.[0-9]+|^[1-9][0-9]*" breaking "${VERSION}")
+  foreach(name tyer ${COMPONENTS})
+    string(REPLACE "tyer_tyer" "tyer" name "tyer_${name}")
+    run(${READELF} -d ${LIBRARIES}/lib${name}.so)
+    expect("Library soname: [lib${name}.so.${breaking}]")
+  endforeach()
+endif()
+
 # ---- the command line, with its papers
 if(CLI)
   run(${prefix}/bin/tyer version)
@@ -59,7 +69,7 @@ refused(${configure} -B ${WORK}/unknown -D CMAKE_PREFIX_PATH=${prefix} -D WANTED
 expect("This Tyer was installed without the component 'carrier_pigeon'; there are: redis, etcd.")
 
 # ---- versions: another minor version of 0.x is another library
-refused(${configure} -B ${WORK}/version -D CMAKE_PREFIX_PATH=${prefix} -D VERSION=0.0)
+refused(${configure} -B ${WORK}/version -D CMAKE_PREFIX_PATH=${prefix} -D WANTED_VERSION=0.0)
 expect("compatible with requested version \"0.0\"")
 
 # ---- pkg-config
