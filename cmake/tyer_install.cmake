@@ -6,8 +6,10 @@ include(CMakePackageConfigHelpers)
 
 # Before 1.0 every minor version may break programs, so it is part of the name that they ask the loader for.
 set(TYER_SOVERSION ${PROJECT_VERSION_MAJOR})
+set(TYER_COMPATIBILITY SameMajorVersion)
 if(PROJECT_VERSION_MAJOR EQUAL 0)
   set(TYER_SOVERSION 0.${PROJECT_VERSION_MINOR})
+  set(TYER_COMPATIBILITY SameMinorVersion)
 endif()
 set(TYER_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/tyer)
 
@@ -99,7 +101,7 @@ if(TYER_INSTALL)
           COMPONENT tyer_development)
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/tyer-config.cmake.in ${PROJECT_BINARY_DIR}/tyer-config.cmake
                                 INSTALL_DESTINATION ${TYER_PACKAGE_DIR})
-  write_basic_package_version_file(${PROJECT_BINARY_DIR}/tyer-config-version.cmake COMPATIBILITY SameMinorVersion)
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/tyer-config-version.cmake COMPATIBILITY ${TYER_COMPATIBILITY})
   install(FILES ${PROJECT_BINARY_DIR}/tyer-config.cmake ${PROJECT_BINARY_DIR}/tyer-config-version.cmake
           DESTINATION ${TYER_PACKAGE_DIR} COMPONENT tyer_development)
 endif()

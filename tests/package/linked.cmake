@@ -1,7 +1,7 @@
 # links_only(PROGRAM component...): the program, and the libraries of ours that it loads, need only the system's libraries
 # and those of the components named, and nothing of another component was put into it.
 
-set(may_need_always "libtyer|libstdc\\+\\+|libm|libgcc_s|libc|libpthread|ld-linux[^.]*")
+set(may_need_always "libtyer|libstdc\\+\\+|libm|libgcc_s|libc|libpthread|ld-linux[^.]*|lib[a-z]+san")
 set(may_need_redis "libtyer_redis|libssl|libcrypto")
 set(may_need_etcd "libtyer_etcd|libgrpc|libgrpc\\+\\+|libgpr|libabsl_[a-z_]+|libprotobuf-lite")
 set(symbols_of_redis " [TtWw] (tyer_engine_redis|boost::[^\n]*)")
