@@ -1,72 +1,107 @@
 # The libraries that users link: tyer::tyer, and one component for each engine with dependencies of its own. Then the
-# package: find_package(tyer COMPONENTS redis) and pkg-config.
+# package: find_package(tyer COMPONENTS redis) and pkg-config. Each component has its own export set and its own .pc file,
+# so that whoever asks for one needs nothing of another.
 
 include(CMakePackageConfigHelpers)
 
-# tyer_component(NAME alias ROOMS room... LINKS target... ENTRY entry_point)
-function(tyer_component target alias)
-  cmake_parse_arguments(C "" "ENTRY" "ROOMS;LINKS;PRIVATE_LINKS" ${ARGN})
+# Before 1.0 every minor version may break programs, so it is part of the name that they ask the loader for.
+set(TYER_SOVERSION ${PROJECT_VERSION_MAJOR})
+set(TYER_COMPATIBILITY SameMajorVersion)
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(TYER_SOVERSION 0.${PROJECT_VERSION_MINOR})
+  set(TYER_COMPATIBILITY SameMinorVersion)
+endif()
+set(TYER_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/tyer)
+
+if(TYER_INSTALL)
+  # All that `cmake --install` needs built, and none of the tests.
+  add_custom_target(tyer_installable)
+endif()
+
+# tyer_library(TARGET alias EXPORT set ROOMS room... LINKS target... PRIVATE_LINKS target...)
+function(tyer_library target alias)
+  cmake_parse_arguments(L "" "EXPORT" "ROOMS;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(${target})
   add_library(tyer::${alias} ALIAS ${target})
-  foreach(room IN LISTS C_ROOMS)
+  foreach(room IN LISTS L_ROOMS)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:tyer_${room}>)
   endforeach()
-  target_link_libraries(${target} PUBLIC ${C_LINKS} PRIVATE $<BUILD_INTERFACE:tyer_flags> ${C_PRIVATE_LINKS})
+  target_link_libraries(${target} PUBLIC ${L_LINKS} PRIVATE $<BUILD_INTERFACE:tyer_flags> ${L_PRIVATE_LINKS})
   target_link_options(${target} PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/tyer.map)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${alias} VERSION ${PROJECT_VERSION}
-                                             SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX)
-  if(C_ENTRY)
-    # The table of engines refers to the entry point only weakly; this is what keeps the component in the program.
-    target_link_options(${target} INTERFACE LINKER:--undefined=${C_ENTRY})
+                                             SOVERSION ${TYER_SOVERSION} LINKER_LANGUAGE CXX)
+  if(TYER_INSTALL)
+    install(TARGETS ${target} EXPORT ${L_EXPORT}
+            LIBRARY COMPONENT tyer_runtime NAMELINK_COMPONENT tyer_development
+            ARCHIVE COMPONENT tyer_development)
+    add_dependencies(tyer_installable ${target})
+    install(EXPORT ${L_EXPORT} NAMESPACE tyer:: DESTINATION ${TYER_PACKAGE_DIR} COMPONENT tyer_development)
   endif()
-  install(TARGETS ${target} EXPORT tyer-targets)
 endfunction()
-
-tyer_component(tyer tyer ROOMS core lease engine memory redlock runtime primitives api LINKS Threads::Threads)
-set(TYER_COMPONENTS "")
-if(TYER_REDIS)
-  tyer_component(tyer_redis_engine redis ROOMS redis LINKS tyer PRIVATE_LINKS OpenSSL::SSL ENTRY tyer_engine_redis)
-  set_target_properties(tyer_redis_engine PROPERTIES OUTPUT_NAME tyer_redis)
-  list(APPEND TYER_COMPONENTS redis)
-endif()
-if(TYER_ETCD)
-  tyer_component(tyer_etcd_engine etcd ROOMS etcd LINKS tyer PRIVATE_LINKS grpc++ grpc gpr absl_synchronization protobuf-lite ENTRY tyer_engine_etcd)
-  set_target_properties(tyer_etcd_engine PROPERTIES OUTPUT_NAME tyer_etcd)
-  list(APPEND TYER_COMPONENTS etcd)
-endif()
-
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tyer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-set(TYER_SHARED FALSE)  # static archives hand their dependencies on to whoever links them
-if(BUILD_SHARED_LIBS)
-  set(TYER_SHARED TRUE)
-endif()
-set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tyer)
-install(EXPORT tyer-targets NAMESPACE tyer:: DESTINATION ${package_dir})
-configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/tyer-config.cmake.in ${PROJECT_BINARY_DIR}/tyer-config.cmake
-                              INSTALL_DESTINATION ${package_dir})
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/tyer-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/tyer-config.cmake ${PROJECT_BINARY_DIR}/tyer-config-version.cmake
-        DESTINATION ${package_dir})
 
 # Found from where the files lie, so that `cmake --install --prefix` and a moved tree work.
 file(RELATIVE_PATH TYER_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" TYER_PC_TO_PREFIX "${TYER_PC_TO_PREFIX}")
-set(TYER_PC_REDIS_STATIC "")
-if(NOT TYER_SHARED)
-  set(TYER_PC_REDIS_STATIC " -lssl -lcrypto")
+
+function(tyer_pkg_config template name)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${template}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  if(TYER_INSTALL)
+    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+            COMPONENT tyer_development)
+  endif()
+endfunction()
+
+# tyer_component(NAME TITLE "..." LINKS target... ARCHIVE_LINKS -lname... ARCHIVE_FINDS package...)
+#
+# The component NAME, of the room NAME, if TYER_NAME is on. An archive hands what it needs on to whoever links it: as
+# ARCHIVE_LINKS through pkg-config, and with ARCHIVE_FINDS through find_package.
+set(TYER_COMPONENTS "")        # those that are built
+set(TYER_COMPONENTS_KNOWN "")  # all that there could be
+set(TYER_COMPONENTS_FIND "")   # lines of the package file
+macro(tyer_component name)
+  cmake_parse_arguments(C "" "TITLE" "LINKS;ARCHIVE_LINKS;ARCHIVE_FINDS" ${ARGN})
+  list(APPEND TYER_COMPONENTS_KNOWN ${name})
+  string(TOUPPER ${name} C_OPTION)
+  if(TYER_${C_OPTION})
+    list(APPEND TYER_COMPONENTS ${name})
+    tyer_library(tyer_${name}_engine ${name} EXPORT tyer-${name}-targets ROOMS ${name} LINKS tyer
+                 PRIVATE_LINKS ${C_LINKS})
+    set_target_properties(tyer_${name}_engine PROPERTIES OUTPUT_NAME tyer_${name})
+    # The table of engines refers to the entry point only weakly; the link options are what keeps the component in the
+    # program: an archive by its entry point, a shared library even where the linker drops what nothing refers to.
+    set(TYER_PC_NAME ${name})
+    set(TYER_PC_TITLE ${C_TITLE})
+    if(BUILD_SHARED_LIBS)
+      target_link_options(tyer_${name}_engine INTERFACE
+                          LINKER:--push-state,--no-as-needed,$<TARGET_FILE:tyer::${name}>,--pop-state)
+      set(TYER_PC_LIBS "-Wl,--push-state,--no-as-needed,-ltyer_${name},--pop-state -ltyer -pthread")
+    else()
+      target_link_options(tyer_${name}_engine INTERFACE LINKER:--undefined=tyer_engine_${name})
+      string(JOIN " " TYER_PC_LIBS -Wl,--undefined=tyer_engine_${name} -ltyer_${name} -ltyer -pthread ${C_ARCHIVE_LINKS})
+      string(APPEND TYER_COMPONENTS_FIND "set(tyer_${name}_finds ${C_ARCHIVE_FINDS})\n")
+    endif()
+    tyer_pkg_config(tyer-component tyer-${name})
+  endif()
+endmacro()
+
+tyer_library(tyer tyer EXPORT tyer-targets ROOMS core lease engine memory redlock runtime primitives api
+             LINKS Threads::Threads)
+tyer_pkg_config(tyer tyer)
+tyer_component(redis TITLE "the Redis and Valkey engine" LINKS OpenSSL::SSL
+               ARCHIVE_LINKS -lssl -lcrypto ARCHIVE_FINDS OpenSSL)
+set(grpc grpc++ grpc gpr absl_synchronization protobuf-lite)
+list(TRANSFORM grpc PREPEND -l OUTPUT_VARIABLE grpc_archive_links)
+tyer_component(etcd TITLE "the etcd engine" LINKS ${grpc} ARCHIVE_LINKS ${grpc_archive_links})
+
+if(TYER_INSTALL)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tyer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+          COMPONENT tyer_development)
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/tyer-config.cmake.in ${PROJECT_BINARY_DIR}/tyer-config.cmake
+                                INSTALL_DESTINATION ${TYER_PACKAGE_DIR})
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/tyer-config-version.cmake COMPATIBILITY ${TYER_COMPATIBILITY})
+  install(FILES ${PROJECT_BINARY_DIR}/tyer-config.cmake ${PROJECT_BINARY_DIR}/tyer-config-version.cmake
+          DESTINATION ${TYER_PACKAGE_DIR} COMPONENT tyer_development)
 endif()
-set(TYER_PC_ETCD_STATIC "")
-if(NOT TYER_SHARED)
-  set(TYER_PC_ETCD_STATIC " -lgrpc++ -lgrpc -lgpr -labsl_synchronization -lprotobuf-lite")
-endif()
-set(pc_names tyer)
-foreach(component IN LISTS TYER_COMPONENTS)
-  list(APPEND pc_names tyer-${component})
-endforeach()
-foreach(name IN LISTS pc_names)
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-endforeach()

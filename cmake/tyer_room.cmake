@@ -35,8 +35,9 @@ function(tyer_room name)
   target_link_libraries(tyer_${name} PUBLIC tyer_flags Threads::Threads ${ROOM_LINKS})
 
   # A room sees itself and the rooms it uses, by a folder of links and nothing else: #include "lease/acquire.hpp" finds
-  # the file only if lease is named in USES.
-  set(view ${PROJECT_BINARY_DIR}/rooms/${name})
+  # the file only if lease is named in USES. In the whole build's folder, so that ccache sees the same path in a project
+  # that has Tyer inside it.
+  set(view ${CMAKE_BINARY_DIR}/rooms/${name})
   file(REMOVE_RECURSE ${view})
   foreach(room IN LISTS name ROOM_USES)
     get_property(path GLOBAL PROPERTY tyer_room_path_${room})

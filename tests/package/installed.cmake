@@ -1,82 +1,94 @@
-# cmake -D BUILD=… -D WORK=… -D USER=… -P installed.cmake
+# cmake -D BUILD=… -D WORK=… -D HERE=… -P installed.cmake
 #
-# Installs the build into an empty prefix and uses it from there as a stranger would, with nothing of the source tree on
-# any path.
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT result EQUAL 0)
-    message(FATAL_ERROR "failed (${result}): ${ARGV}\n${output}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
-
-# What a program says must be what was expected of it.
-function(expect text)
-  if(NOT output MATCHES "${text}")
-    message(FATAL_ERROR "expected '${text}' in:\n${output}")
-  endif()
-endfunction()
+# Installs the build into an empty prefix, moves it elsewhere, and uses it from there as a stranger would, with nothing of
+# the source tree on any path: with no component, with each alone, and with all.
+cmake_minimum_required(VERSION 3.22)
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/linked.cmake)
+string(REPLACE "," ";" COMPONENTS "${COMPONENTS}")
 
 file(REMOVE_RECURSE ${WORK})
 set(prefix ${WORK}/prefix)
-run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
+file(RENAME ${WORK}/first ${prefix})
 
 set(sanitize "")
 if(SANITIZE)
   set(sanitize -fsanitize=${SANITIZE})
 endif()
-set(ENV{LD_LIBRARY_PATH} ${prefix}/${LIBDIR})
+set(LIBRARIES ${prefix}/${LIBDIR})
+set(ENV{LD_LIBRARY_PATH} ${LIBRARIES})
+set(configure ${CMAKE_COMMAND} -S ${HERE}/user -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER}
+    -D CMAKE_BUILD_TYPE=${BUILD_TYPE} -D CMAKE_CXX_FLAGS=${sanitize})
 
-# ---- find_package, with every component there is, and with none
-set(all ${COMPONENTS})
-string(REPLACE "," ";" COMPONENTS "${COMPONENTS}")
-foreach(components IN ITEMS "${all}" "")
-  string(MAKE_C_IDENTIFIER "with_${components}" folder)
-  run(${CMAKE_COMMAND} -S ${USER} -B ${WORK}/${folder} -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER}
-      -D CMAKE_PREFIX_PATH=${prefix} -D "WANTED=${components}" -D CMAKE_BUILD_TYPE=${BUILD_TYPE}
-      -D "CMAKE_CXX_FLAGS=${sanitize}")
-  run(${CMAKE_COMMAND} --build ${WORK}/${folder})
-  run(${WORK}/${folder}/user memory://)
-  expect("held")
-  foreach(component IN LISTS COMPONENTS)
-    run(${WORK}/${folder}/user ${component}://127.0.0.1:1)
-    if(components)
-      expect("made")  # nothing listens there, but the engine is linked in
-    else()
-      expect("needs the component tyer::${component}")
+# ---- what programs ask the loader for changes with every version that may break them
+if(EXISTS ${LIBRARIES}/libtyer.so)
+  string(REGEX MATCH "^0\\.[0-9]+|^[1-9][0-9]*" breaking "${VERSION}")
+  foreach(name tyer ${COMPONENTS})
+    string(REPLACE "tyer_tyer" "tyer" name "tyer_${name}")
+    run(${READELF} -d ${LIBRARIES}/lib${name}.so)
+    expect("Library soname: [lib${name}.so.${breaking}]")
+  endforeach()
+endif()
+
+# ---- the command line, with its papers
+if(CLI)
+  run(${prefix}/bin/tyer version)
+  expect("tyer ")
+  foreach(file man/man1/tyer.1.gz man/man1/tyer-ls.1.gz bash-completion/completions/tyer zsh/site-functions/_tyer
+               fish/vendor_completions.d/tyer.fish)
+    if(NOT EXISTS ${prefix}/share/${file})
+      message(FATAL_ERROR "share/${file} was not installed")
     endif()
   endforeach()
-endforeach()
-run(${WORK}/with_/user redis://127.0.0.1:1)
-expect("needs the component tyer::redis")
-
-# ---- a component that was not built is refused when the project is configured
-execute_process(COMMAND ${CMAKE_COMMAND} -S ${USER} -B ${WORK}/missing -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER}
-                        -D CMAKE_PREFIX_PATH=${prefix} -D WANTED=carrier_pigeon
-                RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-if(result EQUAL 0)
-  message(FATAL_ERROR "find_package(tyer COMPONENTS carrier_pigeon) was content:\n${output}")
 endif()
-expect("NOT")
 
-# ---- pkg-config, elsewhere than where it was configured for
+# ---- find_package
+set(cases none ${COMPONENTS} all)
+foreach(case IN LISTS cases)
+  set(wanted ${case})
+  if(case STREQUAL "none")
+    set(wanted "")
+  elseif(case STREQUAL "all")
+    set(wanted ${COMPONENTS})
+  endif()
+  string(REPLACE ";" "," wanted_in_one_word "${wanted}")
+  # Whoever did not ask for the component that needs OpenSSL must not be made to look for it.
+  set(without "")
+  if(NOT "redis" IN_LIST wanted)
+    set(without -D CMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON)
+  endif()
+  run(${configure} -B ${WORK}/${case} -D CMAKE_PREFIX_PATH=${prefix} -D WANTED=${wanted_in_one_word} ${without})
+  run(${CMAKE_COMMAND} --build ${WORK}/${case})
+  holds_a_lock(${WORK}/${case}/user ${wanted})
+  links_only(${WORK}/${case}/user ${wanted})
+endforeach()
+
+# ---- a component that does not exist is refused when the project is configured
+refused(${configure} -B ${WORK}/unknown -D CMAKE_PREFIX_PATH=${prefix} -D WANTED=carrier_pigeon)
+expect("This Tyer was installed without the component 'carrier_pigeon'; there are: redis, etcd.")
+
+# ---- versions: another minor version of 0.x is another library
+refused(${configure} -B ${WORK}/version -D CMAKE_PREFIX_PATH=${prefix} -D WANTED_VERSION=0.0)
+expect("compatible with requested version \"0.0\"")
+
+# ---- pkg-config
 if(PKG_CONFIG)
-  set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
-  foreach(package IN ITEMS tyer ${COMPONENTS})
-    set(name ${package})
-    if(NOT package STREQUAL "tyer")
-      set(name tyer-${package})
+  set(ENV{PKG_CONFIG_PATH} ${LIBRARIES}/pkgconfig)
+  run(${PKG_CONFIG} --cflags tyer)
+  separate_arguments(flags UNIX_COMMAND "${output}")
+  run(${COMPILER} ${sanitize} ${flags} -c ${HERE}/user/user.cpp -o ${WORK}/user.o)
+  foreach(case IN ITEMS none ${COMPONENTS})
+    set(package tyer-${case})
+    set(wanted ${case})
+    if(case STREQUAL "none")
+      set(package tyer)
+      set(wanted "")
     endif()
-    run(${PKG_CONFIG} --cflags --libs ${name})
+    run(${PKG_CONFIG} --libs ${package})
     separate_arguments(flags UNIX_COMMAND "${output}")
-    run(${COMPILER} ${sanitize} ${USER}/user.cpp -o ${WORK}/${name} ${flags})
-    run(${WORK}/${name} memory://)
-    expect("held")
-    run(${WORK}/${name} redis://127.0.0.1:1)
-    if(package STREQUAL "redis")
-      expect("made")
-    else()
-      expect("needs the component tyer::redis")
-    endif()
+    run(${COMPILER} ${sanitize} ${WORK}/user.o -o ${WORK}/by-${package} ${flags})
+    holds_a_lock(${WORK}/by-${package} ${wanted})
+    links_only(${WORK}/by-${package} ${wanted})
   endforeach()
 endif()

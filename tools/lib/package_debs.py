@@ -1,0 +1,73 @@
+"""The .deb files, for the Debian that this machine runs."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+
+# The flags of the release build, so that ccache finds what that has compiled; the linker closes what can be closed.
+SETTINGS = {
+    "CMAKE_BUILD_TYPE": "Release",
+    "CMAKE_INSTALL_PREFIX": "/usr",
+    "CMAKE_SHARED_LINKER_FLAGS": "-Wl,-z,relro,-z,now",
+    "CMAKE_EXE_LINKER_FLAGS": "-Wl,-z,relro,-z,now",
+    "BUILD_SHARED_LIBS": "ON",
+    "TYER_REDIS": "ON",
+    "TYER_ETCD": "ON",
+    "TYER_CLI": "ON",
+    "TYER_INSTALL": "ON",
+    "TYER_TESTS": "OFF",
+    "TYER_EXAMPLES": "OFF",
+    "TYER_BENCH": "OFF",
+}
+
+
+def _commit_time() -> str | None:
+    """Seconds, so that the same sources make the same packages. None outside a checkout."""
+    done = subprocess.run(
+        ["git", "-C", ROOT, "log", "-1", "--format=%ct"],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False,
+    )
+    return done.stdout.strip() or None
+
+
+def make(build: str, out: str, maintainer: str | None) -> list[str]:
+    """Builds in one folder, leaves the packages in another, and gives their paths."""
+    environment = dict(os.environ)
+    when = _commit_time()
+    if when:
+        environment.setdefault("SOURCE_DATE_EPOCH", when)
+    settings = dict(SETTINGS)
+    if maintainer:
+        settings["TYER_MAINTAINER"] = maintainer
+    options = [f"-D{name}={value}" for name, value in settings.items()]
+
+    def run(*command: str) -> None:
+        subprocess.run(command, check=True, env=environment)
+
+    run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "--log-level=NOTICE", *options)
+    run("cmake", "--build", build, "--", "--quiet")
+    shutil.rmtree(out, ignore_errors=True)
+    run("cpack", "--config", os.path.join(build, "CPackConfig.cmake"), "-G", "DEB", "-B", out)
+    shutil.rmtree(os.path.join(out, "_CPack_Packages"), ignore_errors=True)
+    return found(out)
+
+
+def found(folder: str) -> list[str]:
+    packages = sorted(glob.glob(os.path.join(folder, "*.deb")))
+    if not packages:
+        raise RuntimeError(f"there are no .deb files in {folder}: make them with tools/package deb")
+    return packages
+
+
+def look_at(packages: list[str]) -> None:
+    """What lintian calls an error is one."""
+    if not shutil.which("lintian"):
+        print("package: lintian is not installed, so nobody has looked at the packages (tools/setup installs it)")
+        return
+    # root is who builds in CI; nobody outside sees who that was.
+    subprocess.run(["lintian", "--allow-root", "--fail-on", "error", "--tag-display-limit", "0", *packages], check=True)
