@@ -12,6 +12,7 @@
 namespace tyer {
 inline namespace v1 {
 
+// What went wrong, as a std::error_code of category().
 enum class errc {
   lost = 1,        // the hold is over: its deadline passed, or the engine said so
   timed_out,       // the caller's own time limit passed before an answer was there
@@ -47,6 +48,7 @@ struct failure {
   explicit operator bool() const noexcept { return static_cast<bool>(code); }
 };
 
+// What throwing calls throw: a failure as an exception.
 class TYER_EXPORT error : public std::system_error {
  public:
   explicit error(const failure& f);
