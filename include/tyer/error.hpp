@@ -33,7 +33,9 @@ enum class errc {
   not_held,        // the call needs a held lock
 };
 
+// "tyer"; its codes compare equal to the std::errc that means the same, where there is one.
 TYER_EXPORT const std::error_category& category() noexcept;
+// For std::error_code, which finds it by itself.
 TYER_EXPORT std::error_code make_error_code(errc) noexcept;
 
 // A code and, where there are any, the words of the engine. Converts to true if something failed.

@@ -12,7 +12,8 @@ def build(root, out):
         raise SystemExit("site: needs doxygen: run tools/setup")
     text = (root / "include/tyer/version.hpp").read_text()
     version = ".".join(re.findall(r"TYER_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", text))
-    out.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
     ran = subprocess.run(["doxygen", "Doxyfile"], cwd=root, capture_output=True, text=True,
                          env={**os.environ, "TYER_API_OUT": str(out), "TYER_VERSION": version})
     said = (ran.stdout + ran.stderr).strip()
@@ -25,16 +26,19 @@ def has_words(node):
 
 
 def undocumented(out):
-    """Classes, functions of a namespace, enumerations, and every member of an enumeration or of a struct of options."""
+    """Classes, functions of a namespace, options and error codes; plain data may speak for itself."""
     for file in sorted((out / "xml").glob("*.xml")):
         for compound in xml.parse(file).getroot().iter("compounddef"):
             name = compound.findtext("compoundname")
             if not name.startswith("tyer") or "::detail" in name:
                 continue
             kind = compound.get("kind")
-            if kind in ("class", "struct") and not has_words(compound):
+            if kind == "class" and not has_words(compound):
                 yield name
-            for member in compound.iter("memberdef"):
-                wants = (kind == "namespace" and member.get("kind") in ("function", "enum", "typedef")) or name.endswith("_options")
-                if wants and not has_words(member):
-                    yield f"{name}::{member.findtext('name')}"
+            wants = [m for m in compound.iter("memberdef")
+                     if kind == "namespace" and m.get("kind") == "function" or name.endswith("_options")]
+            told = {m.findtext("name") for m in wants if has_words(m)}  # one overload speaks for the others
+            yield from sorted({f"{name}::{m.findtext('name')}" for m in wants if m.findtext("name") not in told})
+            for value in compound.iterfind(".//memberdef[name='errc']/enumvalue"):
+                if not has_words(value):
+                    yield f"{name}::errc::{value.findtext('name')}"

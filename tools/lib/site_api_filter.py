@@ -3,7 +3,7 @@
 
 The headers are written for those who read headers: plain comments, tables drawn with bars, code that is set in. Here they become
 Doxygen's comments, tables and code blocks. What is not for them goes: the inline
-namespace, the export macro, and what we say in others' namespaces.
+namespace, the export macro, friends, and what we say in others' namespaces.
 """
 import re
 import sys
@@ -12,6 +12,7 @@ COMMENT = re.compile(r"^(\s*)//(?!/)( ?)(.*)$")
 TRAILING = re.compile(r"^(  \S.*?[;,}])\s+// (.*)$")  # of a member or an enumerator; deeper is the body of a function
 RULE = re.compile(r"^[\s+|-]*-[\s+|-]*$")
 OTHERS_TEMPLATE = re.compile(r"^(?://[^\n]*\n)*template <>\nstruct (?:std|boost)::[^\n]*?\{(?:\};|.*?^\};)\n", re.M | re.S)
+FRIEND = re.compile(r"^ *friend [^;{]*;\n", re.M)
 NOT_FOR_READERS = ("inline namespace v1 {", "}  // namespace v1")
 
 
@@ -58,7 +59,7 @@ def documentation(lines):
 
 
 def filtered(text):
-    lines, out, at = OTHERS_TEMPLATE.sub("", text).splitlines(), [], 0
+    lines, out, at = FRIEND.sub("", OTHERS_TEMPLATE.sub("", text)).splitlines(), [], 0
     while at < len(lines):
         found = COMMENT.match(lines[at])
         if not found:
