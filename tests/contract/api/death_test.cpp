@@ -31,17 +31,18 @@ class death_of : public fixture {
     if (!all.front()->line_with("held", patience)) throw std::runtime_error("it did not get a free lock");
     for (std::size_t i = 0; i < 3; ++i) {
       all.push_back(start(kind));
-      if (!queue_has(i + 1)) throw std::runtime_error("it did not queue");
+      if (const auto there = queue_has(i + 1); !there) throw std::runtime_error(there.message());
     }
     return all;
   }
 
   // Those who are left have it in their order, each within this time.
-  static void expect_served(const std::vector<std::unique_ptr<child>>& all, std::size_t first, std::size_t dead,
-                            std::chrono::milliseconds each) {
+  void expect_served(const std::vector<std::unique_ptr<child>>& all, std::size_t first, std::size_t dead,
+                     std::chrono::milliseconds each) {
     for (std::size_t i = first; i < all.size(); ++i) {
       if (i == dead) continue;
-      ASSERT_TRUE(all[i]->line_with("held", each + std::chrono::milliseconds{slack})) << "the one at place " << i;
+      ASSERT_TRUE(all[i]->line_with("held", each + std::chrono::milliseconds{slack}))
+          << "the one at place " << i << ", pid " << all[i]->pid() << ":" << who_is_there();
       for (std::size_t later = i + 1; later < all.size(); ++later) {
         if (later == dead) continue;
         EXPECT_FALSE(all[later]->line(0ms)) << "place " << later << " before place " << i;

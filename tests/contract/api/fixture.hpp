@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <future>
@@ -33,9 +34,11 @@ inline constexpr auto slack = 2s;
 
 inline bool eventually(const std::function<bool()>& happened, steady_clock::duration within = patience) {
   const auto limit = steady_clock::now() + within;
+  auto pause = steady_clock::duration{1ms};
   while (!happened()) {
     if (steady_clock::now() > limit) return false;
-    std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(pause);
+    pause = std::min<steady_clock::duration>(2 * pause, 16ms);  // it may ask a server, which has others to serve
   }
   return true;
 }
@@ -126,8 +129,18 @@ class fixture : public ::testing::Test {
     if (!raw_) raw_.emplace(engine_uri());
     return *raw_;
   }
-  bool queue_has(std::size_t waiters) {
-    return eventually([&] { return raw().waiting(name()).size() == waiters; });
+  ::testing::AssertionResult queue_has(std::size_t waiters) {
+    if (eventually([&] { return raw().waiting(name()).size() == waiters; })) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "not " << waiters << " in the queue:" << who_is_there();
+  }
+
+  std::string who_is_there() {
+    std::string text;
+    for (const auto& e : raw().entries(name())) {
+      text += e.what == tyer::engine::fate::waiting ? "\n  waits, " : "\n  holds, ";
+      text += std::to_string(e.left.count()) + " ms left: " + e.owner;
+    }
+    return text.empty() ? " nobody is there" : text;
   }
 
   server engine;
