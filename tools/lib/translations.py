@@ -10,7 +10,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = {"README.md": "README.zh-CN.md"} | {
-    f"docs/{page}.md": f"docs/zh/{page}.md" for page in ("index", "start", "choose", "when-not", "how", "guarantees")}
+    f"docs/{page}.md": f"docs/zh/{page}.md" for page in ("index", "start", "choose", "when-not", "how", "faq", "coming-from", "guarantees")}
 
 
 def shape(path):
