@@ -34,7 +34,7 @@ struct client_options {
   // Shown with every hold (`tyer show`), beside host, pid and call site. Empty: the program's name.
   std::string label = {};
 
-  // Told what happens: connections, losses, what the engine refuses.
+  // Told of outages, of new masters, of clocks that jump, and of what a server does not allow.
   log_hook log = {};
 
   // Where completions of asynchronous calls run when the handler has no executor of its own.
