@@ -53,7 +53,7 @@ void keep_grpc_alive() {
     grpc::ClientContext context;
     grpc::ByteBuffer request = to_buffer({}), response;
   };
-  [[maybe_unused]] static const auto* forever = [] {
+  [[gnu::used]] static const auto* forever = [] {  // used: so that it is not lost from sight, as a leak would be
     auto* to_nowhere = new std::shared_ptr<grpc::Channel>{grpc::CreateCustomChannel({}, nullptr, {})};
     auto n = std::make_shared<nothing>();
     grpc::GenericStub stub{*to_nowhere};
@@ -203,9 +203,10 @@ void after(std::chrono::nanoseconds d, std::function<void()> f) {
   t->ring = std::move(f);
   auto& alarm = t->alarm;
   handover::give(t.get());
-  alarm.Set(from_now(d), [t](bool) {
-    handover::take(t.get());
-    std::exchange(t->ring, nullptr)();
+  alarm.Set(from_now(d), [t](bool) mutable {
+    const auto rung = std::move(t);  // the alarm keeps this function for as long as it lives: it must not keep itself
+    handover::take(rung.get());
+    std::exchange(rung->ring, nullptr)();
   });
 }
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace tyer::etcd {
 namespace {
 
@@ -10,7 +13,7 @@ const core::id who = core::id::from("0123456789abcdef");
 
 TEST(etcd_keys, what_is_written_is_read_back) {
   const keys k{"p:"};
-  for (const std::string name : {"a", "a/b", "%7B", "{x}", "}/", "floor", std::string("\0\xff", 2).c_str()}) {
+  for (const auto& name : std::vector<std::string>{"a", "a/b", "%7B", "{x}", "}/", "floor", {"\0\xff", 2}}) {
     const auto parts = k.read(k.seat(name, who));
     ASSERT_TRUE(parts) << name;
     EXPECT_EQ(parts->name, name);
