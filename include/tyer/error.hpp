@@ -12,6 +12,7 @@
 namespace tyer {
 inline namespace v1 {
 
+// What went wrong, as a std::error_code of category().
 enum class errc {
   lost = 1,        // the hold is over: its deadline passed, or the engine said so
   timed_out,       // the caller's own time limit passed before an answer was there
@@ -32,7 +33,9 @@ enum class errc {
   not_held,        // the call needs a held lock
 };
 
+// "tyer"; its codes compare equal to the std::errc that means the same, where there is one.
 TYER_EXPORT const std::error_category& category() noexcept;
+// For std::error_code, which finds it by itself.
 TYER_EXPORT std::error_code make_error_code(errc) noexcept;
 
 // A code and, where there are any, the words of the engine. Converts to true if something failed.
@@ -47,6 +50,7 @@ struct failure {
   explicit operator bool() const noexcept { return static_cast<bool>(code); }
 };
 
+// What throwing calls throw: a failure as an exception.
 class TYER_EXPORT error : public std::system_error {
  public:
   explicit error(const failure& f);

@@ -10,6 +10,7 @@
 namespace tyer {
 inline namespace v1 {
 
+// How much a line of the log matters.
 enum class log_level { debug, info, warning, error };
 
 // Called from any thread, one call at a time. Must not block and must not call Tyer. Never shown a secret.
@@ -18,6 +19,7 @@ using log_hook = std::function<void(log_level, std::string_view)>;
 // Runs a function later, somewhere: `tyer::run_on(asio_executor)` in <tyer/asio.hpp> makes one.
 using executor = std::function<void(std::function<void()>)>;
 
+// Of one client: what holds for all its locks.
 struct client_options {
   // Put before every name at the engine. Empty: `?prefix=` of the URI, or "tyer:"; nothing with `?protocol=`, whose names are
   // those of others.
@@ -32,12 +34,14 @@ struct client_options {
   // Shown with every hold (`tyer show`), beside host, pid and call site. Empty: the program's name.
   std::string label = {};
 
+  // Told of outages, of new masters, of clocks that jump, and of what a server does not allow.
   log_hook log = {};
 
   // Where completions of asynchronous calls run when the handler has no executor of its own.
   executor completions = {};
 };
 
+// Of one lock object.
 struct lock_options {
   // How long the engine keeps the lock without hearing from us. Renewed every third of it. 100 ms to 24 h.
   std::chrono::milliseconds ttl{10000};

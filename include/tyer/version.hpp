@@ -12,6 +12,7 @@
 namespace tyer {
 inline namespace v1 {
 
+// As "0.1.0".
 TYER_EXPORT std::string_view library_version() noexcept;
 
 }  // namespace v1

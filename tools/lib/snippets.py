@@ -2,7 +2,8 @@
 """Snippets in the documentation are pieces of programs that are compiled and run.
 
 A line `<!-- snippet: FILE TAG -->` in a .md file is followed by a code block that must equal what lies between the two
-lines `// [TAG]` of FILE. Without arguments: says which differ, and fails. --fix: writes them.
+lines `// [TAG]` of FILE. Without arguments: says which differ, and which C++ has no such line before it, and fails. --fix:
+writes them.
 """
 import pathlib
 import re
@@ -11,6 +12,7 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MARK = re.compile(r"^<!-- snippet: (\S+) (\S+) -->\n(?:```cpp\n.*?^```\n)?", re.M | re.S)
+LOOSE = re.compile(r"(?<! -->\n)^```cpp$", re.M)
 
 
 def piece(path, tag):
@@ -26,10 +28,12 @@ def refreshed(text):
 
 
 def main():
-    stale = []
+    stale, loose = [], []
     for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
         text = page.read_text()
         new = refreshed(text)
+        if LOOSE.search(new):
+            loose.append(str(page.relative_to(ROOT)))
         if new == text:
             continue
         if "--fix" in sys.argv:
@@ -39,8 +43,9 @@ def main():
     if stale:
         print("snippets: not as in the programs they come from: " + ", ".join(stale))
         print("snippets: run tools/check --fix-format")
-        return 1
-    return 0
+    if loose:
+        print("snippets: C++ that nobody compiles, take it out of a program of examples/: " + ", ".join(loose))
+    return 1 if stale or loose else 0
 
 
 if __name__ == "__main__":

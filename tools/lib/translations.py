@@ -9,7 +9,8 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = {"README.md": "README.zh-CN.md", "docs/guarantees.md": "docs/zh/guarantees.md"}
+BOTH = ("index", "start", "choose", "when-not", "how", "faq", "coming-from", "cli", "guarantees")
+PAGES = {"README.md": "README.zh-CN.md"} | {f"docs/{page}.md": f"docs/zh/{page}.md" for page in BOTH}
 
 
 def shape(path):

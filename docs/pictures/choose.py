@@ -1,0 +1,43 @@
+"""Which engine: four questions, in the order that settles it soonest."""
+from drawing import Drawing
+
+TITLE = "Which engine"
+ZH = {
+    TITLE: "选择哪个引擎",
+    "Must Java or Go programs\nshare the same locks?": "要与 Java 或 Go 程序\n共用同一把锁吗？",
+    "Redisson:\n?protocol=redisson\nGo, etcdctl:\n?protocol=go": "Redisson：\n?protocol=redisson\nGo、etcdctl：\n?protocol=go",
+    "Must two holders never be\npossible, even in a failover?": "即使故障转移，也绝不能\n出现两个持有者吗？",
+    "etcd://": "etcd://",
+    "Must it go on while\na server is away?": "一台服务器不在时\n也必须继续工作吗？",
+    "redis://\nAOF always": "redis://\nAOF always",
+    "Does what you write to\ncheck tokens?": "被写入的一方\n会检查令牌吗？",
+    "redis+sentinel://\nredis+cluster://": "redis+sentinel://\nredis+cluster://",
+    "etcd://, or shorten the\nodds with ?replicas= of all": "etcd://，或者用\n?replicas= 覆盖全部副本",
+    "yes": "是", "no": "否",
+}
+
+
+def draw(words):
+    d = Drawing(TITLE, 526, words)
+    left, right, w = 14, 272, 200
+
+    def question(y, text):
+        d.box(left, y, w, 62, "box", text, size=14)
+
+    def answer(y, text, kind="mine", height=62):
+        d.box(right, y, 156, height, kind, text, "on", 13, True)
+
+    def yes(y, word="yes"):
+        d.line((left + w, y + 31), (right - 2, y + 31), arrow=True)
+        d.text((left + w + right) / 2, y + 25, word, "quiet", 13, "middle")
+
+    def down(y, word):
+        d.line((left + w / 2, y + 62), (left + w / 2, y + 110), arrow=True)
+        d.text(left + w / 2 + 10, y + 92, word, "quiet", 13)
+
+    question(30, "Must Java or Go programs\nshare the same locks?"), answer(16, "Redisson:\n?protocol=redisson\nGo, etcdctl:\n?protocol=go", "theirs", 90), yes(30), down(30, "no")
+    question(140, "Must two holders never be\npossible, even in a failover?"), answer(140, "etcd://"), yes(140), down(140, "no")
+    question(250, "Must it go on while\na server is away?"), answer(250, "redis://\nAOF always"), yes(250, "no"), down(250, "yes")
+    question(360, "Does what you write to\ncheck tokens?"), answer(360, "redis+sentinel://\nredis+cluster://"), yes(360), down(360, "no")
+    d.box(left, 470, 414, 42, "good", "etcd://, or shorten the\nodds with ?replicas= of all", "on", 13, True)
+    return d.svg()

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""The checks of the site find what they are there for."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools/lib"))
+sys.dont_write_bytecode = True
+import site_api_filter  # noqa: E402
+import site_links  # noqa: E402
+import site_stage  # noqa: E402
+
+
+class Links(unittest.TestCase):
+    def wrong(self, body, **others):
+        with tempfile.TemporaryDirectory() as folder:
+            site = pathlib.Path(folder).resolve()
+            (site / "page.html").write_text(f"<html><body>{body}</body></html>")
+            for name, text in others.items():
+                (site / f"{name}.html").write_text(text)
+            return list(site_links.problems(site))
+
+    def test_a_link_that_leads_somewhere_is_right(self):
+        self.assertEqual(self.wrong('<a href="other.html#part">x</a>', other='<h2 id="part">y</h2>'), [])
+        self.assertEqual(self.wrong('<a href="https://example.org/">x</a><a href="#here" id="here">y</a>'), [])
+
+    def test_a_link_that_leads_nowhere_is_found(self):
+        self.assertEqual(self.wrong('<a href="gone.html">x</a>'), ["page.html: gone.html leads nowhere"])
+
+    def test_an_anchor_that_is_not_there_is_found(self):
+        self.assertEqual(self.wrong('<a href="other.html#part">x</a>', other="<h2>y</h2>"),
+                         ["page.html: other.html#part has no such anchor"])
+
+    def test_what_another_host_would_send_is_found(self):
+        for tag in ('<script src="https://example.org/a.js"></script>', '<img src="//example.org/a.png">',
+                    '<link rel="stylesheet" href="http://example.org/a.css">'):
+            self.assertIn("from another host", "".join(self.wrong(tag)), tag)
+
+
+class Staging(unittest.TestCase):
+    def setUp(self):
+        self.stage = site_stage.Stage(ROOT, pathlib.Path("/nowhere"))
+
+    def test_a_header_becomes_its_page_of_the_reference(self):
+        self.assertEqual(self.stage.link("../../include/tyer/multi_mutex.hpp", "guide/x.md", "docs/guide/x.md"),
+                         "../reference/multi__mutex_8hpp.html")
+
+    def test_a_file_outside_becomes_a_page(self):
+        self.assertEqual(self.stage.link("../examples/leader.cpp", "start.md", "docs/start.md"), "code/examples/leader.cpp.md")
+        self.assertEqual(self.stage.wanted, {"code/examples/leader.cpp.md": "examples/leader.cpp"})
+
+    def test_code_is_left_alone(self):
+        text = "```cpp\na[i](../README.md)\n```\n"
+        self.assertEqual(self.stage.relinked(text, "start.md", "docs/start.md"), text)
+
+
+class Filter(unittest.TestCase):
+    def test_a_drawn_table_becomes_a_table(self):
+        text = site_api_filter.filtered("// File.\n#pragma once\n// What.\n//\n//   a | b\n//   --+--\n//   1 | 2\n//     | 3\nclass c;\n")
+        self.assertIn("/// | a | b |\n/// |---|---|\n/// | 1 | 2 3 |\n", text)
+
+    def test_prose_that_is_set_in_stays_prose(self):
+        self.assertNotIn("@code", site_api_filter.filtered("// File.\n\n// Fairness: first come,\n//   first served.\nclass c;\n"))
+
+
+class Index(unittest.TestCase):
+    def test_every_decision_is_listed(self):
+        listed = (ROOT / "docs/adr/README.md").read_text()
+        for record in (ROOT / "docs/adr").glob("0*.md"):
+            self.assertIn(f"({record.name})", listed)
+
+
+if __name__ == "__main__":
+    unittest.main()
