@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """`tyer elect`, on the kind of engine that TYER_KIND says."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """The lock of a command is taken from it, a hundred times: all of the command is dead before another one has the lock.
 
 Five faults, on Redis and on etcd. Whether it is dead is said by others than tyer: every process of the command keeps

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """A job that three machines start every second with `--once-per 5s`, while tyer is killed: never twice in a period.
 
 The jobs themselves note when they begin. That the check can see a job that comes too early is shown with two that are

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """`tyer run` and `tyer try`, on the kind of engine that TYER_KIND says."""
 
 from __future__ import annotations
