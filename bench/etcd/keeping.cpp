@@ -39,7 +39,7 @@ double measure_keeping(const std::string& uri, int holds, milliseconds run) {
     mutexes.emplace_back(client, "bench/held/" + std::to_string(i), tyer::lock_options{.ttl = ttl});
   }
   take_all(mutexes, held);
-  std::this_thread::sleep_for(ttl + 1s);  // until all are watched, and have been read once since
+  std::this_thread::sleep_for(10 * ttl);  // until all are watched, have been read once since, and fall due together
   const auto before = s.requests();
   const auto begin = std::chrono::steady_clock::now();
   std::this_thread::sleep_for(run);
