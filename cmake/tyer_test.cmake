@@ -1,14 +1,18 @@
 # tyer_test(NAME LABEL unit SOURCES ... USES room... [LINKS target...] [ENGINES redis valkey] [ARGS ...] [TIMEOUT s]
-#           [COST s] [SANITIZED kind...])
+#           [COST s] [SANITIZED kind...] [EVERYWHERE | NIGHT])
 #
 # A GoogleTest program over rooms of the house (their object files are linked in directly, so internals can be tested).
 # With ENGINES the program runs once per kind under `tools/engines run KIND`, which sets TYER_URI. Under a sanitizer only
 # memory and redis, where the code is ours and the same, and what SANITIZED names: what servers and deployments do, other
 # presets ask. COST is about how long it takes: the longest start first, so that two at a time end together.
+#
+# At every push it runs on the first deployment of each family named in ENGINES, with EVERYWHERE on all of them; on the
+# others, and with NIGHT on all of them, only at night (tyer_tier.cmake).
 
 if(COMMAND tyer_test)
   return()
 endif()
+include(tyer_tier)
 
 # Tests of the contract are large and full of templates, and wait for servers: their own code need not be quick, and what a
 # sanitizer is to look at is the library. The sanitizers' cost at compile time is four times that of the code itself.
@@ -31,7 +35,7 @@ function(tyer_test_beside_grpc)
 endfunction()
 
 function(tyer_test name)
-  cmake_parse_arguments(TEST "" "LABEL;TIMEOUT;COST" "SOURCES;USES;LINKS;ENGINES;ARGS;SANITIZED" ${ARGN})
+  cmake_parse_arguments(TEST "EVERYWHERE;NIGHT" "LABEL;TIMEOUT;COST" "SOURCES;USES;LINKS;ENGINES;ARGS;SANITIZED" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 120)
   endif()
@@ -65,9 +69,18 @@ function(tyer_test name)
       if(kind MATCHES "^etcd")
         tyer_test_beside_grpc(${name}.${kind})
       endif()
+      if(TEST_NIGHT)
+        tyer_night(${name}.${kind})
+      endif()
     endforeach()
+    if(NOT TEST_NIGHT AND NOT TEST_EVERYWHERE)
+      tyer_later_deployments_at_night(${name} ${TEST_ENGINES})
+    endif()
   else()
     add_test(NAME ${name} COMMAND ${name} ${TEST_ARGS})
     set_tests_properties(${name} PROPERTIES LABELS ${TEST_LABEL} TIMEOUT ${TEST_TIMEOUT} COST ${TEST_COST})
+    if(TEST_NIGHT)
+      tyer_night(${name})
+    endif()
   endif()
 endfunction()

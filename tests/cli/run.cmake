@@ -27,4 +27,5 @@ foreach(kind IN LISTS deployments)
   add_test(NAME cli_run_once.${kind} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_test.py OncePer)
   set_tests_properties(cli_run_once.${kind} PROPERTIES LABELS cli TIMEOUT 120 COST 15
                        ENVIRONMENT "TYER=$<TARGET_FILE:tyer_cli>;TYER_KIND=${kind}")
+  tyer_night(cli_run_once.${kind})
 endforeach()

@@ -13,3 +13,4 @@ endfunction()
 
 interop_with_go(etcd_go etcd)
 interop_with_go(etcd3_go etcd3 10)
+tyer_night(interop.etcd3_go)

@@ -23,3 +23,5 @@ interop_with_redisson(redisson redis ${redisson_newest})
 interop_with_redisson(redisson_valkey valkey ${redisson_newest} 8)
 interop_with_redisson(redisson_before_latches redis 3.16.8 8)
 interop_with_redisson(redisson_3 redis 3.52.0 8)
+tyer_night(interop.redisson_valkey interop.redisson_before_latches interop.redisson_3
+           interop.redisson_3.16.8_setup interop.redisson_3.52.0_setup)
