@@ -109,6 +109,27 @@ TEST_F(sentinel_slow, who_begins_meanwhile_begins_at_the_new_master) {
   EXPECT_EQ(c.facts.id, a.facts.id);
 }
 
+// As with a list of rights from before that command was asked.
+TEST_F(sentinel_slow, without_the_right_to_ask_for_the_address_the_other_sentinels_are_followed) {
+  for (const char* s : {"sentinel-0", "sentinel-1", "sentinel-2"}) {
+    ASSERT_FALSE(at(s).ask({"ACL", "SETUSER", "default", "-sentinel|get-master-addr-by-name"}).is_error());
+  }
+  engine_client a{uri({"sentinel-0", "sentinel-1", "sentinel-2"})}, b{uri({"sentinel-0"})};
+  ASSERT_TRUE(a.ready() && b.ready());
+  const auto first = b.facts.id;
+  ASSERT_EQ(at("sentinel-0").ask({"SENTINEL", "FAILOVER", "mymaster"}).text, "OK");
+  ASSERT_TRUE(moves_to_another(a)) << a.logged;
+  const int ups = a.ups;
+  const auto end = a.clock.now() + asked_thrice;
+  a.until([&] {
+    b.value->run(b.clock.now());
+    return a.clock.now() >= end;
+  });
+  EXPECT_TRUE(is_under_way()) << "or this proves nothing";
+  EXPECT_EQ(a.ups, ups) << a.logged;
+  EXPECT_EQ(b.facts.id, first) << "who knows only this one stays where it is\n" << b.logged;
+}
+
 TEST_F(sentinel_slow, the_death_of_the_master_is_over_when_another_is_promoted) {
   engine_client a{servers.uri()};
   ASSERT_TRUE(a.ready());
