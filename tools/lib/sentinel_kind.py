@@ -21,6 +21,7 @@ SENTINEL_SETTINGS = {
     "failover-timeout": "2000",
     "parallel-syncs": "2",
 }
+AS_IT_COMES = "default"  # as a value: what the server has if nobody says anything
 CLIENTS = "tls-auth-clients"  # of both
 
 
@@ -58,7 +59,7 @@ class Sentinel(Replicated):
         master, *replicas = _servers(instance)
         lines.append(f"sentinel myid {_sentinel_id(instance, node)}")
         lines.append(f"sentinel monitor {MASTER_NAME} 127.0.0.1 {master.port} {quorum}")
-        lines += [f"sentinel {key} {MASTER_NAME} {value}" for key, value in settings.items()]
+        lines += [f"sentinel {key} {MASTER_NAME} {value}" for key, value in settings.items() if value != AS_IT_COMES]
         if instance.options["password"]:
             user, password = quoted(instance.options["user"] or "default"), quoted(instance.options["password"])
             lines += [f"sentinel auth-user {MASTER_NAME} {user}", f"sentinel auth-pass {MASTER_NAME} {password}"]
@@ -138,7 +139,7 @@ class Sentinel(Replicated):
         self.ask(instance, sentinels[0], "SENTINEL", "FAILOVER", MASTER_NAME)
         deadline = time.monotonic() + FAILOVER_S_MAX
         while True:
-            ports = {int(self._master_seen_by(instance, sentinel)["port"]) for sentinel in sentinels}
+            ports = {self._master_named_by(instance, sentinel) for sentinel in sentinels}
             named = next((node for node in instance.nodes if ports == {node.port}), None)
             if named and named is not before and self._own_role(instance, named) == "master":
                 return named
@@ -149,15 +150,16 @@ class Sentinel(Replicated):
 
     def _master(self, instance: Instance) -> Node | None:
         """As the sentinels with the latest news name it; without sentinels, who says so himself."""
-        views = []
+        named = []
         for node in instance.running():
             if _is_sentinel(node):
                 try:
-                    views.append(self._master_seen_by(instance, node))
+                    epoch = int(self._master_seen_by(instance, node)["config-epoch"])
+                    named.append((epoch, self._master_named_by(instance, node)))
                 except (OSError, EngineError):
                     continue  # just being killed or started
-        if views:
-            port = int(max(views, key=lambda view: int(view["config-epoch"]))["port"])
+        if named:
+            port = max(named)[1]
             return next((node for node in _servers(instance) if node.port == port), None)
         return next((node for node in _servers(instance) if self._own_role(instance, node) == "master"), None)
 
@@ -169,6 +171,10 @@ class Sentinel(Replicated):
 
     def _master_seen_by(self, instance: Instance, node: Node) -> dict[str, str]:
         return _fields(self.ask(instance, node, "SENTINEL", "MASTER", MASTER_NAME))
+
+    def _master_named_by(self, instance: Instance, node: Node) -> int:
+        """Its port. While a sentinel leads a failover, SENTINEL MASTER gives the new epoch with the old address."""
+        return int(self.ask(instance, node, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER_NAME)[1])
 
     def _well(self, instance: Instance, node: Node, what: str, flag: str) -> set[int]:
         """The ports of those that a sentinel finds in good health, and has asked at least once."""

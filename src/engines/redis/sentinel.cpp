@@ -1,9 +1,8 @@
 // redis+sentinel://: whichever server the sentinels call the master.
 //
 // No message is relied on. Every sentinel is asked again and again, more often while there is no master to talk to; their
-// announcement of a new one only makes us ask at once. The answer with the largest config epoch counts, so a sentinel that
-// was cut off and has not heard of a failover cannot lead us back. If the master it names has been away for a while, that
-// epoch is forgotten: the sentinels may have been set up anew.
+// announcement of a new one only makes us ask at once. Which of their answers counts is for the follower to say.
+#include "engines/redis/follower.hpp"
 #include "engines/redis/one_server.hpp"
 
 #include <algorithm>
@@ -21,12 +20,6 @@ using engine::time_point;
 using std::chrono::milliseconds;
 
 constexpr milliseconds ask_every{1000}, ask_every_when_away{100};
-constexpr std::chrono::seconds forget_epoch_after{5};
-
-struct master {
-  core::endpoint server;
-  std::uint64_t epoch = 0;
-};
 
 template <class T>
 bool number(std::string_view text, T& out) {
@@ -34,17 +27,26 @@ bool number(std::string_view text, T& out) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
+std::optional<core::endpoint> read_address(std::string_view host, std::string_view port) {
+  core::endpoint e{std::string{host}, 0};
+  if (host.empty() || !number(port, e.port) || e.port == 0) return std::nullopt;
+  return e;
+}
+
 // The answer of SENTINEL MASTER: names and values in turn.
-std::optional<master> read_master(std::span<const std::string_view> words) {
-  master m;
-  bool named = false;
+std::optional<follower::word> read_master(std::span<const std::string_view> words) {
+  follower::word w;
+  std::string_view host, port;
   for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
-    if (words[i] == "ip") m.server.host = std::string{words[i + 1]};
-    if (words[i] == "port") named = number(words[i + 1], m.server.port) && m.server.port != 0;
-    if (words[i] == "config-epoch" && !number(words[i + 1], m.epoch)) return std::nullopt;
+    if (words[i] == "ip") host = words[i + 1];
+    if (words[i] == "port") port = words[i + 1];
+    if (words[i] == "flags") w.leads_failover = words[i + 1].find("failover_in_progress") != std::string_view::npos;
+    if (words[i] == "config-epoch" && !number(words[i + 1], w.epoch)) return std::nullopt;
   }
-  if (!named || m.server.host.empty()) return std::nullopt;
-  return m;
+  auto server = read_address(host, port);
+  if (!server) return std::nullopt;
+  w.master = std::move(*server);
+  return w;
 }
 
 // What a sentinel needs of the settings is not what the servers need.
@@ -62,20 +64,24 @@ connection::settings for_sentinel(const materials& m, const core::endpoint& e) {
 class sentinel final : public one_server, connection::listener, loop::member {
  public:
   sentinel(loop& l, const materials& m)
-      : one_server(l, m, m.where.seeds.front()), loop_(&l), clock_(m.clock), log_(m.log), name_(m.where.master) {
-    for (const auto& e : m.where.seeds) scouts_.emplace_back(*this, l, for_sentinel(m, e));
+      : one_server(l, m, m.where.seeds.front()),
+        loop_(&l),
+        clock_(m.clock),
+        log_(m.log),
+        name_(m.where.master),
+        choice_(m.where.seeds.size()) {
+    for (const auto& e : m.where.seeds) scouts_.emplace_back(*this, scouts_.size(), l, for_sentinel(m, e));
     loop_->join(*this);
   }
   ~sentinel() override { loop_->leave(*this); }
 
   void open(connection::listener& l) override {
     outer_ = &l;
-    away_since_ = clock_->now();
     for (auto& s : scouts_) s.link.open(s);
   }
 
   void call(const script& s, std::span<const std::string_view> words, then back) override {
-    if (!known_) return refuse(nobody_told(), std::move(back));
+    if (!choice_.has_chosen()) return refuse(nobody_told(), std::move(back));
     one_server::call(s, words, std::move(back));
   }
 
@@ -93,13 +99,14 @@ class sentinel final : public one_server, connection::listener, loop::member {
  private:
   // A sentinel.
   struct scout final : connection::listener {
-    scout(sentinel& h, loop& l, connection::settings s) : home(&h), link(l, std::move(s)) {}
+    scout(sentinel& h, std::size_t n, loop& l, connection::settings s) : home(&h), number(n), link(l, std::move(s)) {}
 
     void on_up(const engine::server_facts&) override { next = time_point::min(); }
     void on_down(const failure& f) override { home->scout_lost(*this, f); }
     void on_message(std::string_view) override { home->ask_all(); }
 
     sentinel* home;
+    std::size_t number;
     bool asked = false;
     time_point next = time_point::min();
     std::string trouble;  // why it could not say
@@ -115,30 +122,51 @@ class sentinel final : public one_server, connection::listener, loop::member {
     s.next = t + (main_.is_up() ? ask_every : ask_every_when_away);
     s.link.command("SENTINEL", std::array<std::string_view, 2>{"MASTER", name_}, [this, &s](const received& r) {
       s.asked = false;
-      const auto m = r.wrong == nullptr ? read_master(r.words) : std::nullopt;
-      if (m) return heard(s, *m);
-      s.trouble =
-          shown(s.link.server()) + (r.wrong != nullptr ? ": " + r.wrong->words : " gave an answer that makes no sense");
-      complain();
+      const auto w = r.wrong == nullptr ? read_master(r.words) : std::nullopt;
+      if (!w) return made_no_sense(s, r);
+      if (w->leads_failover) return ask_whom(s, w->epoch);
+      heard(s, *w);
     });
   }
 
-  void heard(scout& s, const master& m) {
-    s.trouble.clear();
-    const bool stale = known_ && m.epoch < known_->epoch;
-    if (stale && (main_.is_up() || clock_->now() - away_since_ < forget_epoch_after)) return;
-    const bool first = !known_, moved = first || m.server != main_.server();
-    known_ = m;
-    if (!moved) return;
-    away_since_ = clock_->now();
-    if (log_) log_(log_level::info, "the sentinels say that the master of " + name_ + " is " + shown(m.server));
-    move_to(m.server, "the sentinels say that the master is now " + shown(m.server));
-    if (first && !closing_) one_server::open(*this);
+  // Of one that leads a failover: the address that goes with its epoch is asked for after the epoch, so that it can only be
+  // too new for it.
+  void ask_whom(scout& s, std::uint64_t epoch) {
+    s.asked = true;
+    const std::array<std::string_view, 2> whom{"GET-MASTER-ADDR-BY-NAME", name_};
+    s.link.command("SENTINEL", whom, [this, &s, epoch](const received& r) {
+      s.asked = false;
+      auto server = r.wrong == nullptr && r.words.size() == 2 ? read_address(r.words[0], r.words[1]) : std::nullopt;
+      if (!server) return made_no_sense(s, r);
+      heard(s, {std::move(*server), epoch, true});
+    });
   }
 
-  void scout_lost(scout& s, const failure& f) {
-    s.trouble = f.words;
+  void heard(scout& s, const follower::word& w) {
+    s.trouble.clear();
+    choice_.heard(s.number, w, clock_->now());
+  }
+
+  void made_no_sense(scout& s, const received& r) {
+    cannot_say(s, shown(s.link.server()) +
+                      (r.wrong != nullptr ? ": " + r.wrong->words : " gave an answer that makes no sense"));
+  }
+
+  void scout_lost(scout& s, const failure& f) { cannot_say(s, f.words); }
+
+  void cannot_say(scout& s, std::string why) {
+    s.trouble = std::move(why);
+    choice_.silent(s.number);
     complain();
+  }
+
+  void follow(time_point t) {
+    const bool first = !choice_.has_chosen();
+    const auto server = choice_.decide(main_.is_up(), t);
+    if (!server) return;
+    if (log_) log_(log_level::info, "the sentinels say that the master of " + name_ + " is " + shown(*server));
+    move_to(*server, "the sentinels say that the master is now " + shown(*server));
+    if (first) one_server::open(*this);
   }
 
   failure nobody_told() const {
@@ -151,7 +179,7 @@ class sentinel final : public one_server, connection::listener, loop::member {
 
   // Once nobody is left who could tell.
   void complain() {
-    if (known_ || closing_ || complained_) return;
+    if (choice_.has_chosen() || closing_ || complained_) return;
     if (!std::all_of(scouts_.begin(), scouts_.end(), [](const scout& s) { return !s.trouble.empty(); })) return;
     complained_ = true;
     outer_->on_down(nobody_told());
@@ -165,7 +193,6 @@ class sentinel final : public one_server, connection::listener, loop::member {
     outer_->on_up(f);
   }
   void on_down(const failure& f) override {
-    away_since_ = clock_->now();
     ask_all();
     if (!std::exchange(complained_, false)) outer_->on_down(f);
   }
@@ -175,12 +202,13 @@ class sentinel final : public one_server, connection::listener, loop::member {
   void flush() override {}
   void tick(time_point t) override {
     if (closing_) return;
+    follow(t);
     for (auto& s : scouts_) {
       if (s.link.is_up() && !s.asked && t >= s.next) ask(s, t);
     }
   }
   time_point due() const override {
-    auto t = time_point::max();
+    auto t = choice_.due();
     for (const auto& s : scouts_) {
       if (s.link.is_up() && !s.asked) t = std::min(t, s.next);
     }
@@ -196,9 +224,8 @@ class sentinel final : public one_server, connection::listener, loop::member {
   log_hook log_;
   std::string name_;
   connection::listener* outer_ = nullptr;
+  follower choice_;
   std::deque<scout> scouts_;
-  std::optional<master> known_;
-  time_point away_since_{};
   bool complained_ = false, closing_ = false;
   std::size_t open_links_ = 0;
   core::function<void()> closed_;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 TOOL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "engines")
 TOOL_S_MAX = 60.0
 ANSWER_S_MAX = 2.0
+ASK_S_MAX = 10.0  # in several attempts
 PREFIX = "tyer:"  # of the keys, by default
-# Sentinels wait for half a minute before they replace a master that calls itself a replica.
 AGREE_S_MAX = 60.0
 
 
@@ -47,9 +48,10 @@ class Servers:
         self.ports: dict[str, int] = {node["name"]: node["ports"]["client"] for node in self.nodes}
         self.busy = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._outages = 0
+        self._outages = itertools.count(1)
         self.shifted = False
         self.problem: LabError | None = None
+        self.notes: list[str] = []  # what the engine did by itself, for whoever reads the verdict
 
     def uris(self, lab: Lab) -> list[str]:
         """Where the clients go: each process to one of these. What stands between is made here."""
@@ -89,11 +91,10 @@ class Servers:
         finally:
             self.busy.release()
 
-    def away_begins(self, names: int = 0) -> int:
+    def away_begins(self, names: int = 0, since_ns: int | None = None) -> int:
         """Outages may overlap, so each has a number."""
-        self._outages += 1
-        number = self._outages
-        self.history.add(Op.AWAY_BEGIN, number=number, names=names)
+        number = next(self._outages)
+        self.history.add(Op.AWAY_BEGIN, since_ns, number=number, names=names)
         return number
 
     def away_ends(self, number: int) -> None:
@@ -108,13 +109,28 @@ class Servers:
         return resp.Connection(port, seconds)
 
     def ask_node(self, name: str, *words: str):
-        with self.connect_to(self.ports[name]) as connection:
-            return connection.ask(*words)
+        """Asked again when the connection is cut, as the lab's own CLIENT KILL does. Whether it was carried out before
+        that, nobody knows: so only for what may be done twice, and an error of the second time is no error."""
+        deadline = time.monotonic() + ASK_S_MAX
+        cut = False
+        while True:
+            try:
+                with self.connect_to(self.ports[name]) as connection:
+                    return connection.ask(*words)
+            except resp.ReplyError as error:
+                if not cut:
+                    raise LabError(f"{name} answered {' '.join(words[:2])} with: {error}") from None
+                return None
+            except OSError as error:
+                if time.monotonic() > deadline:
+                    raise LabError(f"{name} does not answer {' '.join(words[:2])}: {error}") from None
+                cut = True
+                time.sleep(0.02)
 
-    def try_node(self, name: str, *words: str):
+    def try_node(self, name: str, *words: str, seconds: float = 0.3):
         """None if it does not answer: it may be down, or stopped."""
         try:
-            with self.connect_to(self.ports[name], 0.3) as connection:
+            with self.connect_to(self.ports[name], seconds) as connection:
                 return connection.ask(*words)
         except (OSError, resp.ReplyError):
             return None
@@ -129,11 +145,15 @@ class Servers:
     def look_back(self) -> None:
         """When all is over: notes what happened by itself."""
 
-    def until(self, so_far: Callable[[], object], missing: str) -> None:
-        deadline = time.monotonic() + AGREE_S_MAX
+    def state(self) -> str:
+        """Of the servers, for whoever wants to know why something did not come to pass."""
+        return ""
+
+    def until(self, so_far: Callable[[], object], missing: str, seconds: float = AGREE_S_MAX) -> None:
+        deadline = time.monotonic() + seconds
         while not so_far():
             if time.monotonic() > deadline:
-                raise LabError(missing)
+                raise LabError(f"{missing} within {seconds:g} s{self.state()}")
             time.sleep(0.02)
 
     def heal(self) -> None:

@@ -58,7 +58,7 @@ class Lab(contextlib.ExitStack):
         self.not_ended = 0
         self.proxies: list[Proxy] = []
         self._servers, self._kind, self._query, self._shift, self._seed = servers, kind, query, shift, seed
-        self._keep, self._verbose = keep, verbose
+        self.keep, self._verbose = keep, verbose
 
     def __enter__(self) -> Lab:
         super().__enter__()
@@ -69,11 +69,13 @@ class Lab(contextlib.ExitStack):
             raise
         return self
 
-    def __exit__(self, *details) -> bool | None:
+    def __exit__(self, kind=None, *details) -> bool | None:
+        # Without a verdict somebody will want to know why.
+        self.keep |= kind is not None and kind is not KeyboardInterrupt
         # A second signal must not interrupt the taking down.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
         try:
-            return super().__exit__(*details)
+            return super().__exit__(kind, *details)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -85,6 +87,7 @@ class Lab(contextlib.ExitStack):
         self.history = History(os.path.join(self.folder, "faults.hist"))
         self.engine = self._servers(*self._kind, self.history)
         self.callback(self.engine.destroy)
+        self.callback(self._tell_of_servers)
         uris = [uri + self._query for uri in self.engine.uris(self)]
         if self._shift:
             self.engine.shift_clocks(self._shift)
@@ -104,9 +107,17 @@ class Lab(contextlib.ExitStack):
         self.proxies.append(proxy)
         return proxy
 
+    def _tell_of_servers(self) -> None:
+        """What they did by themselves; and what they wrote down, for whoever looks at the histories."""
+        for words in self.engine.notes:
+            print(f"faults: {words}", file=sys.stderr, flush=True)
+        for node in self.engine.nodes if self.keep else []:
+            with contextlib.suppress(OSError):
+                shutil.copy(os.path.join(node["dir"], "server.log"), os.path.join(self.folder, f"{node['name']}.log"))
+
     def _leave_folder(self) -> None:
-        if self._keep:
-            print(f"faults: histories are in {self.folder}", file=sys.stderr)
+        if self.keep:
+            print(f"faults: histories are in {self.folder}", file=sys.stderr, flush=True)
         else:
             shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -156,6 +156,19 @@ SCENARIOS = {
             shown=COUNTS + COUNTS_OF_FAILOVERS + EXCUSED,
         ),
         Scenario(
+            name="sentinel-slow",
+            about="the same with Redis' own failover-timeout of three minutes, and replicas that cannot follow a new master",
+            # Nobody is stopped: whoever sleeps through it may go on at the old master, and then nothing could be judged.
+            engine=(
+                "sentinel",
+                ["--set", "down-after-milliseconds=1000", "--set", "failover-timeout=default", "--set", "parallel-syncs=default"],
+            ),
+            servers=Sentinel,
+            replicas=2,
+            faults=[fault for fault in _of_several("slow_failover", "slow_kill") if fault.name != "client_pause"],
+            shown=COUNTS + COUNTS_OF_FAILOVERS + EXCUSED,
+        ),
+        Scenario(
             name="cluster",
             about="mutexes on a cluster, whose masters fail, are cut off, stopped and replaced, and whose slots move",
             engine=("cluster", []),
@@ -244,7 +257,9 @@ def run(scenario: Scenario, build: str, seconds: float, seed: int, keep: bool, v
                 print(f"faults: {name} {count}", file=sys.stderr)
             for words in lab.clients.complaints():
                 print(f"faults: a worker said: {words}", file=sys.stderr)
-        return Verdict(counts, scenario.must_be_zero(), problems)
+        verdict = Verdict(counts, scenario.must_be_zero(), problems)
+        lab.keep |= not verdict.good()
+        return verdict
 
 
 def _check(lab: Lab, scenario: Scenario) -> dict[str, int]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from faults.engine import Servers, engines
 from faults.history import LostBy, Op, now_ns
+from faults.lookout import Lookout
 
 if TYPE_CHECKING:
     from faults.lab import Lab
@@ -17,6 +20,13 @@ SENTINELS = ("sentinel-0", "sentinel-1", "sentinel-2")
 SERVERS = ("node-0", "node-1", "node-2")
 FAILOVER_S = 2.0  # from the first doubt on, with some reserve
 PAUSE_S = 3.0  # longer than it takes
+# Without a good replica they do not replace a master; with one, they do within seconds, or try again after four.
+REPLACED_S_MAX = 20.0
+# Sentinels wait for half a minute before they replace a master that calls itself a replica, and for ten seconds and more
+# before they put a replica right; one may come after the other.
+SETTLED_S_MAX = 120.0
+ASK_AGAIN_S = 6.0  # for a failover that has come to nothing
+LEARNED_S = 3.0  # everybody who asks the sentinels knows of a new master: they ask every second, and are told
 
 
 class Sentinel(Servers):
@@ -30,6 +40,8 @@ class Sentinel(Servers):
         for name, proxy in zip(SENTINELS, self._blinds):
             blinded = blinded.replace(f":{self.ports[name]}", f":{proxy.port}")
         self._known, self._since = self.master(), now_ns()
+        self._lookout = Lookout(self, self._is_there)
+        lab.callback(self._lookout.end)
         return [self.uri, blinded]
 
     def masters(self) -> list[int]:
@@ -37,19 +49,53 @@ class Sentinel(Servers):
 
     def master(self) -> str:
         """Whom all sentinels name, and who says so himself."""
-        self.until(self._agreed, "the sentinels have not agreed on a master")
+        self.until(self._agreed, "the sentinels have not agreed on a master", SETTLED_S_MAX)
         return self._agreed() or self.master()
 
+    def _named_by(self, sentinel: str) -> tuple[int, str | None]:
+        """The epoch, and who goes with it: asked for in this order, so that it can only be too new for the epoch."""
+        epoch = self._view(sentinel).get("config-epoch", "-1")
+        address = self.try_node(sentinel, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER_NAME) or (None, "0")
+        return int(epoch), next((node for node in SERVERS if self.ports[node] == int(address[1])), None)
+
+    def _view(self, sentinel: str) -> dict[str, str]:
+        told = self.try_node(sentinel, "SENTINEL", "MASTER", MASTER_NAME) or []
+        return dict(zip(told[::2], told[1::2]))
+
     def _agreed(self) -> str | None:
-        ask = ("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER_NAME)
-        named = {tuple(self.try_node(name, *ask) or ()) for name in SENTINELS}
-        node = next((node for node in SERVERS if named == {("127.0.0.1", str(self.ports[node]))}), None)
-        role = node and self.try_node(node, "ROLE")
-        return node if role and role[0] == "master" else None
+        named = {self._named_by(name)[1] for name in SENTINELS}
+        node = named.pop() if len(named) == 1 else None
+        return node if node and self._calls_itself_master(node) else None
+
+    def _is_there(self) -> bool:
+        """Whether there is a server for clients to go to: named by the sentinel with the latest news, and a master."""
+        node = max((self._named_by(name) for name in SENTINELS), key=lambda named: named[0])[1]
+        return node is not None and self._calls_itself_master(node)
+
+    def _calls_itself_master(self, node: str) -> bool:
+        role = self.try_node(node, "ROLE", seconds=1.0)
+        return bool(role) and role[0] == "master"
+
+    def state(self) -> str:
+        views = {name: self._view(name) for name in SENTINELS}
+        wanted = ("port", "config-epoch", "flags", "failover-state")
+        told = [f"{name}: {' '.join(view.get(key, '') for key in wanted)}" for name, view in views.items()]
+        roles = {node: self.try_node(node, "ROLE") or ["no answer"] for node in SERVERS}
+        told += [f"{node} ({self.ports[node]}): {' '.join(map(str, role[:4]))}" for node, role in roles.items()]
+        return "; " + "; ".join(told)
 
     def _new_master(self, old: str) -> str:
-        self.until(lambda: self.master() != old, f"the sentinels have not replaced {old}")
+        self.until(lambda: (self._agreed() or old) != old, f"the sentinels have not replaced {old}", SETTLED_S_MAX)
         return self.master()
+
+    def _replaced(self, old: str) -> bool:
+        """False: they cannot, while it is away."""
+        deadline = time.monotonic() + REPLACED_S_MAX
+        while (self._agreed() or old) == old:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.02)
+        return True
 
     def _follow(self, node: str, master: str) -> None:
         """Sooner than the sentinels would: they wait ten seconds."""
@@ -71,7 +117,7 @@ class Sentinel(Servers):
     def _settle(self, expected: str) -> None:
         """The replicas follow. What each sentinel thinks of each replica is not waited for: that takes ten seconds."""
         self._known = expected
-        self.until(lambda: self._all_follow(self._look()), "not all replicas follow the master")
+        self.until(lambda: self._all_follow(self._look()), "not all replicas follow the master", SETTLED_S_MAX)
 
     def _all_follow(self, master: str) -> bool:
         roles = [self.try_node(node, "ROLE") for node in SERVERS if node != master]
@@ -89,24 +135,47 @@ class Sentinel(Servers):
         new_from = now_ns()
         engines("kill", self.id, victim)
         self.history.add(Op.FAILOVER)
-        master = self._new_master(victim)
-        self.away_ends(number)
+        if replaced := self._replaced(victim):
+            self.away_ends(number)
+        else:
+            self.notes.append(f"the sentinels could not replace {victim} while it was dead{self.state()}")
         engines("restart", self.id, victim)
-        time.sleep(dice.uniform(0.0, 0.5))  # a second one that takes itself for the master, for whoever comes by
-        self._follow(victim, master)
+        if replaced:
+            time.sleep(dice.uniform(0.0, 0.5))  # a second one that takes itself for the master, for whoever comes by
+        master = self.master()
+        if not replaced:
+            self.away_ends(number)
+        if master != victim:
+            self._follow(victim, master)
         self.lost(new_from, now_ns(), LostBy.FAILOVER)
         self._settle(master)
 
     def planned_failover(self, dice: random.Random) -> None:
         old = self._look()
         new_from = now_ns()
-        # Refused while the one before is not quite over, or no replica is known to be well.
-        self.until(lambda: self.try_node("sentinel-0", "SENTINEL", "FAILOVER", MASTER_NAME), "no failover can begin")
-        master = self._new_master(old)
+        master = self._fail_over(old, "sentinel-0")
         time.sleep(dice.uniform(0.0, 1.0))
         self._follow(old, master)
         self.lost(new_from, now_ns(), LostBy.FAILOVER)
         self._settle(master)
+
+    def _fail_over(self, old: str, leader: str) -> str:
+        """By order. Refused while the one before is not quite over, or no replica is known to be well; and given up by
+        the sentinel if it does not hear in time that the replica has become master."""
+        asked = 0.0
+
+        def is_done() -> bool:
+            nonlocal asked
+            named = self._agreed()
+            if named not in (None, old):
+                return True
+            if named == old and time.monotonic() > asked + ASK_AGAIN_S:
+                if self.try_node(leader, "SENTINEL", "FAILOVER", MASTER_NAME):
+                    asked = time.monotonic()
+            return False
+
+        self.until(is_done, f"{leader} has not replaced {old}", SETTLED_S_MAX)
+        return self.master()
 
     def partition(self, dice: random.Random) -> None:
         """Sentinels and replicas do not reach the master; its clients do, and half of them hear of no other."""
@@ -115,9 +184,8 @@ class Sentinel(Servers):
         for blind in self._blinds:
             blind.order("freeze")
         try:
-            with self.connect_to(self.ports[old]) as connection:
-                connection.ask("ACL", "SETUSER", "default", "-ping", "-psync")
-                connection.ask("CLIENT", "KILL", "TYPE", "replica")
+            self.ask_node(old, "ACL", "SETUSER", "default", "-ping", "-psync")
+            self.ask_node(old, "CLIENT", "KILL", "TYPE", "replica")
             master = self._new_master(old)
             time.sleep(dice.uniform(0.5, 2.0))  # two masters, both with clients
             self._follow(old, master)
@@ -148,6 +216,59 @@ class Sentinel(Servers):
             self.history.add(Op.FAILOVER, stopped)
             self.lost(new_from, now_ns(), LostBy.FAILOVER)
         self._settle(master)
+
+    def slow_failover(self, dice: random.Random) -> None:
+        """By order, with a replica that cannot follow the new master: the sentinel that leads it waits for that one for
+        as long as its failover-timeout, and the others know the new master long before. The old one stays a master, and
+        answers; but everybody knows better soon, so what it grants after that is not excused."""
+        old = self._look()
+        new_from = now_ns()
+        with self._nobody_can_follow():
+            master = self._fail_over(old, dice.choice(SENTINELS))
+            time.sleep(LEARNED_S)
+            self.lost(new_from, now_ns(), LostBy.FAILOVER)
+            time.sleep(dice.uniform(2.0, 5.0))
+            self._follow(old, master)
+        self._settle(master)
+        self._end_of_failover()
+
+    def slow_kill(self, dice: random.Random) -> None:
+        """The same after the death of the master, which comes back after a while and takes itself for one."""
+        old = self._look()
+        number = self.away_begins()
+        new_from = now_ns()
+        with self._nobody_can_follow():
+            engines("kill", self.id, old)
+            self.history.add(Op.FAILOVER)
+            master = self._new_master(old)
+            self.away_ends(number)
+            time.sleep(LEARNED_S)
+            self.lost(new_from, now_ns(), LostBy.FAILOVER)
+            engines("restart", self.id, old)
+            time.sleep(dice.uniform(1.0, 3.0))
+            self._follow(old, master)
+        self._settle(master)
+        self._end_of_failover()
+
+    @contextlib.contextmanager
+    def _nobody_can_follow(self) -> Iterator[None]:
+        """Who follows already goes on."""
+        for node in SERVERS:
+            self.ask_node(node, "CONFIG", "SET", "masterauth", "wrong")
+        try:
+            yield
+        finally:
+            for node in SERVERS:
+                self.ask_node(node, "CONFIG", "SET", "masterauth", "")
+                self.ask_node(node, "CONFIG", "REWRITE")  # somebody may have written it down
+
+    def _end_of_failover(self) -> None:
+        """The next one is refused before."""
+        self.until(
+            lambda: all(view and "failover_in_progress" not in view["flags"] for view in map(self._view, SENTINELS)),
+            "a failover has not come to its end",
+            SETTLED_S_MAX,
+        )
 
     def replica_kill(self, dice: random.Random) -> None:
         """Nobody should notice; a client that wants its grants confirmed by a replica has one left."""

@@ -1,0 +1,235 @@
+#!/usr/bin/python3
+"""The fault lab itself: what it does when a server cuts it off, when there is no master, and when promises did not hold."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import os
+import socket
+import sys
+import tempfile
+import threading
+import time
+import types
+import unittest
+
+TOOLS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "tools")
+sys.path.insert(0, os.path.join(TOOLS, "lib"))
+sys.dont_write_bytecode = True
+
+from faults import engine, lookout, sentinel
+from faults.children import LabError
+from faults.engine import Servers
+from faults.lab import Lab
+from faults.lookout import Lookout
+from faults.sentinel import SERVERS, Sentinel
+
+WAIT_S_MAX = 10.0
+
+
+class Notebook:
+    """A history that can be read."""
+
+    def __init__(self):
+        self.lines: list[tuple[str, int, int]] = []
+
+    def add(self, op, t_ns=None, number=0, **_) -> None:
+        self.lines.append((op.name, number, t_ns if t_ns is not None else engine.now_ns()))
+
+    def ops(self) -> list[str]:
+        return [line[0] for line in self.lines]
+
+
+def bare(kind: type[Servers]) -> Servers:
+    """Without anything started."""
+    servers = kind.__new__(kind)
+    servers.history, servers.notes, servers.problem = Notebook(), [], None
+    servers._outages = itertools.count(1)
+    return servers
+
+
+class Server:
+    """Answers each connection with the next of these; None: cuts it off."""
+
+    def __init__(self, *answers: bytes | None):
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self._socket.getsockname()[1]
+        self.asked = 0
+        self._thread = threading.Thread(target=self._serve, args=(answers,))
+        self._thread.start()
+
+    def _serve(self, answers: tuple[bytes | None, ...]) -> None:
+        for answer in answers:
+            connection, _ = self._socket.accept()
+            with connection:
+                connection.recv(1000)
+                self.asked += 1
+                if answer is not None:
+                    connection.sendall(answer)
+
+    def end(self) -> None:
+        self._thread.join()
+        self._socket.close()
+
+
+class Asking(unittest.TestCase):
+    def asked(self, *answers: bytes | None):
+        server = Server(*answers)
+        servers = bare(Servers)
+        servers.ports = {"node-0": server.port}
+        try:
+            return servers.ask_node("node-0", "REPLICAOF", "127.0.0.1", "1"), server
+        finally:
+            server.end()
+
+    def test_a_connection_that_is_reset_is_asked_again(self) -> None:
+        answer, server = self.asked(None, None, b"+OK\r\n")
+        self.assertEqual((answer, server.asked), ("OK", 3))
+
+    def test_an_error_of_the_second_time_is_no_error(self) -> None:
+        answer, _ = self.asked(None, b"-ERR already done\r\n")
+        self.assertIsNone(answer)
+
+    def test_an_error_of_the_first_time_names_who_said_it(self) -> None:
+        with self.assertRaisesRegex(LabError, "node-0 answered REPLICAOF 127.0.0.1 with: ERR no"):
+            self.asked(b"-ERR no\r\n")
+
+    def test_it_is_not_asked_for_ever(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as nobody:
+            port = nobody.getsockname()[1]
+        servers = bare(Servers)
+        servers.ports = {"node-0": port}
+        before, engine.ASK_S_MAX = engine.ASK_S_MAX, 0.1
+        self.addCleanup(setattr, engine, "ASK_S_MAX", before)
+        with self.assertRaisesRegex(LabError, "node-0 does not answer PING"):
+            servers.ask_node("node-0", "PING")
+
+
+class Looking(unittest.TestCase):
+    def until(self, so_far) -> None:
+        deadline = time.monotonic() + WAIT_S_MAX
+        while not so_far():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+
+    def test_time_without_a_master_is_an_outage_and_not_a_waiter_that_is_stuck(self) -> None:
+        servers = bare(Servers)
+        there, looks = True, 0
+
+        def look() -> bool:
+            nonlocal looks
+            looks += 1
+            return there
+
+        watcher = Lookout(servers, look)
+        self.until(lambda: looks > 1)
+        self.assertEqual(servers.history.ops(), [])
+        was_there = engine.now_ns()
+        there = False
+        self.until(lambda: servers.history.ops() == ["AWAY_BEGIN"])
+        self.assertLess(servers.history.lines[0][2], was_there + int(1e9), "from when one was last seen")
+        there = True
+        self.until(lambda: servers.history.ops() == ["AWAY_BEGIN", "AWAY_END"])
+        self.assertEqual(servers.history.lines[0][1], servers.history.lines[1][1])
+        watcher.end()
+        self.assertEqual(servers.history.ops(), ["AWAY_BEGIN", "AWAY_END"])
+
+    def test_a_long_time_without_a_master_is_told(self) -> None:
+        servers = bare(Servers)
+        before, lookout.WORTH_A_NOTE_S = lookout.WORTH_A_NOTE_S, 0.0
+        self.addCleanup(setattr, lookout, "WORTH_A_NOTE_S", before)
+        watcher = Lookout(servers, lambda: False)
+        self.until(lambda: servers.history.ops())
+        watcher.end()
+        self.assertEqual(servers.history.ops(), ["AWAY_BEGIN", "AWAY_END"])
+        self.assertRegex(servers.notes[0], r"the sentinels had no master for .* s, .* had none at the end")
+
+
+class WithoutServers(Sentinel):
+    """What sentinels and servers say is what a test says."""
+
+    def __init__(self):
+        self.views: dict[str, tuple[int, str | None]] = {}
+        self.roles: dict[str, str] = {}
+
+    def _named_by(self, name):
+        return self.views[name]
+
+    def _view(self, name):
+        return {}
+
+    def try_node(self, name, *words, seconds=0.3):
+        return [self.roles[name]] if words == ("ROLE",) and name in self.roles else None
+
+
+class WhoIsMaster(unittest.TestCase):
+    def setUp(self) -> None:
+        self.servers = WithoutServers()
+        self.servers.ports = {node: i for i, node in enumerate(SERVERS)}
+        self.servers.roles = {"node-0": "master", "node-1": "slave", "node-2": "slave"}
+
+    def say(self, *views: tuple[int, str | None]) -> None:
+        self.servers.views = dict(zip(sentinel.SENTINELS, views))
+
+    def test_whom_all_name_and_who_says_so_himself(self) -> None:
+        self.say((1, "node-0"), (1, "node-0"), (1, "node-0"))
+        self.assertEqual((self.servers._agreed(), self.servers._is_there()), ("node-0", True))
+
+    def test_one_that_all_name_and_that_calls_itself_a_replica_is_none(self) -> None:
+        self.say((1, "node-1"), (1, "node-1"), (1, "node-1"))
+        self.assertEqual((self.servers._agreed(), self.servers._is_there()), (None, False))
+
+    def test_while_they_disagree_clients_go_to_the_one_of_the_largest_epoch(self) -> None:
+        self.say((1, "node-1"), (2, "node-0"), (1, "node-1"))
+        self.assertEqual((self.servers._agreed(), self.servers._is_there()), (None, True))
+        self.say((1, "node-0"), (2, "node-1"), (1, "node-0"))
+        self.assertEqual((self.servers._agreed(), self.servers._is_there()), (None, False))
+
+    def test_without_an_answer_there_is_none(self) -> None:
+        self.say((-1, None), (-1, None), (-1, None))
+        self.assertEqual((self.servers._agreed(), self.servers._is_there()), (None, False))
+
+    def test_what_did_not_come_to_pass_is_told_with_what_everybody_said(self) -> None:
+        self.say((1, "node-1"), (1, "node-1"), (1, "node-1"))
+        with self.assertRaisesRegex(LabError, r"no master within 0 s; sentinel-0: .*node-2 \(2\): slave"):
+            self.servers.until(lambda: False, "no master", 0.0)
+
+
+class Keeping(unittest.TestCase):
+    """Histories of a run whose promises did not hold, or that has no verdict, are kept."""
+
+    def left(self, keep: bool, error: BaseException | None) -> bool:
+        lab = Lab.__new__(Lab)
+        contextlib.ExitStack.__init__(lab)
+        lab.keep, lab.folder = False, tempfile.mkdtemp(prefix="tyer-faults-test-")
+        lab.engine = types.SimpleNamespace(notes=["they had no master"], nodes=[])
+        lab.callback(lab._leave_folder)
+        lab.callback(lab._tell_of_servers)
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said):
+            lab.keep = keep
+            lab.__exit__(type(error) if error else None, error, None)
+        there = os.path.isdir(lab.folder)
+        if there:
+            os.rmdir(lab.folder)
+        self.assertEqual(there, f"histories are in {lab.folder}" in said.getvalue())
+        self.assertIn("they had no master", said.getvalue())
+        return there
+
+    def test_not_when_all_is_well(self) -> None:
+        self.assertFalse(self.left(False, None))
+
+    def test_when_promises_did_not_hold(self) -> None:
+        self.assertTrue(self.left(True, None))
+
+    def test_when_there_is_no_verdict(self) -> None:
+        self.assertTrue(self.left(False, LabError("no verdict")))
+
+    def test_not_when_somebody_has_seen_enough(self) -> None:
+        self.assertFalse(self.left(False, KeyboardInterrupt()))
+
+
+if __name__ == "__main__":
+    unittest.main()
