@@ -1,6 +1,7 @@
 #include "lease/keeper.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tyer::lease {
 
@@ -10,14 +11,20 @@ std::uint32_t keeper::queue_for(core::fate as, duration ttl, duration interval) 
   if (at == queues_.end()) {
     // A queue that ran empty is taken over, so that a program that makes up a new ttl each time does not collect them.
     at = std::find_if(queues_.begin(), queues_.end(), [](const queue& q) { return q.waiting.empty(); });
-    if (at == queues_.end()) at = queues_.insert(queues_.end(), queue{});
+    if (at == queues_.end()) {
+      const auto room = 3 * (queues_.size() + 1);  // regular, retry and hurried, of each kind
+      if (queues_.capacity() < room) queues_.reserve(2 * room);
+      at = queues_.insert(queues_.end(), queue{});
+    }
     *at = queue{as, ttl, interval, {}, 0};
   }
   return static_cast<std::uint32_t>(at - queues_.begin());
 }
 
 void keeper::put(kept& e, core::fate as, duration ttl, duration interval, time_point due) {
-  e.queue = queue_for(as, ttl, interval);
+  const auto queue = queue_for(as, ttl, interval);  // may throw: then the entry stays where it is
+  remove(e);
+  e.queue = queue;
   e.due = due;
   queues_[e.queue].waiting.push_back(e);
 }
@@ -33,10 +40,7 @@ void keeper::retry(kept& e, core::fate as, duration ttl, time_point now) {
   put(e, as, ttl, interval, now + interval);
 }
 
-void keeper::hurry(kept& e, core::fate as, duration ttl) {
-  if (e.place.linked) remove(e);
-  put(e, as, ttl, duration::zero(), time_point::min());
-}
+void keeper::hurry(kept& e, core::fate as, duration ttl) { put(e, as, ttl, duration::zero(), time_point::min()); }
 
 void keeper::remove(kept& e) noexcept {
   if (e.place.linked) queues_[e.queue].waiting.erase(e);
@@ -46,27 +50,37 @@ void keeper::hurry_all() noexcept {
   for (queue& q : queues_) q.hurried = q.waiting.size();
 }
 
-keeper::batch keeper::take(time_point now) {
+// A hold goes before any waiter: a waiter that is late loses its place, a hold that is late is lost. Among equals the one
+// that has been due for longest.
+keeper::queue* keeper::most_urgent(time_point now) noexcept {
+  queue* first = nullptr;
+  const auto rank = [](const queue& q) { return std::pair{q.as != core::fate::holding, q.due()}; };
   for (queue& q : queues_) {
     q.hurried = std::min(q.hurried, q.waiting.size());
-    if (q.waiting.empty() || (q.hurried == 0 && q.waiting.front()->due > now)) continue;
-    batch b{q.as, q.ttl, {}};
-    const time_point along = now + q.interval / 4;
-    while (!q.waiting.empty() && b.entries.size() < batch_max_ && (q.hurried > 0 || q.waiting.front()->due <= along)) {
-      b.entries.push_back(q.waiting.pop_front());
-      if (q.hurried > 0) --q.hurried;
-    }
-    return b;
+    if (q.waiting.empty() || q.due() > now) continue;
+    if (first == nullptr || rank(q) < rank(*first)) first = &q;
   }
-  return {core::fate::holding, duration::zero(), {}};
+  return first;
+}
+
+keeper::batch keeper::take(time_point now) {
+  queue* const first = most_urgent(now);
+  if (first == nullptr) return {core::fate::holding, duration::zero(), {}};
+  queue& q = *first;
+  batch b{q.as, q.ttl, {}};
+  b.entries.reserve(std::min(batch_max_, q.waiting.size()));  // before anything is taken out: this may throw
+  const time_point along = now + q.interval / 4;
+  while (!q.waiting.empty() && b.entries.size() < batch_max_ && (q.hurried > 0 || q.waiting.front()->due <= along)) {
+    b.entries.push_back(q.waiting.pop_front());
+    if (q.hurried > 0) --q.hurried;
+  }
+  return b;
 }
 
 time_point keeper::next_due() const noexcept {
   time_point first = time_point::max();
   for (const queue& q : queues_) {
-    if (q.waiting.empty()) continue;
-    if (q.hurried > 0) return time_point::min();
-    first = std::min(first, q.waiting.front()->due);
+    if (!q.waiting.empty()) first = std::min(first, q.due());
   }
   return first;
 }

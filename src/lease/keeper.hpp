@@ -34,6 +34,8 @@ class keeper {
   // Renewed (or granted) by a request sent at `sent`: due again a third of the ttl later, a little earlier by `jitter`
   // (0 to 1), so that clients that started together do not stay together.
   void add(kept& e, core::fate as, duration ttl, time_point sent, double jitter);
+  // From now on none of these throws for such entries, unless there are many kinds at once.
+  void make_room(core::fate as, duration ttl) { queue_for(as, ttl, renew_every(ttl)); }
   // The renewal failed: due again soon.
   void retry(kept& e, core::fate as, duration ttl, time_point now);
   // Due at once.
@@ -42,7 +44,7 @@ class keeper {
   // After a reconnect: everything is due at once.
   void hurry_all() noexcept;
 
-  // The next batch that is due, empty if none is.
+  // The next batch that is due, empty if none is: holds before waiters, so that no number of waiters delays a hold.
   batch take(time_point now);
   time_point next_due() const noexcept;
   std::size_t size() const noexcept;
@@ -55,10 +57,14 @@ class keeper {
     duration interval;  // regular, retry or zero: each is a queue of its own
     entries waiting;
     std::size_t hurried = 0;  // so many from the front are due, whatever their time
+
+    // Of its first; only if there is one.
+    time_point due() const noexcept { return hurried > 0 ? time_point::min() : waiting.front()->due; }
   };
 
   std::uint32_t queue_for(core::fate as, duration ttl, duration interval);
   void put(kept& e, core::fate as, duration ttl, duration interval, time_point due);
+  queue* most_urgent(time_point now) noexcept;
 
   std::size_t batch_max_;
   std::vector<queue> queues_;

@@ -97,6 +97,29 @@ TEST(keeper, one_can_be_hurried_or_removed) {
   EXPECT_EQ(k.size(), 0u);
 }
 
+// A queue of waiters that is always due was served first, because it was made first: no hold was ever renewed.
+TEST(keeper, a_flood_of_waiters_does_not_keep_holds_from_being_renewed) {
+  keeper k{100};
+  std::vector<kept> waiters(1000);
+  for (auto& w : waiters) k.add(w, fate::waiting, 3s, at(0s), 0);
+  kept late, later;
+  k.add(later, fate::holding, 30s, at(500ms), 0);
+  k.add(late, fate::holding, 9s, at(0s), 0);
+  EXPECT_EQ(k.take(at(20s)).entries, std::vector<kept*>{&late}) << "holds first, and the one due longest first";
+  EXPECT_EQ(k.take(at(20s)).entries, std::vector<kept*>{&later});
+  EXPECT_EQ(k.take(at(20s)).entries.size(), 100u);
+}
+
+TEST(keeper, after_a_reconnect_holds_go_before_waiters) {
+  keeper k{100};
+  kept waiter, hold;
+  k.add(waiter, fate::waiting, 3s, at(0s), 0);
+  k.add(hold, fate::holding, 9s, at(0s), 0);
+  k.hurry_all();
+  EXPECT_EQ(k.take(at(0s)).entries, std::vector<kept*>{&hold});
+  EXPECT_EQ(k.take(at(0s)).entries, std::vector<kept*>{&waiter});
+}
+
 TEST(keeper, ttls_that_are_made_up_each_time_leave_nothing_behind) {
   keeper k{100};
   for (int n = 1; n < 1000; ++n) {
