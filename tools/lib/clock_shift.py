@@ -17,14 +17,15 @@ def make(instance: Instance) -> None:
     compile_to(_library(instance))
 
 
-def compile_to(library: str) -> None:
-    command = ["cc", "-O2", "-shared", "-fPIC", "-o", library, _SOURCE]
+def compile_to(library: str, source: str = _SOURCE) -> None:
+    """To be preloaded into a process."""
+    command = ["cc", "-O2", "-shared", "-fPIC", "-o", library, source]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_S_MAX, check=False)
     except FileNotFoundError:
         raise EngineError("--clock-shift needs the C compiler cc (run tools/setup)") from None
     if done.returncode != 0:
-        raise EngineError(f"cc could not compile {_SOURCE}:\n{done.stderr.strip()}")
+        raise EngineError(f"cc could not compile {source}:\n{done.stderr.strip()}")
 
 
 def environment(instance: Instance, node: Node) -> dict[str, str]:

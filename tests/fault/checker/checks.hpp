@@ -66,6 +66,10 @@ std::vector<breach> late_loss(const story&, const limits&);
 // and as long again, at most `resume_ns`.
 std::size_t starved(const story&, const limits&);
 
+// Holds that were lost though nothing was in the way of keeping them: from the last renewal that was answered to the loss
+// the servers of the name were there, with its data, and the process ran.
+std::vector<breach> needless_loss(const story&, const limits&);
+
 // Waiters that nobody serves: acquires that have not returned at `finish`, and free locks with a live waiter and no
 // grant for too long.
 std::vector<breach> stuck(const story&, const limits&);

@@ -69,6 +69,7 @@ void judge(const command& c) {
       {"token_order", fault::token_order(s, c.limits)},
       {"overlaps", fault::overlaps(s, c.limits)},
       {"late_loss", fault::late_loss(s, c.limits)},
+      {"needless_loss", fault::needless_loss(s, c.limits)},
       {"stuck", fault::stuck(s, c.limits)},
       {"readers_beside_writer", fault::readers_beside_writer(s, c.limits)},
       {"permits_over", fault::permits_over(s, c.limits)},

@@ -10,7 +10,8 @@
 //    the engine says later begins a new one.
 //  - B came later than A's stay if its first request arrived after that had begun.
 //  - B was served first if A said "still waiting" to a request that arrived after B's grant had been read, or if A's
-//    grant, with which its stay ended, has the larger token part: the parts of a name grow in the order of the grants.
+//    grant, with which its stay ended, has the larger token part: the parts of a name grow in the order of the grants,
+//    as long as the engine does not lose what it has counted to.
 //
 // Two readers do not conflict, so their order does not matter. An upgrade is no ticket: it goes before the queue. What a
 // process hands from one of its threads to another is no grant of the engine. A try never waits, but its ticket is one.
@@ -38,6 +39,23 @@ struct service {
   mode how = mode::exclusive;
   std::int64_t came = 0, read = 0;  // first request; answer with the grant
   std::uint64_t part = 0;
+};
+
+// How often the engine had lost what it counts parts with, until then.
+class ages {
+ public:
+  ages(const story& s, std::uint16_t name) {
+    for (const data_loss& loss : s.losses) {
+      if ((loss.how & lost_with_tokens) != 0 && loss.names.has(name)) {
+        ends_.push_back(std::max(loss.new_from, loss.old_until));
+      }
+    }
+    std::sort(ends_.begin(), ends_.end());
+  }
+  std::ptrdiff_t at(std::int64_t t) const { return std::upper_bound(ends_.begin(), ends_.end(), t) - ends_.begin(); }
+
+ private:
+  std::vector<std::int64_t> ends_;
 };
 
 struct queue {
@@ -85,7 +103,7 @@ class follower {
   bool lost_since_then(const event& e, const std::vector<data_loss>& losses) const {
     return std::any_of(losses.begin(), losses.end(), [&](const data_loss& loss) {
       const auto [first, last] = std::minmax(loss.new_from, loss.old_until);
-      return first <= e.t_ns && last >= confirmed_;
+      return loss.names.has(e.name) && first <= e.t_ns && last >= confirmed_;
     });
   }
 
@@ -99,15 +117,19 @@ class follower {
 // The stay that tells most against whoever comes after it.
 struct worst {
   const stay* longest = nullptr;
-  const stay* last_served = nullptr;
+  std::map<std::ptrdiff_t, const stay*> last_served;  // by age: parts of different ages cannot be compared
 
-  void add(const stay& s) {
+  void add(const stay& s, const ages& all) {
     if (!longest || s.until > longest->until) longest = &s;
-    if (!last_served || s.part > last_served->part) last_served = &s;
+    const stay*& last = last_served[all.at(s.since)];
+    if (!last || s.part > last->part) last = &s;
   }
-  const stay* against(const service& b) const {
+  const stay* against(const service& b, const ages& all) const {
     if (longest && longest->until > b.read) return longest;
-    return last_served && last_served->part > b.part ? last_served : nullptr;
+    const auto age = all.at(b.came);
+    const auto last = last_served.find(age);
+    if (last == last_served.end() || all.at(b.read) != age) return nullptr;
+    return last->second->part > b.part ? last->second : nullptr;
   }
 };
 
@@ -122,17 +144,17 @@ std::string words(std::uint16_t name, const service& b, const stay& a) {
          "), in the queue since " + seconds(a.since) + ", " + end;
 }
 
-void judge(std::uint16_t name, queue& q, std::vector<breach>& found) {
+void judge(std::uint16_t name, queue& q, const ages& all, std::vector<breach>& found) {
   std::sort(q.stays.begin(), q.stays.end(), [](const auto& a, const auto& b) { return a.since < b.since; });
   std::sort(q.services.begin(), q.services.end(), [](const auto& a, const auto& b) { return a.came < b.came; });
   worst readers, others;
   auto next = q.stays.begin();
   for (const service& b : q.services) {
     for (; next != q.stays.end() && next->since < b.came; ++next) {
-      (next->how == mode::shared ? readers : others).add(*next);
+      (next->how == mode::shared ? readers : others).add(*next, all);
     }
-    const stay* a = others.against(b);
-    if (!a && b.how != mode::shared) a = readers.against(b);
+    const stay* a = others.against(b, all);
+    if (!a && b.how != mode::shared) a = readers.against(b, all);
     if (a) found.push_back({b.read, words(name, b, *a)});
   }
 }
@@ -162,7 +184,7 @@ std::size_t places_seen(const story& s) {
 std::vector<breach> order(const story& s) {
   auto names = follow(s);
   std::vector<breach> found;
-  for (auto& [name, q] : names) judge(name, q, found);
+  for (auto& [name, q] : names) judge(name, q, ages{s, name}, found);
   return found;
 }
 

@@ -115,14 +115,18 @@ class pen {
   }
 
   // Nothing of the new state was there before `t`, nothing of the old one was made after `until`.
-  pen& lost(std::int64_t t, std::int64_t until, std::uint8_t how, std::uint16_t names = 0) {
-    return line(2, {.t_ns = t * ms, .deadline_ns = until * ms, .what = op::data_loss, .outcome = how, .slots = names});
+  pen& lost(std::int64_t t, std::int64_t until, std::uint8_t how, std::uint64_t names = 0) {
+    return line(2, {.t_ns = t * ms, .deadline_ns = until * ms, .token = names, .what = op::data_loss, .outcome = how});
   }
-  pen& failed_over(std::int64_t t, std::uint16_t names = 0) {
-    return line(2, {.t_ns = t * ms, .what = op::failover, .slots = names});
+  pen& failed_over(std::int64_t t, std::uint64_t names = 0) {
+    return line(2, {.t_ns = t * ms, .token = names, .what = op::failover});
   }
-  pen& away(std::int64_t t, std::int64_t until, std::uint16_t names = 0) {
-    return line(2, {.t_ns = t * ms, .what = op::away_begin, .slots = names}).done(op::away_end, until);
+  // A request could be without its answer.
+  pen& hindered(std::int64_t t, std::int64_t until, std::uint64_t names = 0, std::uint32_t pid = 0) {
+    return line(2, {.t_ns = t * ms, .deadline_ns = until * ms, .token = names, .hold = pid, .what = op::hindered});
+  }
+  pen& away(std::int64_t t, std::int64_t until, std::uint64_t names = 0) {
+    return line(2, {.t_ns = t * ms, .token = names, .what = op::away_begin}).done(op::away_end, until);
   }
   // Its pulse was due at `from`.
   pen& starved(std::uint32_t pid, std::int64_t from, std::int64_t to) {

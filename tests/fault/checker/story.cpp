@@ -34,10 +34,13 @@ class teller {
       case op::cont: return end_of(s_.stopped[e.pid], e);
       case op::starved: s_.starved[e.pid].push_back({e.deadline_ns, e.t_ns}); return;
       case op::kill: s_.killed[e.pid] = e.t_ns; return;
-      case op::away_begin: outages_[e.hold].push_back({{e.t_ns, never}, {e.slots}}); return;
+      case op::away_begin: outages_[e.hold].push_back({{e.t_ns, never}, {e.token}}); return;
       case op::away_end: return end_of_outage(outages_[e.hold], e);
-      case op::data_loss: s_.losses.push_back({e.t_ns, e.deadline_ns, e.outcome, {e.slots}, e.pid}); return;
-      case op::failover: s_.failovers.push_back({e.t_ns, {e.slots}}); return;
+      case op::data_loss: s_.losses.push_back({e.t_ns, e.deadline_ns, e.outcome, {e.token}, e.pid}); return;
+      case op::failover: s_.failovers.push_back({e.t_ns, {e.token}}); return;
+      case op::hindered:
+        s_.hindered.push_back({{e.t_ns, e.deadline_ns}, {e.token}, static_cast<std::uint32_t>(e.hold)});
+        return;
       case op::leases_anew: s_.leases_anew.push_back(e.t_ns); return;
       case op::fault: ++s_.faults; return;
       case op::finish: s_.finish = e.t_ns; return;

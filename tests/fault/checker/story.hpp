@@ -79,8 +79,8 @@ struct resource_write {
 
 // Some names of those that the checker knows by number: one bit for each; none set: all of them.
 struct some_names {
-  std::uint16_t bits = 0;
-  bool has(std::uint16_t name) const { return bits == 0 || (name < 16 && (bits >> name & 1) != 0); }
+  std::uint64_t bits = 0;
+  bool has(std::uint16_t name) const { return bits == 0 || (name < 64 && (bits >> name & 1) != 0); }
 };
 
 // What was granted before `old_until` may be forgotten; what was granted before `new_from` is not of the new state.
@@ -90,7 +90,16 @@ struct data_loss {
   some_names names;
   std::uint32_t pid = 0;  // only what this process had; 0: everybody's
 
-  bool concerns(const grant& g) const { return names.has(g.name) && (pid == 0 || pid == g.pid); }
+  bool concerns(const grant& g) const {
+    return (how & lost_places) == 0 && names.has(g.name) && (pid == 0 || pid == g.pid);
+  }
+};
+
+// Requests could be without an answer, though the engine was there.
+struct hindrance {
+  interval time;
+  some_names names;
+  std::uint32_t pid = 0;  // only those of this process; 0: everybody's
 };
 
 struct outage {
@@ -113,6 +122,7 @@ struct story {
   std::vector<data_loss> losses;
   std::vector<outage> away;
   std::vector<failover> failovers;
+  std::vector<hindrance> hindered;
   std::vector<std::int64_t> leases_anew;  // in order of time
   std::vector<event> engine;              // what the proxy saw of the engine's queues: asked, answered, given_up
   std::int64_t finish = never;

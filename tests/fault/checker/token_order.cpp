@@ -42,7 +42,8 @@ void check_order(const grants& all, std::vector<inversion>& found) {
 void check_unique(grants all, std::vector<inversion>& found) {
   std::sort(all.begin(), all.end(), [](auto a, auto b) { return a->token < b->token; });
   for (std::size_t i = 1; i < all.size(); ++i) {
-    const grant &a = *all[i - 1], &b = *all[i];
+    const bool in_order = all[i - 1]->returned <= all[i]->returned;
+    const grant &a = *all[in_order ? i - 1 : i], &b = *all[in_order ? i : i - 1];
     // One after the other is already a breach of the order; here only those that ran side by side.
     const bool apart = a.returned < b.invoked || b.returned < a.invoked;
     if (a.token == b.token && conflict(a, b) && !apart) {

@@ -29,11 +29,11 @@ enum class op : std::uint8_t {
   cont = 10,        // just after SIGCONT to pid
   kill = 11,        // just before kill -9 of pid
   away_begin = 12,  // just before the engine became unreachable; hold: number of the outage, since outages may overlap;
-                    // slots: the names, as in data_loss
+                    // token: the names, as in data_loss
   away_end = 13,    // just after it answered again
   data_loss =
       14,       // t_ns: nothing of the new state existed before; deadline_ns: nothing of the old state was made after;
-                // outcome: bits of `lost_by`; slots: one bit for each name that it concerns, 0: all of them;
+                // outcome: bits of `lost_by`; token: one bit for each name that it concerns, 0: all of them;
                 // pid: only what this process had, 0: everybody's
   fault = 15,   // any fault that was done, for the count
   finish = 16,  // faults were healed a grace time ago: whoever still waits now, waits for ever
@@ -47,9 +47,12 @@ enum class op : std::uint8_t {
   // The pulse of a worker process.
   starved = 20,  // the machine did not let it run from deadline_ns to t_ns
 
-  failover = 21,  // the master of these names (slots, as in data_loss) was just killed, or told to step down
+  failover = 21,  // the master of these names (token, as in data_loss) was just killed, or told to step down
 
   leases_anew = 22,  // just after the engine let every lease begin anew: what the dead have left stays as much longer
+
+  hindered = 23,  // from t_ns to deadline_ns the engine was there, but a request could be without its answer; token: the
+                  // names, as in data_loss; hold: only those of this pid, 0: everybody's
 };
 
 enum class miss : std::uint8_t { empty = 0, cancelled = 1, failed = 2 };
@@ -67,6 +70,7 @@ inline constexpr std::uint8_t seen_lost = 2;   // lost() was requested
 // Bits of `outcome` in data_loss.
 inline constexpr std::uint8_t lost_by_failover = 1;  // what the engine cannot prevent: counted, not just excused
 inline constexpr std::uint8_t lost_with_tokens = 2;  // tokens may be given again
+inline constexpr std::uint8_t lost_places = 4;       // only places in queues: no hold is concerned
 
 // Bits of `flags` in attempt.
 inline constexpr std::uint8_t is_conversion = 1;   // an upgrade or downgrade of `hold`; granted: under a new number
@@ -91,7 +95,7 @@ static_assert(sizeof(event) == 48);
 
 struct history_header {
   char magic[8] = {'T', 'Y', 'E', 'R', 'H', 'I', 'S', 'T'};
-  std::uint32_t version = 2;
+  std::uint32_t version = 3;
   std::uint32_t event_bytes = sizeof(event);
   std::uint64_t capacity = 0;
   std::uint64_t next = 0;  // lines taken; the last few may be unfinished

@@ -94,6 +94,7 @@ void proxy::read(pair& p, bool from_client) {
       p.between.from_client(bytes, due(), now_ns());
     } else if (const auto dropped = p.between.from_server(bytes, due(), now_ns())) {
       note_drop(*dropped);
+      if (!p.between.closing()) p.mute_since = now_ns();
     }
   } catch (const std::runtime_error&) {
     p.ended = true;  // not RESP
@@ -135,6 +136,7 @@ void proxy::settle() {
       }
     }
     if (p.ended) {
+      note_silence(p);
       at = pairs_.erase(at);
       continue;
     }
@@ -181,6 +183,11 @@ int proxy::until_due() const {
   // Rounded up: waking too early would spin. What is due already waits for its socket, which wakes us.
   const auto wait_ns = next - now_ns();
   return wait_ns <= 0 ? 100 : static_cast<int>(wait_ns / 1'000'000 + 1);
+}
+
+// Whose it was is not known here.
+void proxy::note_silence(const pair& p) {
+  if (p.mute_since != 0) history_.append({.t_ns = p.mute_since, .deadline_ns = now_ns(), .what = op::hindered});
 }
 
 void proxy::note_drop(kind k) {

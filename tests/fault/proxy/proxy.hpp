@@ -50,6 +50,7 @@ class proxy {
     pair(orders& o, request_reader& r, link::scribe note, language l) : between(o, r, std::move(note), l) {}
     side client, server;
     bool connected = false, ended = false;
+    std::int64_t mute_since = 0;  // 0: it is not
     link between;
   };
   struct commander {
@@ -74,6 +75,7 @@ class proxy {
   int until_due() const;
   std::int64_t due();
   void note_drop(kind k);
+  void note_silence(const pair& p);
 
   history_writer history_;
   request_reader reader_;

@@ -1,7 +1,8 @@
 // fault_worker --uri URI --history FILE --resource SOCKET [--ttl-ms N] [--request-timeout-ms N] [--workers N]
-//              [--mix mutex|modes] [--names N] [--seed N]
+//              [--mix mutex|modes] [--names N] [--seed N] [--role busy|holder|waiter] [--kept-from N] [--kept N]
 //
-// One process with one client and some workers. Runs until SIGTERM; then it finishes what was begun (waits without a
+// One process with one client and some workers; a holder has one for each name it keeps and nothing else to do, a waiter
+// one for each name that is kept by somebody, and one for the hot name. Runs until SIGTERM; then it finishes what was begun (waits without a
 // limit are waited out: whoever started us decides how long) and exits with 0.
 #include "common/socket.hpp"
 #include "worker/pulse.hpp"
@@ -38,6 +39,12 @@ fault::settings parse(int argc, char** argv) {
       s.mix = value;
     } else if (word == "--names") {
       s.names = static_cast<std::uint32_t>(number());
+    } else if (word == "--role") {
+      s.role = value;
+    } else if (word == "--kept-from") {
+      s.kept_from = static_cast<std::uint32_t>(number());
+    } else if (word == "--kept") {
+      s.kept = static_cast<std::uint32_t>(number());
     } else if (word == "--seed") {
       s.seed = number();
     } else {
@@ -50,6 +57,32 @@ fault::settings parse(int argc, char** argv) {
   return s;
 }
 
+std::vector<std::jthread> start(fault::process& shared) {
+  const fault::settings& s = shared.chosen;
+  std::vector<std::jthread> threads;
+  const auto add = [&](auto what) {
+    const auto number = static_cast<std::uint16_t>(threads.size());
+    threads.emplace_back([&shared, number, what] {
+      fault::worker w{shared, number};
+      what(w);
+    });
+  };
+  const auto for_each_kept = [&](auto what) {
+    for (std::uint32_t n = 0; n < s.kept; ++n) {
+      add([what, name = static_cast<std::uint16_t>(fault::kept_first + s.kept_from + n)](auto& w) { what(w, name); });
+    }
+  };
+  if (s.role == "holder") {
+    for_each_kept([](fault::worker& w, std::uint16_t name) { w.only_hold(name); });
+  } else if (s.role == "waiter") {
+    for_each_kept([](fault::worker& w, std::uint16_t name) { w.only_wait(name); });
+    add([](fault::worker& w) { w.only_wait(0); });
+  } else {
+    for (std::uint32_t n = 0; n < s.workers; ++n) add([](fault::worker& w) { w.run(); });
+  }
+  return threads;
+}
+
 void run(const fault::settings& s, const sigset_t& end) {
   fault::history_writer history{s.history};
   const fault::pulse pulse{history};
@@ -58,10 +91,7 @@ void run(const fault::settings& s, const sigset_t& end) {
   fault::canceller cancels;
   fault::process shared{s, names, history, cancels, client, {client, names, {.ttl = s.ttl}}};
 
-  std::vector<std::jthread> threads;
-  for (std::uint32_t n = 0; n < s.workers; ++n) {
-    threads.emplace_back([&shared, n] { fault::worker{shared, static_cast<std::uint16_t>(n)}.run(); });
-  }
+  std::vector<std::jthread> threads = start(shared);
   int number = 0;
   ::sigwait(&end, &number);
   shared.draining = true;

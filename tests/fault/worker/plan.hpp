@@ -58,6 +58,16 @@ class plan {
   std::vector<part> parts_;
 };
 
+// Names beside all of these that somebody keeps for as long as it can, one way for each. They begin with this number.
+inline constexpr std::uint16_t kept_first = 24;
+enum class kept_way : std::uint8_t { exclusive, shared, permits, delayed };
+inline constexpr std::uint16_t kept_ways = 4;
+
+inline bool is_kept(std::uint16_t name) { return name >= kept_first; }
+// Nobody stands in a queue for the second half of them: whoever comes finds what the server says of the holder alone.
+inline bool is_queued_for(std::uint16_t name) { return !is_kept(name) || (name - kept_first) / kept_ways % 2 == 0; }
+inline kept_way kept_way_of(std::uint16_t name) { return static_cast<kept_way>((name - kept_first) % kept_ways); }
+
 // The proxy knows a name by its number, too.
 inline std::string name_of(std::uint16_t number) { return "fault/" + std::to_string(number); }
 

@@ -29,9 +29,11 @@ namespace fault {
 struct settings {
   std::string uri, history, resource;
   std::string mix = "mutex";
+  std::string role = "busy";
   std::chrono::milliseconds ttl{1000};
   std::chrono::milliseconds request_timeout{500};
   std::uint32_t workers = 8, names = 16;
+  std::uint32_t kept_from = 0, kept = 0;  // of the names that somebody keeps: those of this process
   std::uint64_t seed = 1;
 };
 
@@ -77,6 +79,12 @@ class worker {
   worker(process& p, std::uint16_t number);
   void run();
 
+  // Instead: takes the name and does nothing but keep it. A lost hold is given back, and waited for again.
+  void only_hold(std::uint16_t name);
+  // Instead: waits for the name without a limit (or tries again and again), in the way that does not go with whoever
+  // keeps it; uses it for a moment.
+  void only_wait(std::uint16_t name);
+
  private:
   using milliseconds = std::chrono::milliseconds;
   using witnesses = std::span<witness* const>;
@@ -96,6 +104,12 @@ class worker {
   void upgrade(const tyer::shared_mutex& lock, tyer::hold& h, std::optional<witness>& w);
   void downgrade(const tyer::shared_mutex& lock, tyer::hold& h, std::optional<witness>& w);
   void enter_again(tyer::recursive_mutex& lock, witness& w);
+
+  template <class Use>
+  bool with_kept(std::uint16_t name, bool holds, const Use& use);
+  tyer::hold wait_for(const tyer::acquirable& lock, const wanted& what);
+  tyer::hold try_for(const tyer::acquirable& lock, const wanted& what);
+  void keep(tyer::hold h);  // until it is lost, or all is over
 
   void own(tyer::hold h);        // uses it, then gives it back
   void give_back(tyer::hold h);  // in one of two ways

@@ -10,8 +10,10 @@ import cluster_map
 from faults import names
 from faults.bus import Bus
 from faults.children import LabError
-from faults.engine import Servers, engines
+from faults.engine import engines
 from faults.history import LostBy, Op, now_ns
+from faults.key_loss import KeyLoss
+from faults.refusals import Refusals
 
 if TYPE_CHECKING:
     from faults.lab import Lab
@@ -21,7 +23,7 @@ GIVEN_UP_S = 6.0  # a planned failover that took longer than five seconds is not
 REPLACED_S = 3.0  # from the first doubt on, with some reserve
 
 
-class Cluster(Servers):
+class Cluster(Refusals, KeyLoss):
     """Every node announces a port of ours for the bus, so that a master can be cut off from the others and still be
     there for its clients. Replication is refused (PSYNC) for that time."""
 
@@ -78,6 +80,15 @@ class Cluster(Servers):
             raise LabError(f"nobody has slot {names.slot(number)}")
         node = next(node for node, own in self.ports.items() if own == port)
         return node, names.bits({slot for slot, owner in owners.items() if owner == port})
+
+    def victim(self, dice: random.Random) -> tuple[str, int]:
+        return self._some_master(dice)
+
+    def settled(self, node: str) -> None:
+        self._settle()
+
+    def keeper_of(self, number: int) -> str:
+        return next(node for node, port in self.ports.items() if port == self._known[number])
 
     def _replica_of(self, node: str) -> str:
         """On a busy machine a master doubts its replica for a moment; so it is asked until it does not."""

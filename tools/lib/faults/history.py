@@ -10,7 +10,7 @@ import time
 
 _HEADER = struct.Struct("<8sIIQQ32x")
 _EVENT = struct.Struct("<qqQQIHHBB4xH")
-_MAGIC, _VERSION = b"TYERHIST", 2
+_MAGIC, _VERSION = b"TYERHIST", 3
 _CAPACITY = 1 << 16
 
 
@@ -27,6 +27,7 @@ class Op(enum.IntEnum):
     FINISH = 16
     FAILOVER = 21
     LEASES_ANEW = 22
+    HINDERED = 23
 
 
 class LostBy(enum.IntFlag):
@@ -35,6 +36,7 @@ class LostBy(enum.IntFlag):
     NOTHING_SPECIAL = 0
     FAILOVER = 1
     TOKENS_TOO = 2
+    PLACES = 4
 
 
 def now_ns() -> int:
@@ -69,7 +71,7 @@ class History:
             if self._count == _CAPACITY:
                 raise RuntimeError("the history of the faults is full")
             at = _HEADER.size + self._count * _EVENT.size
-            _EVENT.pack_into(self._map, at, t_ns, until_ns, 0, number, pid, 0, 0, op, how, names)
+            _EVENT.pack_into(self._map, at, t_ns, until_ns, names, number, pid, 0, 0, op, how, 0)
             self._count += 1
             self._put_header()
         return t_ns

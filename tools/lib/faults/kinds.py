@@ -125,6 +125,27 @@ class DropReply(Regular):
         return True
 
 
+class DropReplyOfClient(Regular):
+    """The same where no proxy knows what goes by: whatever a client reads next is dropped. Counted when it has
+    happened."""
+
+    name = "drop_reply"
+    every_s = 0.4
+
+    def __init__(self):
+        self._counted = 0
+
+    def strike(self, lab: Lab, dice: random.Random) -> bool:
+        by_silence = dice.random() < 0.25
+        pid = lab.clients.drop_reply(dice, by_silence)
+        lab.say(f"{self.name}: pid {pid}, then {'silence' if by_silence else 'a reset'}")
+        dropped = lab.clients.replies_dropped()
+        for _ in range(dropped - self._counted):
+            lab.did(self.name, "done")
+        self._counted = dropped
+        return True
+
+
 class ResetConnections(Regular):
     name = "reset"
     every_s = 4.0
@@ -199,14 +220,16 @@ class ScriptFlush(Regular):
 
 
 class Turns(Fault):
-    """What may happen to several servers, one after the other, in an order of the dice; each begins when the one before
-    is over and all is well again."""
+    """What may happen to servers and takes its time, one after the other, in an order of the dice; each begins when the
+    one before is over and all is well again, and has been for a while."""
 
     name = "turns"
 
-    def __init__(self, *acts: str):
+    def __init__(self, *acts: str, rest_s: float = 0.0):
+        self.rest_s = rest_s
         self._acts = acts  # methods of the engine
         self._next: list[str] = []
+        self._well_since: float | None = None
 
     def names(self) -> set[str]:
         return set(self._acts)
@@ -218,16 +241,26 @@ class Turns(Fault):
         """Always False: there is a next one."""
         if not self._next:
             self._next = dice.sample(self._acts, len(self._acts))
+        if not self._has_rested(lab):
+            return False
         name, own_dice = self._next[0], random.Random(dice.random())
         if lab.engine.start(lambda: getattr(lab.engine, name)(own_dice)):
             self._next.pop(0)
+            self._well_since = None
             lab.did(name, "begins")
         return False
+
+    def _has_rested(self, lab: Lab) -> bool:
+        if lab.engine.busy.locked():
+            self._well_since = None
+        elif self._well_since is None:
+            self._well_since = lab.timeline.now()
+        return self._well_since is not None and lab.timeline.now() >= self._well_since + self.rest_s
 
     def catch_up(self, lab: Lab, dice: random.Random) -> None:
         while missing := [name for name in self._acts if lab.done[name] == 0]:
             lab.engine.heal()
-            self._next = missing
+            self._next, self._well_since = missing, -self.rest_s
             self.strike(lab, dice)
 
 

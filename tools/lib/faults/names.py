@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-COUNT = 16  # of the mix mutex
+# As in tests/fault/worker/plan.hpp: those that are locked in turns, and behind them those that somebody keeps for as long
+# as it can, four for each such process.
+KEPT_FIRST = 24
+KEPT_EACH = 4
+HOLDERS = 2
+KEPT = HOLDERS * KEPT_EACH
+COUNT = KEPT_FIRST + KEPT  # the checker knows 64
+
+
+def key(number: int) -> str:
+    """In Redis: the state of the name; what else there is of it has a letter more."""
+    return f"tyer:{{fault/{number}}}"
 
 
 def slot(number: int) -> int:

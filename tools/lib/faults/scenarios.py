@@ -15,6 +15,7 @@ from faults.etcd import Etcd
 from faults.lab import Lab
 from faults.redlock import Redlock
 from faults.sentinel import Sentinel
+from faults.single import Single
 
 # From this length on, a fault of the scenario that never happened is a finding: then the run proved nothing about it.
 FULL_RUN_S = 30.0
@@ -25,13 +26,14 @@ BREACHES_SHOWN = 5
 # were late because the machine did not let the process run.
 COUNTS = (
     "faults", "acquisitions", "stale_offered",
-    "stale_accepted", "token_order", "overlaps", "late_loss", "stuck", "keys_left",
+    "stale_accepted", "token_order", "overlaps", "late_loss", "needless_loss", "stuck", "keys_left",
 )  # fmt: skip
-COUNTS_OF_MODES = ("readers_beside_writer", "permits_over", "order")
+COUNTS_OF_MODES = ("readers_beside_writer", "permits_over")
+COUNTS_OF_QUEUES = ("order",)  # where the proxy knows what goes by
 # What an engine of several servers cannot prevent, and how long it takes.
 COUNTS_OF_FAILOVERS = ("tokens_crossed", "double_grants", "double_grants_per_1000", "failover_to_grant_ms")
 EXCUSED = ("starved",)
-MUST_BE_ZERO = COUNTS[3:] + COUNTS_OF_MODES
+MUST_BE_ZERO = COUNTS[3:] + COUNTS_OF_MODES + COUNTS_OF_QUEUES
 # A lease of etcd has two seconds at the least, ends up to one late, and gets an election's time on top from a new leader.
 ETCD_LINGERS_MS = 3000
 
@@ -42,13 +44,13 @@ class Scenario:
     about: str
     engine: tuple[str, list[str]]
     faults: list[kinds.Fault]
-    servers: type[Servers] = Engine
+    servers: type[Servers] = Single
     load: Load = field(default_factory=Load)
     replicas: int = 0  # that each master has
     confirmed_by: int = 0  # of these, for a grant to count
     lingers_ms: int = 0  # how much longer than its ttl the engine keeps what a dead process has left
     shift: float = 0.0  # between the clocks of the servers
-    shown: tuple[str, ...] = COUNTS + EXCUSED  # in the last line, in this order
+    shown: tuple[str, ...] = COUNTS + COUNTS_OF_MODES + COUNTS_OF_QUEUES + EXCUSED  # in the last line, in this order
 
     def with_replicas(self, count: int) -> Scenario:
         if count > self.replicas:
@@ -69,7 +71,7 @@ class Scenario:
         if not known.issuperset(acts):
             raise LabError(f"{self.name} has only: {', '.join(sorted(known)) or 'nothing to choose from'}")
         others = [fault for fault in self.faults if fault not in turns]
-        return replace(self, faults=[*others, kinds.Turns(*acts)])
+        return replace(self, faults=[*others, kinds.Turns(*acts, rest_s=turns[0].rest_s)])
 
     def must_be_zero(self) -> set[str]:
         if self.shift:
@@ -95,7 +97,12 @@ class Scenario:
 
     def sees_queue(self) -> bool:
         """Whether the proxy knows the requests that go by."""
-        return self.servers is Engine
+        return issubclass(self.servers, Engine)
+
+
+# A server that refuses to write; one that has lost one key of a name.
+REFUSALS = ("oom", "noreplicas", "misconf")
+KEY_LOSSES = ("state_lost", "queue_lost", "waiters_lost", "holders_lost")
 
 
 def _everything(*dropped: str) -> list[kinds.Fault]:
@@ -111,6 +118,7 @@ def _everything(*dropped: str) -> list[kinds.Fault]:
         kinds.RestartServerWithoutData(),
         kinds.FlushAll(),
         kinds.ScriptFlush(),
+        kinds.Turns(*REFUSALS, "readonly", *KEY_LOSSES, "clock_ahead", "clock_behind", rest_s=1.0),
     ]
 
 
@@ -120,6 +128,7 @@ def _of_several(*acts: str) -> list[kinds.Fault]:
         kinds.KillClient(),
         kinds.PauseClient(),
         kinds.Turns(*acts),
+        kinds.DropReplyOfClient(),
         kinds.OnSomeServer("script_flush", 3.0, "SCRIPT", "FLUSH"),
         kinds.OnSomeServer("config_rewrite", 7.0, "CONFIG", "REWRITE"),
         kinds.OnSomeServer("reset", 2.0, "CLIENT", "KILL", "TYPE", "normal"),
@@ -133,27 +142,28 @@ SCENARIOS = {
         Scenario(
             name="redis-smoke",
             about="mutexes on one Redis server, and everything that may happen to it, to its clients and between them",
-            engine=("redis", ["--persist", "aof"]),
+            engine=("redis", ["--persist", "aof", "--clock-shift"]),
             faults=_everything("acquire", "claim", "keep", "wait", "release"),
         ),
         Scenario(
             name="redis-modes",
             about="the same with every primitive: mutex, shared, semaphore, several at once, recursive; conversions",
-            engine=("redis", ["--persist", "aof"]),
+            engine=("redis", ["--persist", "aof", "--clock-shift"]),
             faults=_everything("acquire", "claim", "keep", "wait", "release", "convert"),
             load=Load(mix="modes"),
-            shown=COUNTS + COUNTS_OF_MODES + EXCUSED,
         ),
         Scenario(
             name="sentinel",
-            about="mutexes on a master with replicas and sentinels, that fail, are stopped, or cut off",
+            about="every primitive on a master with replicas and sentinels, that fail, are stopped, or cut off",
             engine=("sentinel", ["--set", "down-after-milliseconds=1000"]),
             servers=Sentinel,
             replicas=2,
+            load=Load(mix="modes", drops=True),
             faults=_of_several(
-                "leader_kill", "planned_failover", "partition", "leader_pause", "replica_kill", "sentinel_kill"
-            ),
-            shown=COUNTS + COUNTS_OF_FAILOVERS + EXCUSED,
+                "leader_kill", "planned_failover", "partition", "leader_pause", "replica_kill", "sentinel_kill",
+                *REFUSALS, "readonly", *KEY_LOSSES,
+            ),  # fmt: skip
+            shown=COUNTS + COUNTS_OF_MODES + COUNTS_OF_FAILOVERS + EXCUSED,
         ),
         Scenario(
             name="sentinel-slow",
@@ -170,32 +180,35 @@ SCENARIOS = {
         ),
         Scenario(
             name="cluster",
-            about="mutexes on a cluster, whose masters fail, are cut off, stopped and replaced, and whose slots move",
-            engine=("cluster", []),
+            about="every primitive on a cluster, whose masters fail, are cut off, stopped and replaced, and whose slots move",
+            engine=("cluster", ["--set", "cluster-require-full-coverage=no"]),
             servers=Cluster,
             replicas=1,
+            load=Load(mix="modes", drops=True),
             faults=_of_several(
-                "leader_kill", "planned_failover", "takeover", "partition", "leader_pause", "migrate", "replica_kill"
-            ),
-            shown=COUNTS + COUNTS_OF_FAILOVERS + EXCUSED,
+                "leader_kill", "planned_failover", "takeover", "partition", "leader_pause", "migrate", "replica_kill",
+                *REFUSALS, *KEY_LOSSES,
+            ),  # fmt: skip
+            shown=COUNTS + COUNTS_OF_MODES + COUNTS_OF_FAILOVERS + EXCUSED,
         ),
         Scenario(
             name="redlock",
-            about="mutexes on a majority of five servers, which fail, are slow, forget, or tell the wrong time",
+            about="every primitive on a majority of five servers, which fail, are slow, forget, or tell the wrong time",
             engine=("redlock", ["--persist", "aof", "--clock-shift"]),
             servers=Redlock,
+            load=Load(mix="modes", drops=True),
             faults=_of_several(
                 "one_dead", "two_dead", "three_dead", "one_without_data", "one_paused", "clock_ahead", "clock_behind",
                 "slow_one", "slow_two", "mute_two",
             ),  # fmt: skip
-            shown=COUNTS + ("tokens_lost", "double_grants", "double_grants_per_1000") + EXCUSED,
+            shown=COUNTS + COUNTS_OF_MODES + ("tokens_lost", "double_grants", "double_grants_per_1000") + EXCUSED,
         ),
         Scenario(
             name="etcd3",
-            about="mutexes on three etcd servers, which fail, are stopped, cut off, and replaced; leases are revoked",
+            about="every primitive on three etcd servers, which fail, are stopped, cut off, and replaced; leases are revoked",
             engine=("etcd3", []),
             servers=Etcd,
-            load=Load(clocks=True),
+            load=Load(mix="modes", clocks=True),
             lingers_ms=ETCD_LINGERS_MS,
             faults=[
                 # What the dead have left blocks a name three times as long as in Redis.
@@ -210,7 +223,7 @@ SCENARIOS = {
                 kinds.ByOperator("compact", 1.0),
                 kinds.ByOperator("defrag", 3.0),
             ],  # fmt: skip
-            shown=COUNTS + ("leader_loss_to_grant_ms",) + EXCUSED,
+            shown=COUNTS + COUNTS_OF_MODES + ("leader_loss_to_grant_ms",) + EXCUSED,
         ),
     )
 }

@@ -8,9 +8,11 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from faults.engine import Servers, engines
+from faults.engine import engines
 from faults.history import LostBy, Op, now_ns
+from faults.key_loss import KeyLoss
 from faults.lookout import Lookout
+from faults.refusals import Refusals
 
 if TYPE_CHECKING:
     from faults.lab import Lab
@@ -29,7 +31,7 @@ ASK_AGAIN_S = 6.0  # for a failover that has come to nothing
 LEARNED_S = 3.0  # everybody who asks the sentinels knows of a new master: they ask every second, and are told
 
 
-class Sentinel(Servers):
+class Sentinel(Refusals, KeyLoss):
     """Half of the clients go through proxies to the sentinels: frozen, these clients are blind, and stay at a master
     that has been replaced. A partition needs no network: the master refuses to answer PING, so that the sentinels take
     it for dead, and refuses PSYNC, so that no replica follows it. Clients send neither."""
@@ -126,6 +128,15 @@ class Sentinel(Servers):
 
     def look_back(self) -> None:
         self._look()
+
+    def victim(self, dice: random.Random) -> tuple[str, int]:
+        return self._look(), 0
+
+    def settled(self, node: str) -> None:
+        self._settle(node)
+
+    def keeper_of(self, number: int) -> str:
+        return self._known
 
     # What may happen. Each gives back when all is well again.
 

@@ -1,0 +1,61 @@
+"""One Redis server behind a proxy, and what may happen to it beside being killed."""
+
+from __future__ import annotations
+
+import random
+import time
+
+from faults.engine import Engine, engines
+from faults.history import LostBy, now_ns
+from faults.key_loss import KeyLoss
+from faults.refusals import Refusals
+
+JUMPS_S = (1.0, 60.0, 3600.0)
+
+
+class Single(Refusals, KeyLoss, Engine):
+    _shift_ns = 0  # of the server's clock against the lab's
+    _shown_ns = 0  # in the lab's time, the latest that the server's clock has ever shown
+
+    @property
+    def _node(self) -> str:
+        return next(iter(self.ports))
+
+    def victim(self, dice: random.Random) -> tuple[str, int]:
+        return self._node, 0
+
+    def keeper_of(self, number: int) -> str:
+        return self._node
+
+    # What may happen. Each gives back when all is well again.
+
+    def clock_ahead(self, dice: random.Random) -> None:
+        """Leases end early, which is noted as a loss; then the clock is put right, so what was granted meanwhile would
+        last for an hour too long, were nobody to mind."""
+        self._clock(dice, dice.choice(JUMPS_S))
+
+    def clock_behind(self, dice: random.Random) -> None:
+        """What the dead have left must not stay for as long as the clock was set back."""
+        self._clock(dice, -dice.choice(JUMPS_S))
+
+    def _clock(self, dice: random.Random, seconds: float) -> None:
+        before = 0.0
+        for shift in (seconds, 0.0):
+            new_from = now_ns()
+            engines("clock", self.id, self._node, f"{shift:g}")
+            self._shown_ns = max(self._shown_ns, now_ns() + self._shift_ns)
+            self._shift_ns = int(shift * 1e9)
+            if shift > before:
+                self.lost(new_from, now_ns())
+            before = shift
+            # Long enough to be in the way of those who wait for the dead.
+            time.sleep(dice.uniform(1.0, 3.0))
+
+    def lost(
+        self, new_from: int, old_until: int, how: LostBy = LostBy.NOTHING_SPECIAL, names: int = 0, pid: int = 0
+    ) -> None:
+        """Tokens are made of the time, and larger than the last one: if that is forgotten while the clock is behind what
+        it has shown before, they run backwards."""
+        if now_ns() + self._shift_ns < self._shown_ns:
+            how |= LostBy.TOKENS_TOO
+        super().lost(new_from, old_until, how, names, pid)
