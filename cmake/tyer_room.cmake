@@ -14,25 +14,44 @@ if(TYER_SANITIZE)
   target_link_options(tyer_flags INTERFACE -fsanitize=${TYER_SANITIZE})
   if(TYER_SANITIZE MATCHES "undefined")
     target_compile_options(tyer_flags INTERFACE -fno-sanitize-recover=undefined)
+    if(NOT TYER_SANITIZE_SLOWLY)
+      target_compile_options(tyer_flags INTERFACE -fno-sanitize=null,alignment,vptr)
+    endif()
   endif()
   if(TYER_SANITIZE MATCHES "thread")
     target_compile_options(tyer_flags INTERFACE -Wno-tsan)  # Asio's fences
   endif()
 endif()
 
+include(tyer_pch)
 find_program(TYER_CCACHE ccache)
 if(TYER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Paths relative to the checkout, so that another clone finds what this one has compiled.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
-                                  ${TYER_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1)
+  if(TYER_PCH)
+    list(APPEND CMAKE_CXX_COMPILER_LAUNCHER CCACHE_SLOPPINESS=pch_defines,time_macros)
+  endif()
+  list(APPEND CMAKE_CXX_COMPILER_LAUNCHER ${TYER_CCACHE})
+endif()
+
+function(tyer_room_flags target)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+                                             VISIBILITY_INLINES_HIDDEN ON)
+  target_link_libraries(${target} PUBLIC tyer_flags Threads::Threads)
+endfunction()
+if(TYER_PCH)
+  tyer_pch_holder(tyer_room_pch ${tyer_pch_std})
+  tyer_room_flags(tyer_room_pch)
 endif()
 
 function(tyer_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;USES;LINKS" ${ARGN})
   add_library(tyer_${name} OBJECT ${ROOM_SOURCES})
-  set_target_properties(tyer_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
-                                                VISIBILITY_INLINES_HIDDEN ON)
-  target_link_libraries(tyer_${name} PUBLIC tyer_flags Threads::Threads ${ROOM_LINKS})
+  tyer_room_flags(tyer_${name})
+  target_link_libraries(tyer_${name} PUBLIC ${ROOM_LINKS})
+  if(TYER_PCH)
+    tyer_pch_from(tyer_${name} tyer_room_pch)
+  endif()
 
   # A room sees itself and the rooms it uses, by a folder of links and nothing else: #include "lease/acquire.hpp" finds
   # the file only if lease is named in USES. In the whole build's folder, so that ccache sees the same path in a project

@@ -14,14 +14,31 @@ if(COMMAND tyer_test)
 endif()
 include(tyer_tier)
 
-# Tests of the contract are large and full of templates, and wait for servers: their own code need not be quick, and what a
-# sanitizer is to look at is the library. The sanitizers' cost at compile time is four times that of the code itself.
-# The others have the public headers in them; they keep UBSan.
-function(tyer_quick_to_compile label)
+# tyer_test_program(TARGET LABEL): sees the house, has GoogleTest, and is quick to compile.
+#
+# Tests wait for servers, or are done in no time: their own code need not be quick; that of the simulation is. What a
+# sanitizer is to look at is the library, and its cost at compile time is four times that of the code itself, so tests of the
+# contract, which are large and full of templates, go without UBSan. The others have the public headers in them; they keep it.
+function(tyer_test_program target label)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${target} PRIVATE tyer_flags GTest::gtest GTest::gtest_main)
+  if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR label STREQUAL "sim")
+    return()
+  endif()
+  set(holder tyer_test_pch)
+  set(flags -O0)
   if(TYER_SANITIZE AND label STREQUAL "contract")
-    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-O0;-fno-sanitize=undefined")
-  elseif(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT label STREQUAL "sim")
-    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-O1")
+    set(holder tyer_contract_pch)
+    list(APPEND flags -fno-sanitize=undefined)
+  endif()
+  target_compile_options(${target} PRIVATE ${flags})
+  if(TYER_PCH)
+    if(NOT TARGET ${holder})
+      tyer_pch_holder(${holder} <gtest/gtest.h> ${tyer_pch_std})
+      target_link_libraries(${holder} PRIVATE tyer_flags GTest::gtest)
+      target_compile_options(${holder} PRIVATE ${flags})
+    endif()
+    tyer_pch_from(${target} ${holder})
   endif()
 endfunction()
 
@@ -43,9 +60,8 @@ function(tyer_test name)
     set(TEST_COST 1)
   endif()
   add_executable(${name} ${TEST_SOURCES})
-  tyer_quick_to_compile("${TEST_LABEL}" ${TEST_SOURCES})
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
-  target_link_libraries(${name} PRIVATE tyer_flags GTest::gtest GTest::gtest_main ${TEST_LINKS})
+  tyer_test_program(${name} "${TEST_LABEL}")
+  target_link_libraries(${name} PRIVATE ${TEST_LINKS})
   foreach(room IN LISTS TEST_USES)
     target_link_libraries(${name} PRIVATE tyer_${room})
   endforeach()

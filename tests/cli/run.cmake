@@ -22,6 +22,9 @@ set_property(TEST cli_loss APPEND PROPERTY ENVIRONMENT "TYER_KINDS=${comma_kinds
 foreach(kind IN LISTS kinds)
   set_property(TEST cli_once_per.${kind} APPEND PROPERTY ENVIRONMENT TYER_JOB=$<TARGET_FILE:cli_once_per_job>)
 endforeach()
+if("etcd" IN_LIST kinds)
+  tyer_night(cli_once_per.etcd)  # two minutes of killing; that a period is kept on etcd, cli_run.etcd asks at every push
+endif()
 # A lock that outlives the client who took it is each deployment's own affair.
 foreach(kind IN LISTS deployments)
   add_test(NAME cli_run_once.${kind} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_test.py OncePer)

@@ -2,6 +2,7 @@
 set(etcd_go_folder ${CMAKE_CURRENT_BINARY_DIR}/etcd_go)
 add_test(NAME interop.etcd_go_setup COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/etcd_go/prepare ${etcd_go_folder})
 set_tests_properties(interop.etcd_go_setup PROPERTIES LABELS interop TIMEOUT 300 FIXTURES_SETUP etcd_go)
+tyer_night(interop.etcd_go_setup)
 
 function(interop_with_go name kind)
   add_test(NAME interop.${name}
@@ -9,8 +10,8 @@ function(interop_with_go name kind)
                    ${CMAKE_CURRENT_SOURCE_DIR}/etcd_go_test.py $<TARGET_FILE:interop_peer> ${etcd_go_folder} ${ARGN})
   # Alone: it measures how fast one side wakes the other.
   set_tests_properties(interop.${name} PROPERTIES LABELS interop TIMEOUT 240 RUN_SERIAL ON FIXTURES_REQUIRED etcd_go)
+  tyer_night(interop.${name})
 endfunction()
 
 interop_with_go(etcd_go etcd)
 interop_with_go(etcd3_go etcd3 10)
-tyer_night(interop.etcd3_go)

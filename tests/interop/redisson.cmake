@@ -8,6 +8,7 @@ function(interop_with_redisson name kind version)
              COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/redisson/prepare ${version} ${redisson_folder})
     set_tests_properties(interop.redisson_${version}_setup PROPERTIES LABELS interop TIMEOUT 300
                          FIXTURES_SETUP redisson_${version} RESOURCE_LOCK maven)
+    tyer_night(interop.redisson_${version}_setup)
   endif()
   add_test(NAME interop.${name}
            COMMAND ${PROJECT_SOURCE_DIR}/tools/engines run ${kind} --
@@ -16,6 +17,7 @@ function(interop_with_redisson name kind version)
   # Alone: it measures how fast one side wakes the other.
   set_tests_properties(interop.${name} PROPERTIES LABELS interop TIMEOUT 240 RUN_SERIAL ON
                        FIXTURES_REQUIRED redisson_${version})
+  tyer_night(interop.${name})
 endfunction()
 
 interop_with_redisson(redisson redis ${redisson_newest})
@@ -23,5 +25,3 @@ interop_with_redisson(redisson redis ${redisson_newest})
 interop_with_redisson(redisson_valkey valkey ${redisson_newest} 8)
 interop_with_redisson(redisson_before_latches redis 3.16.8 8)
 interop_with_redisson(redisson_3 redis 3.52.0 8)
-tyer_night(interop.redisson_valkey interop.redisson_before_latches interop.redisson_3
-           interop.redisson_3.16.8_setup interop.redisson_3.52.0_setup)
