@@ -4,6 +4,7 @@
 //
 //  - the engine was there for the name all the time and had been for a while (after an outage a client takes its time
 //    between attempts, and goes on so if its connection ends again soon), and no answer was lost by our doing,
+//  - where a majority of servers has a hold, all of them had it when the one trouble of its life began,
 //  - nothing of the name was lost, and no server with it replaced,
 //  - the process was not stopped, and the machine let it run for most of the time,
 //
@@ -29,15 +30,13 @@ class trial {
     for (const auto& [pid, pieces] : s.starved) starved_.emplace(pid, pieces);
   }
 
-  // Since when the loss must have had a cause. The engine may keep a lease for longer than its owner counts on it.
-  interval cause_of(const look& loss) const {
-    return {std::min(loss.at, loss.deadline) - limits_.ttl_ns - limits_.lingers_ns, loss.at};
-  }
+  // Since when the loss must have had a cause.
+  interval cause_of(const look& loss) const { return {std::min(loss.at, loss.deadline) - limits_.ttl_ns, loss.at}; }
 
   bool excused(const grant& g, const interval& time) const {
     const auto out = [&](const outage& o) { return interval{o.time.begin, o.time.end + wary_ns}; };
     return std::ranges::any_of(s_.away, [&](const outage& o) { return o.names.has(g.name) && meet(out(o), time); }) ||
-           std::ranges::any_of(s_.hindered, [&](const hindrance& h) { return hinders(h, g) && meet(h.time, time); }) ||
+           std::ranges::any_of(s_.hindered, [&](const hindrance& h) { return hinders(h, g, time); }) ||
            std::ranges::any_of(s_.losses,
                                [&](const data_loss& d) { return d.concerns(g) && meet(time_of(d), time); }) ||
            stopped(g.pid, time) || busy(g.pid, time);
@@ -48,8 +47,10 @@ class trial {
     const auto [first, last] = std::minmax(d.new_from, d.old_until);
     return {first, last};
   }
-  static bool hinders(const hindrance& h, const grant& g) {
-    return h.names.has(g.name) && (h.pid == 0 || h.pid == g.pid);
+  static bool hinders(const hindrance& h, const grant& g, const interval& time) {
+    if (!h.names.has(g.name) || (h.pid != 0 && h.pid != g.pid)) return false;
+    if (!h.for_life) return meet(h.time, time);
+    return g.invoked <= h.time.end && (time.end > h.time.end || g.returned >= h.time.begin);
   }
   bool stopped(std::uint32_t pid, const interval& time) const {
     const auto stops = s_.stopped.find(pid);
@@ -74,7 +75,8 @@ std::vector<breach> needless_loss(const story& s, const limits& l) {
   for (const grant& g : s.grants) {
     const auto loss = std::ranges::find_if(g.looks, [&](const look& k) { return k.lost && k.at <= g.release_invoked; });
     if (loss == g.looks.end() || judge.excused(g, judge.cause_of(*loss))) continue;
-    const char* how = loss->at < loss->deadline ? "taken from " : "ran out: ";
+    const bool ran_out = loss->at >= loss->deadline - 2 * l.margin_ns();  // lost() is a little early
+    const char* how = ran_out ? "ran out: " : "taken away: ";
     found.push_back({loss->at, how + describe(g) + ", lost at " + seconds(loss->at)});
   }
   return found;

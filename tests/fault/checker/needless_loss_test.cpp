@@ -67,6 +67,12 @@ TEST(NeedlessLoss, MissingAnswerIsACauseForThoseItConcerns) {
   EXPECT_EQ(count(lost_at_its_deadline().hindered(1300, 1800, 0b10)), 1u);
 }
 
+TEST(NeedlessLoss, OneServerOfAMajorityIsACauseOnlyWithASecondTrouble) {
+  EXPECT_EQ(count(lost_at_its_deadline().hindered(1300, 2500, 0, 0, true)), 1u);  // lost in the first
+  EXPECT_EQ(count(lost_at_its_deadline().hindered(300, 900, 0, 0, true)), 0u);    // lived through one before
+  EXPECT_EQ(count(lost_at_its_deadline(5000).hindered(0, 900, 0, 0, true)), 0u);  // granted in one
+}
+
 TEST(NeedlessLoss, StopOfTheProcessIsACauseAndOfAnotherIsNot) {
   EXPECT_EQ(count(lost_at_its_deadline().done(op::stop, 1300, 10).done(op::cont, 1500, 10)), 0u);
   EXPECT_EQ(count(lost_at_its_deadline().done(op::stop, 1300, 11).done(op::cont, 1500, 11)), 1u);

@@ -122,8 +122,14 @@ class pen {
     return line(2, {.t_ns = t * ms, .token = names, .what = op::failover});
   }
   // A request could be without its answer.
-  pen& hindered(std::int64_t t, std::int64_t until, std::uint64_t names = 0, std::uint32_t pid = 0) {
-    return line(2, {.t_ns = t * ms, .deadline_ns = until * ms, .token = names, .hold = pid, .what = op::hindered});
+  pen& hindered(std::int64_t t, std::int64_t until, std::uint64_t names = 0, std::uint32_t pid = 0,
+                bool for_life = false) {
+    return line(2, {.t_ns = t * ms,
+                    .deadline_ns = until * ms,
+                    .token = names,
+                    .hold = pid,
+                    .what = op::hindered,
+                    .outcome = for_life});
   }
   pen& away(std::int64_t t, std::int64_t until, std::uint64_t names = 0) {
     return line(2, {.t_ns = t * ms, .token = names, .what = op::away_begin}).done(op::away_end, until);

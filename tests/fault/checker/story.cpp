@@ -39,7 +39,7 @@ class teller {
       case op::data_loss: s_.losses.push_back({e.t_ns, e.deadline_ns, e.outcome, {e.token}, e.pid}); return;
       case op::failover: s_.failovers.push_back({e.t_ns, {e.token}}); return;
       case op::hindered:
-        s_.hindered.push_back({{e.t_ns, e.deadline_ns}, {e.token}, static_cast<std::uint32_t>(e.hold)});
+        s_.hindered.push_back({{e.t_ns, e.deadline_ns}, {e.token}, static_cast<std::uint32_t>(e.hold), e.outcome == 1});
         return;
       case op::leases_anew: s_.leases_anew.push_back(e.t_ns); return;
       case op::fault: ++s_.faults; return;

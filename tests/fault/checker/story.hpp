@@ -100,6 +100,7 @@ struct hindrance {
   interval time;
   some_names names;
   std::uint32_t pid = 0;  // only those of this process; 0: everybody's
+  bool for_life = false;  // instead: holds of that time may have one server less ever since
 };
 
 struct outage {

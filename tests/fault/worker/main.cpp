@@ -8,6 +8,8 @@
 #include "worker/pulse.hpp"
 #include "worker/worker.hpp"
 
+#include <tyer/admin.hpp>
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -87,7 +89,10 @@ void run(const fault::settings& s, const sigset_t& end) {
   fault::history_writer history{s.history};
   const fault::pulse pulse{history};
   tyer::client client{s.uri, {.request_timeout = s.request_timeout, .label = "fault_worker"}};
-  const fault::plan names{s.mix, static_cast<std::uint16_t>(s.names)};
+  fault::plan names{s.mix, static_cast<std::uint16_t>(s.names)};
+  const tyer::abilities can = tyer::admin{client}.can();
+  if (!can.shared || !can.conversion) names.without(fault::primitive::shared);
+  if (!can.permits) names.without(fault::primitive::semaphore);
   fault::canceller cancels;
   fault::process shared{s, names, history, cancels, client, {client, names, {.ttl = s.ttl}}};
 

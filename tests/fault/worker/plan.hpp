@@ -38,6 +38,11 @@ class plan {
     }
   }
 
+  // What the engine cannot do is left out; its turns go to the last that is left.
+  void without(primitive what) {
+    std::erase_if(parts_, [&](const part& p) { return p.what == what; });
+  }
+
   const std::vector<part>& parts() const { return parts_; }
 
   const part& part_of(std::int64_t percent) const {

@@ -27,6 +27,8 @@ class Load:
     names: int = 16  # of the mix mutex; those that are kept come on top
     ttl_ms: int = 1000
     request_timeout_ms: int = 500
+    # Of those that only hold: longer than a lease, so that no answer about one hold may wait for that of another.
+    holders_timeout_ms: int = 2000
     clocks: bool = False  # each process has a wall clock of its own, that may jump
     drops: bool = False  # what a process reads may be dropped
 
@@ -75,13 +77,16 @@ class Clients:
         base = os.path.join(self._folder, f"worker-{self._started:03}")
         uri = self._uris[self._started % len(self._uris)]
         command = [self._program, "--uri", uri, "--history", base + ".hist", "--resource", self._resource]
-        command += ["--ttl-ms", str(self._load.ttl_ms), "--request-timeout-ms", str(self._load.request_timeout_ms)]
+        command += ["--ttl-ms", str(self._load.ttl_ms), "--request-timeout-ms", str(self._timeout_ms(role))]
         command += ["--workers", str(self._load.workers), "--names", str(self._load.names)]
         command += ["--mix", self._load.mix, *role]
         command += ["--seed", str(self._seed * 1000 + self._started)]
         child = Child(command, base + ".err", self._preloaded(base))
         self._running.append(child)
         self._roles[child.pid] = role
+
+    def _timeout_ms(self, role: list[str]) -> int:
+        return self._load.holders_timeout_ms if "holder" in role else self._load.request_timeout_ms
 
     def _preloaded(self, base: str) -> dict[str, str]:
         libraries, environment = [], {}
@@ -133,7 +138,7 @@ class Clients:
         child = dice.choice(self._running)
         drop_replies.order(child.errors.removesuffix(".err") + ".drops", by_silence)
         if by_silence:
-            until = now_ns() + (self._load.ttl_ms + self._load.request_timeout_ms) * 1_000_000
+            until = now_ns() + (self._load.ttl_ms + self._timeout_ms(self._roles[child.pid])) * 1_000_000
             self._history.add(Op.HINDERED, until_ns=until, number=child.pid)
         return child.pid
 

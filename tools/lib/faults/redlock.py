@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import time
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from faults.engine import Servers, engines
-from faults.history import LostBy, now_ns
+from faults.history import LostBy, Op, now_ns
 
 if TYPE_CHECKING:
     from faults.lab import Lab
@@ -29,6 +31,23 @@ class Redlock(Servers):
     def masters(self) -> list[int]:
         return list(self.ports.values())
 
+    def start(self, what: Callable[[], None]) -> bool:
+        """Whatever it is, a hold may have a vote less ever since: nobody asks a server again that has forgotten it."""
+
+        def noted() -> None:
+            begin = now_ns()
+            what()
+            self.history.add(Op.HINDERED, begin, until_ns=now_ns(), how=1)
+
+        return super().start(noted)
+
+    @contextlib.contextmanager
+    def _of_two(self) -> Iterator[None]:
+        """Three are left, which is enough for a hold only if it has all of their votes."""
+        begin = now_ns()
+        yield
+        self.history.add(Op.HINDERED, begin, until_ns=now_ns())
+
     def _some(self, dice: random.Random, count: int) -> list[str]:
         return dice.sample(sorted(self.ports), count)
 
@@ -48,7 +67,8 @@ class Redlock(Servers):
         self._restart(dice, 1)
 
     def two_dead(self, dice: random.Random) -> None:
-        self._restart(dice, 2)
+        with self._of_two():
+            self._restart(dice, 2)
 
     def three_dead(self, dice: random.Random) -> None:
         """No majority: nobody gets anything, and everybody goes on afterwards."""
@@ -89,7 +109,8 @@ class Redlock(Servers):
         self._slow(dice, 1)
 
     def slow_two(self, dice: random.Random) -> None:
-        self._slow(dice, 2)
+        with self._of_two():
+            self._slow(dice, 2)
 
     def _slow(self, dice: random.Random, count: int) -> None:
         victims = [self._proxies[node] for node in self._some(dice, count)]
@@ -102,8 +123,9 @@ class Redlock(Servers):
     def mute_two(self, dice: random.Random) -> None:
         """What they were sent arrives later."""
         victims = [self._proxies[node] for node in self._some(dice, 2)]
-        for proxy in victims:
-            proxy.order("freeze")
-        time.sleep(dice.uniform(0.3, 1.5))
-        for proxy in victims:
-            proxy.order("pass")
+        with self._of_two():
+            for proxy in victims:
+                proxy.order("freeze")
+            time.sleep(dice.uniform(0.3, 1.5))
+            for proxy in victims:
+                proxy.order("pass")

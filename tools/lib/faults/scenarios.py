@@ -257,7 +257,7 @@ def run(scenario: Scenario, build: str, seconds: float, seed: int, keep: bool, v
         counts["leader_loss_to_grant_ms"] = counts["failover_to_grant_ms"]
         counts["keys_left"] = len(left)
         problems = [f"keys_left: {words}" for words in left[:BREACHES_SHOWN]]
-        problems += [f"a worker crashed: {words}" for words in lab.clients.crashes]
+        problems += [f"a worker crashed: {words}" for words in lab.clients.crashes[:BREACHES_SHOWN]]
         if scenario.sees_queue() and counts["places_seen"] == 0:
             problems.append("nobody was ever seen in a queue: the order was not observed")
         if lab.not_ended:

@@ -10,7 +10,10 @@ from faults.history import LostBy, now_ns
 from faults.key_loss import KeyLoss
 from faults.refusals import Refusals
 
-JUMPS_S = (1.0, 60.0, 3600.0)
+# Without a loss of data for so long, what the dead have left would be in the way for longer than `stuck` allows, of
+# whichever name.
+BEHIND_S = 12.0
+JUMPS_S = (1.0, 60.0, 3600.0, 3600.0)
 
 
 class Single(Refusals, KeyLoss, Engine):
@@ -36,7 +39,7 @@ class Single(Refusals, KeyLoss, Engine):
 
     def clock_behind(self, dice: random.Random) -> None:
         """What the dead have left must not stay for as long as the clock was set back."""
-        self._clock(dice, -dice.choice(JUMPS_S))
+        self._clock(dice, -dice.choice(JUMPS_S[1:]))
 
     def _clock(self, dice: random.Random, seconds: float) -> None:
         before = 0.0
@@ -48,8 +51,7 @@ class Single(Refusals, KeyLoss, Engine):
             if shift > before:
                 self.lost(new_from, now_ns())
             before = shift
-            # Long enough to be in the way of those who wait for the dead.
-            time.sleep(dice.uniform(1.0, 3.0))
+            time.sleep(BEHIND_S if shift < 0 else dice.uniform(0.5, 1.5))
 
     def lost(
         self, new_from: int, old_until: int, how: LostBy = LostBy.NOTHING_SPECIAL, names: int = 0, pid: int = 0
