@@ -4,20 +4,22 @@
 
 namespace tyer::lease {
 
-std::uint32_t keeper::queue_for(core::fate as, duration ttl, duration interval) {
-  const auto same = [&](const queue& q) { return q.as == as && q.ttl == ttl && q.interval == interval; };
+std::uint32_t keeper::queue_for(core::fate as, duration ttl, duration interval, std::uint32_t group) {
+  const auto same = [&](const queue& q) {
+    return q.as == as && q.ttl == ttl && q.interval == interval && q.group == group;
+  };
   auto at = std::find_if(queues_.begin(), queues_.end(), same);
   if (at == queues_.end()) {
     // A queue that ran empty is taken over, so that a program that makes up a new ttl each time does not collect them.
     at = std::find_if(queues_.begin(), queues_.end(), [](const queue& q) { return q.waiting.empty(); });
     if (at == queues_.end()) at = queues_.insert(queues_.end(), queue{});
-    *at = queue{as, ttl, interval, {}, 0};
+    *at = queue{as, ttl, interval, group, {}, 0};
   }
   return static_cast<std::uint32_t>(at - queues_.begin());
 }
 
 void keeper::put(kept& e, core::fate as, duration ttl, duration interval, time_point due) {
-  e.queue = queue_for(as, ttl, interval);
+  e.queue = queue_for(as, ttl, interval, e.group);
   e.due = due;
   queues_[e.queue].waiting.push_back(e);
 }
@@ -46,25 +48,48 @@ void keeper::hurry_all() noexcept {
   for (queue& q : queues_) q.hurried = q.waiting.size();
 }
 
-keeper::batch keeper::take(time_point now) {
+void keeper::on_answered(std::uint32_t group) noexcept {
+  const auto at = in_flight_.find(group);
+  if (at != in_flight_.end() && --at->second == 0) in_flight_.erase(at);
+}
+
+bool keeper::is_full(std::uint32_t group) const noexcept {
+  const auto at = in_flight_.find(group);
+  return (at == in_flight_.end() ? 0 : at->second) >= in_flight_max_;
+}
+
+// Of those that are due, a hold before a waiter, then whoever has waited for longest.
+keeper::queue* keeper::next(time_point now) noexcept {
+  queue* first = nullptr;
+  const auto due = [](const queue& q) { return q.hurried > 0 ? time_point::min() : q.waiting.front()->due; };
+  const auto before = [&](const queue& a, const queue& b) {
+    if (a.as != b.as) return a.as == core::fate::holding;
+    return due(a) < due(b);
+  };
   for (queue& q : queues_) {
     q.hurried = std::min(q.hurried, q.waiting.size());
-    if (q.waiting.empty() || (q.hurried == 0 && q.waiting.front()->due > now)) continue;
-    batch b{q.as, q.ttl, {}};
-    const time_point along = now + q.interval / 4;
-    while (!q.waiting.empty() && b.entries.size() < batch_max_ && (q.hurried > 0 || q.waiting.front()->due <= along)) {
-      b.entries.push_back(q.waiting.pop_front());
-      if (q.hurried > 0) --q.hurried;
-    }
-    return b;
+    if (q.waiting.empty() || due(q) > now || is_full(q.group)) continue;
+    if (first == nullptr || before(q, *first)) first = &q;
   }
-  return {core::fate::holding, duration::zero(), {}};
+  return first;
+}
+
+keeper::batch keeper::take(time_point now) {
+  queue* q = next(now);
+  if (q == nullptr) return {core::fate::holding, duration::zero(), 0, {}};
+  batch b{q->as, q->ttl, q->group, {}};
+  const time_point along = now + q->interval / 4;
+  while (!q->waiting.empty() && b.entries.size() < batch_max_ && (q->hurried > 0 || q->waiting.front()->due <= along)) {
+    b.entries.push_back(q->waiting.pop_front());
+    if (q->hurried > 0) --q->hurried;
+  }
+  return b;
 }
 
 time_point keeper::next_due() const noexcept {
   time_point first = time_point::max();
   for (const queue& q : queues_) {
-    if (q.waiting.empty()) continue;
+    if (q.waiting.empty() || is_full(q.group)) continue;
     if (q.hurried > 0) return time_point::min();
     first = std::min(first, q.waiting.front()->due);
   }

@@ -97,6 +97,51 @@ TEST(keeper, one_can_be_hurried_or_removed) {
   EXPECT_EQ(k.size(), 0u);
 }
 
+TEST(keeper, a_server_that_hangs_delays_nobody_elses_renewal) {
+  keeper k{1, 2};
+  std::array<kept, 6> e;
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    e[i].group = i < 4 ? 1 : 2;
+    k.add(e[i], fate::holding, 9s, at(0s), 0);
+  }
+  for (int n = 0; n < 2; ++n) {
+    const auto b = k.take(at(3s));
+    EXPECT_EQ(b.group, 1u);
+    k.on_sent(b.group);
+  }
+  EXPECT_EQ(k.take(at(3s)).entries, std::vector<kept*>{&e[4]}) << "the first has as many under way as it may have";
+  k.on_sent(2);
+  EXPECT_EQ(k.take(at(3s)).entries, std::vector<kept*>{&e[5]});
+  k.on_sent(2);
+  EXPECT_TRUE(k.take(at(3s)).entries.empty());
+  EXPECT_EQ(k.next_due(), time_point::max());
+  k.on_answered(1);
+  EXPECT_EQ(k.next_due(), at(3s));
+  EXPECT_EQ(k.take(at(3s)).entries, std::vector<kept*>{&e[2]});
+}
+
+TEST(keeper, groups_are_not_mixed) {
+  keeper k{100};
+  kept a, b;
+  b.group = 7;
+  k.add(a, fate::holding, 9s, at(0s), 0);
+  k.add(b, fate::holding, 9s, at(0s), 0);
+  EXPECT_EQ(k.take(at(3s)).entries, std::vector<kept*>{&a});
+  EXPECT_EQ(k.take(at(3s)).group, 7u);
+}
+
+TEST(keeper, a_flood_of_waiters_does_not_delay_holds) {
+  keeper k{100};
+  std::vector<kept> waiting(500);
+  for (auto& x : waiting) k.add(x, fate::waiting, 3s, at(0s), 0);
+  kept hold, early;
+  k.add(hold, fate::holding, 9s, at(0s), 0);
+  k.add(early, fate::holding, 6s, at(0s), 0);
+  EXPECT_EQ(k.take(at(3s)).entries, std::vector<kept*>{&early}) << "it has waited for longest";
+  EXPECT_EQ(k.take(at(3s)).entries, std::vector<kept*>{&hold});
+  EXPECT_EQ(k.take(at(3s)).entries.size(), 100u);
+}
+
 TEST(keeper, ttls_that_are_made_up_each_time_leave_nothing_behind) {
   keeper k{100};
   for (int n = 1; n < 1000; ++n) {
