@@ -71,12 +71,15 @@ int main(int argc, char** argv) try {
   const double requests = worst_handover(uri, each);
   const auto waiting = measure_waiting(uri);
   const auto keeping = measure_keeping(uri, 100000);
+  const auto leaving = measure_leaving(uri, 20000);
   std::printf("threads: %d with one waiter, %d with 20000\n", waiting.threads_one, waiting.threads_all);
   std::printf(
       "redis: same_script_ratio=%.2f setnx_ratio=%.2f latency_ratio=%.2f reqs_per_handover=%.2f "
-      "keep_reqs_per_1000_holds=%.1f bytes_per_waiter=%.0f threads=%d bytes_per_hold_engine=%.0f\n",
+      "keep_reqs_per_1000_holds=%.1f bytes_per_waiter=%.0f threads=%d bytes_per_hold_engine=%.0f "
+      "bytes_left_per_name=%.0f seconds_left=%.0f\n",
       median(r.same_script_ratio), median(r.set_nx_ratio), median(r.latency_ratio), requests,
-      keeping.requests_per_1000_holds, waiting.bytes_per_waiter, waiting.threads_all, keeping.bytes_per_hold_engine);
+      keeping.requests_per_1000_holds, waiting.bytes_per_waiter, waiting.threads_all, keeping.bytes_per_hold_engine,
+      leaving.bytes_per_name, leaving.seconds);
   return 0;
 } catch (const std::exception& e) {
   std::fprintf(stderr, "bench_redis: %s\n", e.what());

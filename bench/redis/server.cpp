@@ -42,4 +42,11 @@ double server::script_usec() {
 
 std::uint64_t server::memory() { return number_after<std::uint64_t>(wire_.call({"INFO", "memory"}), "used_memory:"); }
 
+double server::seconds_to_live(const std::string& key) {
+  const std::string text{wire_.call({"PTTL", key})};
+  double ms = 0;
+  std::from_chars(text.data(), text.data() + text.size(), ms);
+  return ms / 1000;
+}
+
 }  // namespace bench

@@ -18,6 +18,8 @@ class server {
   // Microseconds that the server spent in scripts, and how many it ran.
   double script_usec();
   std::uint64_t memory();
+  // How long this key will live.
+  double seconds_to_live(const std::string& key);
   void flush_all() { wire_.call({"FLUSHALL"}); }
 
  private:

@@ -26,4 +26,11 @@ struct waiting {
 };
 waiting measure_waiting(const std::string& uri);
 
+// What a name leaves at the server that was locked and unlocked once.
+struct leaving {
+  double bytes_per_name;
+  double seconds;  // until it is gone
+};
+leaving measure_leaving(const std::string& uri, int names);
+
 }  // namespace bench

@@ -152,6 +152,10 @@ class engine {
   // From the URI alone, no I/O, from any thread.
   virtual capabilities can() const noexcept = 0;
 
+  // Where a name lives. What is asked of one group has its answer whatever becomes of the others, so no call should mix them
+  // and none wait for another's. May change at any time.
+  virtual std::uint32_t group(std::string_view /*name*/) { return 0; }
+
   // Connects and stays connected until close(); never fails, but reports down() and up(). Called once.
   virtual void open(events&) = 0;
 

@@ -5,8 +5,10 @@
 
 namespace tyer::lease {
 
-std::uint32_t keeper::queue_for(core::fate as, duration ttl, duration interval) {
-  const auto same = [&](const queue& q) { return q.as == as && q.ttl == ttl && q.interval == interval; };
+std::uint32_t keeper::queue_for(core::fate as, duration ttl, duration interval, std::uint32_t group) {
+  const auto same = [&](const queue& q) {
+    return q.as == as && q.ttl == ttl && q.interval == interval && q.group == group;
+  };
   auto at = std::find_if(queues_.begin(), queues_.end(), same);
   if (at == queues_.end()) {
     // A queue that ran empty is taken over, so that a program that makes up a new ttl each time does not collect them.
@@ -16,13 +18,13 @@ std::uint32_t keeper::queue_for(core::fate as, duration ttl, duration interval) 
       if (queues_.capacity() < room) queues_.reserve(2 * room);
       at = queues_.insert(queues_.end(), queue{});
     }
-    *at = queue{as, ttl, interval, {}, 0};
+    *at = queue{as, ttl, interval, group, {}, 0};
   }
   return static_cast<std::uint32_t>(at - queues_.begin());
 }
 
 void keeper::put(kept& e, core::fate as, duration ttl, duration interval, time_point due) {
-  const auto queue = queue_for(as, ttl, interval);  // may throw: then the entry stays where it is
+  const auto queue = queue_for(as, ttl, interval, e.group);  // may throw: then the entry stays where it is
   remove(e);
   e.queue = queue;
   e.due = due;
@@ -50,6 +52,16 @@ void keeper::hurry_all() noexcept {
   for (queue& q : queues_) q.hurried = q.waiting.size();
 }
 
+void keeper::on_answered(std::uint32_t group) noexcept {
+  const auto at = in_flight_.find(group);
+  if (at != in_flight_.end() && --at->second == 0) in_flight_.erase(at);
+}
+
+bool keeper::is_full(std::uint32_t group) const noexcept {
+  const auto at = in_flight_.find(group);
+  return (at == in_flight_.end() ? 0 : at->second) >= in_flight_max_;
+}
+
 // A hold goes before any waiter: a waiter that is late loses its place, a hold that is late is lost. Among equals the one
 // that has been due for longest.
 keeper::queue* keeper::most_urgent(time_point now) noexcept {
@@ -57,7 +69,7 @@ keeper::queue* keeper::most_urgent(time_point now) noexcept {
   const auto rank = [](const queue& q) { return std::pair{q.as != core::fate::holding, q.due()}; };
   for (queue& q : queues_) {
     q.hurried = std::min(q.hurried, q.waiting.size());
-    if (q.waiting.empty() || q.due() > now) continue;
+    if (q.waiting.empty() || q.due() > now || is_full(q.group)) continue;
     if (first == nullptr || rank(q) < rank(*first)) first = &q;
   }
   return first;
@@ -65,9 +77,9 @@ keeper::queue* keeper::most_urgent(time_point now) noexcept {
 
 keeper::batch keeper::take(time_point now) {
   queue* const first = most_urgent(now);
-  if (first == nullptr) return {core::fate::holding, duration::zero(), {}};
+  if (first == nullptr) return {core::fate::holding, duration::zero(), 0, {}};
   queue& q = *first;
-  batch b{q.as, q.ttl, {}};
+  batch b{q.as, q.ttl, q.group, {}};
   b.entries.reserve(std::min(batch_max_, q.waiting.size()));  // before anything is taken out: this may throw
   const time_point along = now + q.interval / 4;
   while (!q.waiting.empty() && b.entries.size() < batch_max_ && (q.hurried > 0 || q.waiting.front()->due <= along)) {
@@ -80,7 +92,7 @@ keeper::batch keeper::take(time_point now) {
 time_point keeper::next_due() const noexcept {
   time_point first = time_point::max();
   for (const queue& q : queues_) {
-    if (!q.waiting.empty()) first = std::min(first, q.due());
+    if (!q.waiting.empty() && !is_full(q.group)) first = std::min(first, q.due());
   }
   return first;
 }

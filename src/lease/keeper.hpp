@@ -2,7 +2,10 @@
 //
 // All entries with the same ttl and of the same kind are renewed after the same time, so they form a queue in the order
 // they were last renewed; keeping it sorted costs nothing. When the first of a queue is due, everything due soon after
-// it goes along in the same batch.
+// it goes along in the same batch. Holds go before waiters.
+//
+// Names of different groups live on different servers, so a batch has names of one group, and each group its own number of
+// batches under way: a server that hangs delays nobody else's renewal.
 #pragma once
 
 #include "core/verdict.hpp"
@@ -10,6 +13,7 @@
 #include "lease/terms.hpp"
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace tyer::lease {
@@ -19,6 +23,7 @@ struct kept {
   link<kept> place;
   time_point due{};
   std::uint32_t queue = 0;
+  std::uint32_t group = 0;  // to be set before it is put into the keeper
 };
 
 class keeper {
@@ -26,16 +31,18 @@ class keeper {
   struct batch {
     core::fate as;  // holding or waiting
     duration ttl;
+    std::uint32_t group;
     std::vector<kept*> entries;  // taken out of the keeper; put each back with add() or retry(), or forget it
   };
 
-  explicit keeper(std::size_t batch_max) : batch_max_(batch_max) {}
+  explicit keeper(std::size_t batch_max, std::size_t in_flight_max = 4)
+      : batch_max_(batch_max), in_flight_max_(in_flight_max) {}
 
   // Renewed (or granted) by a request sent at `sent`: due again a third of the ttl later, a little earlier by `jitter`
   // (0 to 1), so that clients that started together do not stay together.
   void add(kept& e, core::fate as, duration ttl, time_point sent, double jitter);
   // From now on none of these throws for such entries, unless there are many kinds at once.
-  void make_room(core::fate as, duration ttl) { queue_for(as, ttl, renew_every(ttl)); }
+  void make_room(core::fate as, duration ttl, std::uint32_t group = 0) { queue_for(as, ttl, renew_every(ttl), group); }
   // The renewal failed: due again soon.
   void retry(kept& e, core::fate as, duration ttl, time_point now);
   // Due at once.
@@ -44,9 +51,12 @@ class keeper {
   // After a reconnect: everything is due at once.
   void hurry_all() noexcept;
 
-  // The next batch that is due, empty if none is: holds before waiters, so that no number of waiters delays a hold.
+  // The next batch that is due, and whose group has not too many under way; empty if there is none. Holds before waiters, so
+  // that no number of waiters delays a hold.
   batch take(time_point now);
   time_point next_due() const noexcept;
+  void on_sent(std::uint32_t group) { ++in_flight_[group]; }
+  void on_answered(std::uint32_t group) noexcept;
   std::size_t size() const noexcept;
 
  private:
@@ -55,6 +65,7 @@ class keeper {
     core::fate as;
     duration ttl;
     duration interval;  // regular, retry or zero: each is a queue of its own
+    std::uint32_t group;
     entries waiting;
     std::size_t hurried = 0;  // so many from the front are due, whatever their time
 
@@ -62,12 +73,15 @@ class keeper {
     time_point due() const noexcept { return hurried > 0 ? time_point::min() : waiting.front()->due; }
   };
 
-  std::uint32_t queue_for(core::fate as, duration ttl, duration interval);
+  std::uint32_t queue_for(core::fate as, duration ttl, duration interval, std::uint32_t group);
   void put(kept& e, core::fate as, duration ttl, duration interval, time_point due);
   queue* most_urgent(time_point now) noexcept;
 
-  std::size_t batch_max_;
+  bool is_full(std::uint32_t group) const noexcept;
+
+  std::size_t batch_max_, in_flight_max_;
   std::vector<queue> queues_;
+  std::unordered_map<std::uint32_t, std::size_t> in_flight_;  // batches, by group
 };
 
 }  // namespace tyer::lease

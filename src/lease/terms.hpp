@@ -30,6 +30,11 @@ constexpr duration renew_retry(duration ttl) noexcept { return std::clamp<durati
 // A place in the queue, and a hand-over until it is claimed, live this long. Short, because a dead waiter costs it.
 constexpr duration default_waiter_ttl(duration ttl) noexcept { return std::clamp<duration>(ttl / 3, 500ms, 3s); }
 
+// Whoever waits asks again at least this often, though its place is kept and nobody wakes it.
+constexpr duration ask_again_every(duration ttl, duration waiter_ttl) noexcept {
+  return 10 * std::max(ttl, waiter_ttl);
+}
+
 // A grant with less than this left is not worth giving to a caller: give it back and queue anew.
 constexpr duration least_useful(duration ttl) noexcept { return ttl / 3; }
 

@@ -21,7 +21,7 @@ desk::desk(engine::engine& e, const core::clock& c, core::id_source& ids, watche
       limits_(l),
       door_(d),
       dice_(ids.nonce() | 1),
-      keeper_(e.can().keep_batch) {}
+      keeper_(e.can().keep_batch, l.keeps_in_flight_max) {}
 
 // Wishes that nobody will answer any more must not keep themselves alive.
 desk::~desk() {
@@ -194,8 +194,7 @@ void desk::on_time(lease::time_point now) {
 }
 
 lease::time_point desk::next_due() const noexcept {
-  const auto keep = keeps_in_flight_ < limits_.keeps_in_flight_max ? keeper_.next_due() : lease::time_point::max();
-  return std::min({keep, wish_timers_.next(), ticket_timers_.next(), observer_timers_.next()});
+  return std::min({keeper_.next_due(), wish_timers_.next(), ticket_timers_.next(), observer_timers_.next()});
 }
 
 void desk::wake(const core::id& who) {

@@ -23,6 +23,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -42,8 +43,9 @@ class watcher {
 struct limits {
   std::chrono::milliseconds request_timeout{2000};
   std::chrono::milliseconds unavailable_after{30000};
-  std::size_t wishes_max = 1'000'000;     // waiting callers in one client
-  std::size_t asks_in_flight_max = 1024;  // more wait at the desk, so that a flood of them delays no renewal
+  std::size_t wishes_max = 1'000'000;  // waiting callers in one client
+  // Of one group of names; more wait at the desk, so that a flood of them delays no renewal.
+  std::size_t asks_in_flight_max = 1024;
   std::size_t keeps_in_flight_max = 4;
   std::size_t idle_lanes_max = 1024;
 };
@@ -105,6 +107,12 @@ class desk final : public engine::events {
   void down(const engine::failure&) override;
 
  private:
+  // Requests of one group of names.
+  struct asks {
+    std::size_t in_flight = 0;
+    std::deque<core::id> waiting;
+  };
+
   struct lane_key {
     std::string_view name;
     engine::mode how;
@@ -135,8 +143,8 @@ class desk final : public engine::events {
   // a ticket that is being acquired
   ticket* find(const core::id& who) noexcept;
   void ask(ticket& t);
-  void send_ask(ticket& t);
-  void send_asks_that_waited();
+  void send_ask(ticket& t, std::uint32_t group);
+  void send_asks_that_waited(asks& of_group);
   void on_answer(const core::id& who, engine::outcome<engine::answer>&& o);
   void on_late_answer(ticket& t, const engine::outcome<engine::answer>& o);
   void act(ticket& t, lease::acquire::verb v);
@@ -157,6 +165,9 @@ class desk final : public engine::events {
   void leave_behind(ticket& t, lease::time_point until);
   void keep_what_is_due(lease::time_point now);
   void send_keep(lease::keeper::batch b);
+  void send_keep_to(std::uint32_t group, std::span<lease::kept* const> entries, core::fate as, lease::duration ttl);
+  void keep_after(ticket& t, core::fate as, lease::duration ttl, lease::time_point sent);
+  void keep_again(ticket& t, core::fate as, lease::duration ttl);
   void on_kept(const std::vector<core::id>& ids, core::fate as, lease::duration ttl,
                engine::outcome<std::vector<core::fate>>&& o);
   void on_hold_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration ttl);
@@ -208,7 +219,7 @@ class desk final : public engine::events {
   bool closed_ = false;
   std::size_t wishes_ = 0;
   std::size_t asks_in_flight_ = 0;
-  std::deque<core::id> asks_waiting_;
+  std::unordered_map<std::uint32_t, asks> asks_;  // by group
   std::size_t keeps_in_flight_ = 0;
   std::uint64_t keeps_sent_ = 0;
   std::uint64_t dice_;

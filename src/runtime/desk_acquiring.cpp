@@ -17,21 +17,23 @@ ticket* desk::find(const core::id& who) noexcept {
 }
 
 void desk::ask(ticket& t) {
-  if (asks_in_flight_ < limits_.asks_in_flight_max) return send_ask(t);
-  asks_waiting_.push_back(t.who);
+  const auto group = engine_.group(t.what->name);
+  asks& all = asks_[group];
+  if (all.in_flight < limits_.asks_in_flight_max) return send_ask(t, group);
+  all.waiting.push_back(t.who);
 }
 
-void desk::send_asks_that_waited() {
-  while (!asks_waiting_.empty() && asks_in_flight_ < limits_.asks_in_flight_max) {
-    ticket* t = find(asks_waiting_.front());
-    asks_waiting_.pop_front();
+void desk::send_asks_that_waited(asks& of_group) {
+  while (!of_group.waiting.empty() && of_group.in_flight < limits_.asks_in_flight_max) {
+    ticket* t = find(of_group.waiting.front());
+    of_group.waiting.pop_front();
     if (t == nullptr || t->acquiring() == nullptr) continue;
     t->acquiring()->on_sent(clock_.now());
-    send_ask(*t);
+    send_ask(*t, engine_.group(t->what->name));
   }
 }
 
-void desk::send_ask(ticket& t) {
+void desk::send_ask(ticket& t, std::uint32_t group) {
   const spec& s = *t.what;
   engine::request r;
   r.what = {t.who, s.name, s.how};
@@ -45,15 +47,18 @@ void desk::send_ask(ticket& t) {
   r.seen = t.home->seen;
   r.owner = t.owner;
   ++asks_in_flight_;
-  engine_.acquire(r, [this, who = t.who](engine::outcome<engine::answer>&& o) {
+  ++asks_[group].in_flight;
+  engine_.acquire(r, [this, who = t.who, group](engine::outcome<engine::answer>&& o) {
     const auto in = come_in();
+    --asks_in_flight_;
+    asks& of_group = asks_[group];
+    --of_group.in_flight;
+    send_asks_that_waited(of_group);
     on_answer(who, std::move(o));
   });
 }
 
 void desk::on_answer(const core::id& who, engine::outcome<engine::answer>&& o) {
-  --asks_in_flight_;
-  send_asks_that_waited();
   ticket* t = find(who);
   if (t == nullptr || t->held() != nullptr) return;
   if (t->releasing() != nullptr) return on_late_answer(*t, o);
@@ -74,7 +79,7 @@ void desk::on_answer(const core::id& who, engine::outcome<engine::answer>&& o) {
     return act(*t, a.on_granted(now, o.sent, g->part, g->ttl));
   }
   if (const auto* q = std::get_if<engine::queued>(&answer)) {
-    if (!t->place.linked) keeper_.add(*t, fate::waiting, t->what->waiter_ttl, o.sent, jitter());
+    if (!t->place.linked) keep_after(*t, fate::waiting, t->what->waiter_ttl, o.sent);
     const auto v = a.on_queued(now, q->ahead == 0, q->look_again);
     act(*t, v);
     if (v == acquire::verb::none) refuse_tries(*t);
@@ -160,7 +165,7 @@ void desk::grant(ticket& t) {
   t.stage = lease::tenure{granted_at, until, t.what->ttl};
   const auto sent =
       until + lease::margin(t.what->ttl) - t.what->ttl;  // or earlier, if the engine gave less than the ttl
-  if (t.via == 0) keeper_.add(t, fate::holding, t.what->ttl, sent, jitter());
+  if (t.via == 0) keep_after(t, fate::holding, t.what->ttl, sent);
   give(t);
 }
 

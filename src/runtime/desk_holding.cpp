@@ -2,6 +2,7 @@
 #include "runtime/desk.hpp"
 #include "runtime/hold_state.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace tyer::runtime {
@@ -112,9 +113,7 @@ void desk::on_held_time(ticket& t, lease::time_point now) {
 bool desk::told_lost(const ticket& t) noexcept { return t.current && t.current->where() == phase::lost; }
 
 void desk::keep_what_is_due(lease::time_point now) {
-  while (keeps_in_flight_ < limits_.keeps_in_flight_max) {
-    auto b = keeper_.take(now);
-    if (b.entries.empty()) return;
+  for (auto b = keeper_.take(now); !b.entries.empty(); b = keeper_.take(now)) {
     if (b.as == fate::holding) {
       std::erase_if(b.entries, [&](lease::kept* e) {
         ticket& t = static_cast<ticket&>(*e);
@@ -127,29 +126,55 @@ void desk::keep_what_is_due(lease::time_point now) {
   }
 }
 
+void desk::keep_after(ticket& t, fate as, lease::duration ttl, lease::time_point sent) {
+  t.group = engine_.group(t.what->name);
+  keeper_.add(t, as, ttl, sent, jitter());
+}
+
+void desk::keep_again(ticket& t, fate as, lease::duration ttl) {
+  t.group = engine_.group(t.what->name);
+  keeper_.retry(t, as, ttl, clock_.now());
+}
+
+// All are of one group, but for a name that has moved since it was put there.
 void desk::send_keep(lease::keeper::batch b) {
+  auto from = b.entries.begin();
+  while (from != b.entries.end()) {
+    const auto group_of = [&](const lease::kept* e) {
+      return engine_.group(static_cast<const ticket&>(*e).what->name);
+    };
+    const auto group = group_of(*from);
+    const auto to =
+        std::stable_partition(from, b.entries.end(), [&](const lease::kept* e) { return group_of(e) == group; });
+    send_keep_to(group, {from, to}, b.as, b.ttl);
+    from = to;
+  }
+}
+
+void desk::send_keep_to(std::uint32_t group, std::span<lease::kept* const> entries, fate as, lease::duration lease) {
   std::vector<engine::target> targets;
   std::vector<core::id> ids;
-  targets.reserve(b.entries.size());
-  ids.reserve(b.entries.size());
-  for (lease::kept* e : b.entries) {
+  targets.reserve(entries.size());
+  ids.reserve(entries.size());
+  for (lease::kept* e : entries) {
     const ticket& t = static_cast<ticket&>(*e);
     targets.push_back({t.who, t.what->name, t.how});
     ids.push_back(t.who);
   }
   ++keeps_in_flight_;
   ++keeps_sent_;
-  const auto ttl = std::chrono::duration_cast<std::chrono::milliseconds>(b.ttl);
-  engine_.keep(targets, b.as, ttl,
-               [this, as = b.as, ttl, ids = std::move(ids)](engine::outcome<std::vector<fate>>&& o) {
-                 const auto in = come_in();
-                 on_kept(ids, as, ttl, std::move(o));
-               });
+  keeper_.on_sent(group);
+  const auto ttl = std::chrono::duration_cast<std::chrono::milliseconds>(lease);
+  engine_.keep(targets, as, ttl, [this, group, as, ttl, ids = std::move(ids)](engine::outcome<std::vector<fate>>&& o) {
+    const auto in = come_in();
+    --keeps_in_flight_;
+    keeper_.on_answered(group);
+    on_kept(ids, as, ttl, std::move(o));
+  });
 }
 
 void desk::on_kept(const std::vector<core::id>& ids, fate as, lease::duration ttl,
                    engine::outcome<std::vector<fate>>&& o) {
-  --keeps_in_flight_;
   const auto* fates = std::get_if<std::vector<fate>>(&o.result);
   const auto now = clock_.now();
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -160,7 +185,7 @@ void desk::on_kept(const std::vector<core::id>& ids, fate as, lease::duration tt
                            : t->acquiring() != nullptr && t->acquiring()->where() == acquire::state::queued;
     if (!stays) continue;
     if (fates == nullptr || i >= fates->size() || (*fates)[i] == fate::unknown) {
-      keeper_.retry(*t, as, ttl, now);  // unknown neither extends nor ends
+      keep_again(*t, as, ttl);  // unknown neither extends nor ends
     } else if (as == fate::holding) {
       on_hold_kept(*t, (*fates)[i], o.sent, ttl);
     } else {
@@ -173,13 +198,13 @@ void desk::on_kept(const std::vector<core::id>& ids, fate as, lease::duration tt
 void desk::on_hold_kept(ticket& t, fate f, lease::time_point sent, lease::duration ttl) {
   if (f != fate::holding) return lose_by_proof(t, f);
   if (told_lost(t)) return lose_by_deadline(t);  // the answer came after the alarm: its owner has stopped
-  if (t.in_doubt) return keeper_.retry(t, fate::holding, ttl, clock_.now());
+  if (t.in_doubt) return keep_again(t, fate::holding, ttl);
   if (t.held()->on_kept(sent, ttl) && t.current) t.current->extend(t.held()->valid_until());
-  keeper_.add(t, fate::holding, ttl, sent, jitter());
+  keep_after(t, fate::holding, ttl, sent);
 }
 
 void desk::on_waiter_kept(ticket& t, fate f, lease::time_point sent, lease::duration ttl) {
-  if (f == fate::waiting) keeper_.add(t, fate::waiting, ttl, sent, jitter());
+  if (f == fate::waiting) keep_after(t, fate::waiting, ttl, sent);
   act(t, t.acquiring()->on_kept(clock_.now(), f));
 }
 

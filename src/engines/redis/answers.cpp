@@ -2,6 +2,7 @@
 
 #include <tyer/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string>
@@ -123,7 +124,7 @@ struct meaning {
   std::string_view advice;
 };
 
-// Everything here was refused before any script began, so nothing was done.
+// Everything here was refused before any script began or at its first write, so nothing was done.
 constexpr std::array meanings{
     meaning{"LOADING", why::not_sent, errc::unavailable, "the server is still loading its data"},
     meaning{"MASTERDOWN", why::not_sent, errc::unavailable, "a replica that has lost its primary"},
@@ -204,7 +205,7 @@ std::variant<std::vector<fate>, failure> parse_fates(std::string_view text, std:
   fates.reserve(count);
   for (const char c : text) {
     if (c == 'd') return moving();
-    const auto f = fate_of(c);
+    const auto f = c == 'u' ? fate::unknown : fate_of(c);
     if (!f) return nonsense(text);
     fates.push_back(*f);
   }
@@ -218,10 +219,23 @@ std::variant<std::uint32_t, failure> parse_count(std::string_view text) {
   return nonsense(text);
 }
 
+namespace {
+
+// Older servers put the words of a failed call inside the words of the script: `… @user_script: 9: -READONLY You can't write…`
+std::string_view code_of(std::string_view error) {
+  const auto first_word = [](std::string_view text) { return text.substr(0, text.find(' ')); };
+  const auto at = error.rfind(": -");
+  if (at == error.npos) return first_word(error);
+  const auto inner = first_word(error.substr(at + 3));
+  const bool known = std::ranges::any_of(meanings, [&](const meaning& m) { return m.code == inner; });
+  return known ? inner : first_word(error);
+}
+
+}  // namespace
+
 failure refusal(std::string_view error) {
-  // Older servers put the words of a failed call inside the words of the script.
   if (error.find("WRONGTYPE") != error.npos) return conflict();
-  const auto code = error.substr(0, error.find(' '));
+  const auto code = code_of(error);
   for (const auto& m : meanings) {
     if (m.code != code) continue;
     std::string words{error};
@@ -241,7 +255,8 @@ bool is_bad_login(std::string_view error) {
 }
 
 bool ends_connection(std::string_view error) {
-  return error.starts_with("READONLY") || error.starts_with("NOAUTH") || error.starts_with("MASTERDOWN");
+  const auto code = code_of(error);
+  return code == "READONLY" || code == "NOAUTH" || code == "MASTERDOWN";
 }
 
 }  // namespace tyer::redis

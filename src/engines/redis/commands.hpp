@@ -65,8 +65,9 @@ class commands {
   const redis::keys& names() const noexcept { return keys_; }
 
  private:
-  // Every key outlives the longest lease in it.
-  std::chrono::milliseconds live(std::chrono::milliseconds lease) const { return std::max(tombstone_ttl_, lease * 2); }
+  // Every key outlives the longest lease in it, and a place in the queue that becomes a hold just before it ends. Scripts take
+  // care of a lock delay that only they know of.
+  std::chrono::milliseconds live(std::chrono::milliseconds lease) const { return std::max(tombstone_ttl_, lease * 3); }
   std::string_view digits(std::string& buffer, std::int64_t);
 
   redis::keys keys_;

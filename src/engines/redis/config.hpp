@@ -5,7 +5,7 @@
 //     ?sentinel_user=&sentinel_password=   for the sentinels themselves
 //   redis[s]+cluster://[user][:password]@node[:port],node[:port]
 //   any of them
-//     ?tombstone_ttl=SECONDS   how long the last token of a free lock is remembered (86400)
+//     ?tombstone_ttl=SECONDS   how long the last token of a free lock is remembered (600)
 //     ?waiters_max=N           waiters per name (100000)
 //     ?in_flight_max=N         requests in flight (65536)
 //     ?protocol=redisson       another engine, which reads the rest: redisson/redisson.hpp
@@ -32,7 +32,7 @@ struct config {
   std::string user, password;
   int database = 0;
 
-  std::chrono::milliseconds tombstone_ttl{std::chrono::hours{24}};
+  std::chrono::milliseconds tombstone_ttl{std::chrono::minutes{10}};
   std::uint32_t waiters_max = 100'000;
   std::uint32_t in_flight_max = 65'536;
 

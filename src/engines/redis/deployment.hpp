@@ -34,6 +34,9 @@ class deployment {
   // Whether names must not be mixed in one call: then they may lie on different servers.
   virtual bool one_name_per_call() const noexcept { return false; }
 
+  // Of keys on different servers, different numbers.
+  virtual std::uint32_t group(std::string_view) const { return 0; }
+
   // Whether wake-ups reach only those who listen for the name: then everybody is told of who waits for this key, and how long
   // it is worth listening for.
   virtual bool listens_for_names() const noexcept { return false; }

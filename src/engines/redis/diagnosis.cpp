@@ -85,8 +85,14 @@ struct examination {
   // Of any two clocks, how far one is certainly ahead of the other: against our own, since they are read one by one.
   std::chrono::microseconds behind = std::chrono::microseconds::max(), ahead = std::chrono::microseconds::min();
 
-  void look_at(const server_clock& c, engine::time_point now) {
+  // Of this machine's clock, which is right more often than not.
+  std::chrono::microseconds ahead_of_us{};
+
+  void look_at(const server_clock& c, const core::clock& ours) {
+    const auto now = ours.now();
     if (!c.known()) return;
+    const auto wall = std::chrono::duration_cast<std::chrono::microseconds>(ours.wall().time_since_epoch());
+    ahead_of_us = std::max(ahead_of_us, c.earliest(now) - wall);
     const auto here = std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch());
     behind = std::min(behind, c.latest(now) - here);
     ahead = std::max(ahead, c.earliest(now) - here);
@@ -102,17 +108,32 @@ struct examination {
 };
 
 // For certain: what a clock shows is known only to within a round trip.
-void compare_clocks(examination& e) {
-  if (e.ahead <= e.behind || e.ahead - e.behind <= clocks_apart_max) return;
-  const auto apart = std::chrono::duration_cast<std::chrono::milliseconds>(e.ahead - e.behind).count();
-  e.found.push_back({"the clocks of the servers are " + std::to_string(apart) + " ms apart",
+void compare_clocks(examination& e, std::chrono::milliseconds tombstone_ttl) {
+  using std::chrono::milliseconds;
+  milliseconds apart{};
+  if (e.ahead > e.behind) apart = std::chrono::duration_cast<milliseconds>(e.ahead - e.behind);
+  const auto too_far = std::max(apart, std::chrono::duration_cast<milliseconds>(e.ahead_of_us));
+  if (auto f = examine_tombstones(too_far, tombstone_ttl)) e.found.push_back(*std::move(f));
+  if (apart <= clocks_apart_max) return;
+  e.found.push_back({"the clocks of the servers are " + std::to_string(apart.count()) + " ms apart",
                      "let NTP set them: after a failover tokens grow only if the clocks differ by less than it took",
                      2});
 }
 
 }  // namespace
 
-void examine_all(deployment& d, bool confirmed, engine::reply<std::vector<engine::finding>> back) {
+std::optional<engine::finding> examine_tombstones(std::chrono::milliseconds apart, std::chrono::milliseconds ttl) {
+  using std::chrono::seconds;
+  if (apart < ttl) return std::nullopt;
+  const auto in_seconds = [](std::chrono::milliseconds ms) {
+    return std::to_string(std::chrono::ceil<seconds>(ms).count()) + " s";
+  };
+  return engine::finding{
+      "clocks are " + in_seconds(apart) + " apart, and a free lock remembers its last token for " + in_seconds(ttl),
+      "set the clocks, or ?tombstone_ttl= to more than they differ: else tokens may run backwards", 2};
+}
+
+void examine_all(deployment& d, const promises& p, engine::reply<std::vector<engine::finding>> back) {
   const auto e = std::make_shared<examination>();
   e->back = std::move(back);
   const auto servers = d.masters();
@@ -120,16 +141,16 @@ void examine_all(deployment& d, bool confirmed, engine::reply<std::vector<engine
   e->several = servers.size() > 1;
   e->awaited = servers.size();
   for (connection* s : servers) {
-    s->command("INFO", {}, [e, s, confirmed](const received& r) {
+    s->command("INFO", {}, [e, s, p](const received& r) {
       e->sent = r.sent;
-      e->look_at(s->clock(), r.came);
+      e->look_at(s->clock(), *p.clock);
       if (r.wrong != nullptr)
         e->add(*s, {{"it does not answer: " + r.wrong->words, "see whether it runs and who may use it", 3}});
       else
-        e->add(*s, examine(r.words.empty() ? std::string_view{} : r.words[0], s->clock().jumps(), confirmed));
+        e->add(*s, examine(r.words.empty() ? std::string_view{} : r.words[0], s->clock().jumps(), p.confirmed));
       if (--e->awaited > 0) return;
       if (!e->several && r.wrong != nullptr) return e->back({r.sent, *r.wrong});
-      compare_clocks(*e);
+      compare_clocks(*e, p.tombstone_ttl);
       e->back({e->sent, std::move(e->found)});
     });
   }

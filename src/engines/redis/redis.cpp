@@ -81,6 +81,7 @@ class redis_engine final : public engine::engine, connection::listener {
   redis_engine(const config& c, const tyer::engine::environment& e)
       : clock_(e.clock),
         confirms_(c.replicas > 0),
+        tombstone_ttl_(c.tombstone_ttl),
         commands_(keys{e.prefix}, c.tombstone_ttl, c.waiters_max),
         loop_(*e.clock),
         servers_(make_deployment(
@@ -98,6 +99,10 @@ class redis_engine final : public engine::engine, connection::listener {
             .lift = true,
             .ttl_min = milliseconds{1},
             .keep_batch = keep_batch};
+  }
+
+  std::uint32_t group(std::string_view name) override {
+    return servers_->one_name_per_call() ? servers_->group(commands_.key(name)) : 0;
   }
 
   void open(tyer::engine::events& e) override {
@@ -155,6 +160,7 @@ class redis_engine final : public engine::engine, connection::listener {
 
   const core::clock* clock_;
   bool confirms_, closing_ = false;
+  milliseconds tombstone_ttl_;
   tyer::engine::events* events_ = nullptr;
   commands commands_;
   loop loop_;
@@ -302,7 +308,7 @@ void redis_engine::lift(const target& t, std::uint64_t part, reply<fate> back) {
 }
 
 void redis_engine::diagnose(reply<std::vector<tyer::engine::finding>> back) {
-  examine_all(*servers_, confirms_, std::move(back));
+  examine_all(*servers_, {confirms_, tombstone_ttl_, clock_}, std::move(back));
 }
 
 // kind, id, and for `a` the reason. The channel is open to everybody on the server, so anything may come.

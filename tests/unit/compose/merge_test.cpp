@@ -70,6 +70,12 @@ TEST(tally_test, what_a_majority_holds_is_held) {
   EXPECT_EQ(tally(s, 4), (fates{h, u, g, g}));
 }
 
+TEST(tally_test, a_node_that_does_not_know_proves_nothing) {
+  auto s = asked<fates>();
+  for (std::size_t i = 0; i < 5; ++i) s.on_answer(i, fates{i < 3 ? u : h}, start);
+  EXPECT_EQ(tally(s, 1), fates{u});
+}
+
 TEST(tally_test, a_node_that_came_back_empty_does_not_end_a_hold) {
   auto s = asked<fates>();
   for (std::size_t i = 0; i < 5; ++i) s.on_answer(i, fates{i == 2 ? g : h}, start);
@@ -135,6 +141,28 @@ TEST(merge_test, the_part_of_a_majority_is_waited_for) {
   s.on_answer(3, shown(1, 9, 10s), start);
   EXPECT_TRUE(settled(s));
   EXPECT_EQ(holds_of_majority(s).at(0).part, 9u);
+}
+
+TEST(merge_test, a_hold_that_was_kept_is_not_shown_as_those_see_it_who_have_not_kept_it_yet) {
+  auto s = asked<page>();
+  s.on_answer(0, shown(1, 9, 120s), start);
+  s.on_answer(1, shown(1, 9, 59s), start);
+  s.on_answer(2, shown(1, 9, 59s), start);
+  EXPECT_FALSE(settled(s)) << "a majority may have kept it";
+  s.on_answer(3, shown(1, 9, 120s), start);
+  EXPECT_FALSE(settled(s)) << "two have, and the last one may";
+  s.on_answer(4, shown(1, 9, 120s), start);
+  EXPECT_TRUE(settled(s));
+  EXPECT_EQ(holds_of_majority(s).at(0).left, good_for(120s));
+}
+
+TEST(merge_test, nobody_is_waited_for_when_times_agree) {
+  auto s = asked<page>();
+  s.on_answer(0, shown(1, 9, 59'000ms), start);
+  s.on_answer(1, shown(1, 9, 59'100ms), start);
+  EXPECT_FALSE(settled(s));
+  s.on_answer(2, shown(1, 9, 59'002ms), start);
+  EXPECT_TRUE(settled(s));
 }
 
 TEST(merge_test, as_many_as_a_majority_has_counted) {

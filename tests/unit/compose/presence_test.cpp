@@ -71,14 +71,17 @@ TEST_F(presence_test, clocks_that_are_apart_are_named) {
     up(i);
     it.note_clock(i, 1'800'000'000s + i * 100ms, now + i * 100ms);  // told one after the other
   }
-  EXPECT_FALSE(it.clocks_apart());
+  EXPECT_FALSE(it.clocks_apart(24h));
   it.note_clock(3, 1'800'000'002s, now);
-  ASSERT_TRUE(it.clocks_apart());
-  EXPECT_TRUE(it.clocks_apart()->what.starts_with("the clock of d:4 is 2000 ms ahead")) << it.clocks_apart()->what;
+  ASSERT_TRUE(it.clocks_apart(24h));
+  EXPECT_TRUE(it.clocks_apart(24h)->what.starts_with("the clock of d:4 is 2000 ms ahead"))
+      << it.clocks_apart(24h)->what;
+  EXPECT_EQ(it.clocks_apart(24h)->severity, 1);
+  EXPECT_EQ(it.clocks_apart(2s)->severity, 2) << "tokens may run backwards";
   down(3);
-  EXPECT_FALSE(it.clocks_apart());
+  EXPECT_FALSE(it.clocks_apart(24h));
   it.note_clock(4, 0us, now);
-  EXPECT_FALSE(it.clocks_apart());
+  EXPECT_FALSE(it.clocks_apart(24h));
 }
 
 TEST_F(presence_test, a_majority_that_refuses_us_is_a_refusal) {

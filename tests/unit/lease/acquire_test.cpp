@@ -101,6 +101,21 @@ TEST(acquire, a_keep_that_answers_waiting_spares_only_the_one_that_is_not_the_he
   EXPECT_EQ(other.wake_at(), at(4s));
 }
 
+TEST(acquire, a_waiter_whose_place_is_kept_for_ever_asks_again_within_a_bound) {
+  acquire a = queued(false);
+  const auto limit = at(0s) + ask_again_every(waits.ttl, waits.waiter_ttl);
+  auto now = at(1s);
+  for (; now < limit; now += 1s) {
+    ASSERT_EQ(a.on_time(now), verb::none);
+    ASSERT_EQ(a.on_kept(now, fate::waiting), verb::none);
+    ASSERT_LE(a.wake_at(), limit);
+  }
+  EXPECT_EQ(a.on_time(limit), verb::ask);
+  EXPECT_EQ(a.on_queued(limit + 1ms, false, 3s), verb::none);
+  EXPECT_EQ(a.on_kept(limit + 1s, fate::waiting), verb::none);
+  EXPECT_EQ(a.wake_at(), limit + 4s) << "and then not before the next time";
+}
+
 TEST(acquire, answers_to_nothing_that_was_asked_change_nothing) {
   acquire a = queued();
   EXPECT_EQ(a.on_granted(at(1s), at(1s), 1, 10s), verb::none);

@@ -97,6 +97,39 @@ TEST(keeper, one_can_be_hurried_or_removed) {
   EXPECT_EQ(k.size(), 0u);
 }
 
+TEST(keeper, a_server_that_hangs_delays_nobody_elses_renewal) {
+  keeper k{1, 2};
+  std::array<kept, 6> e;
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    e[i].group = i < 4 ? 1 : 2;
+    k.add(e[i], fate::holding, 9s, at(0s), 0);
+  }
+  for (int n = 0; n < 2; ++n) {
+    const auto b = k.take(at(3s));
+    EXPECT_EQ(b.group, 1u);
+    k.on_sent(b.group);
+  }
+  EXPECT_EQ(k.take(at(3s)).entries, std::vector<kept*>{&e[4]}) << "the first has as many under way as it may have";
+  k.on_sent(2);
+  EXPECT_EQ(k.take(at(3s)).entries, std::vector<kept*>{&e[5]});
+  k.on_sent(2);
+  EXPECT_TRUE(k.take(at(3s)).entries.empty());
+  EXPECT_EQ(k.next_due(), time_point::max());
+  k.on_answered(1);
+  EXPECT_EQ(k.next_due(), at(3s));
+  EXPECT_EQ(k.take(at(3s)).entries, std::vector<kept*>{&e[2]});
+}
+
+TEST(keeper, groups_are_not_mixed) {
+  keeper k{100};
+  kept a, b;
+  b.group = 7;
+  k.add(a, fate::holding, 9s, at(0s), 0);
+  k.add(b, fate::holding, 9s, at(0s), 0);
+  EXPECT_EQ(k.take(at(3s)).entries, std::vector<kept*>{&a});
+  EXPECT_EQ(k.take(at(3s)).group, 7u);
+}
+
 // A queue of waiters that is always due was served first, because it was made first: no hold was ever renewed.
 TEST(keeper, a_flood_of_waiters_does_not_keep_holds_from_being_renewed) {
   keeper k{100};

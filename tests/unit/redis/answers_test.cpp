@@ -78,7 +78,9 @@ TEST(answers, fates) {
   EXPECT_EQ(std::get<fate>(parse_fate("w")), fate::waiting);
   EXPECT_EQ(std::get<fate>(parse_fate("g")), fate::gone);
   EXPECT_EQ(kind(parse_fate("c")), why::name_conflict);
-  EXPECT_EQ(std::get<0>(parse_fates("hwg", 3)), (std::vector{fate::holding, fate::waiting, fate::gone}));
+  EXPECT_EQ(kind(parse_fate("u")), why::unknown);
+  EXPECT_EQ(std::get<0>(parse_fates("hwgu", 4)),
+            (std::vector{fate::holding, fate::waiting, fate::gone, fate::unknown}));
 }
 
 TEST(answers, what_the_server_says_instead) {
@@ -97,6 +99,14 @@ TEST(answers, what_the_server_says_instead) {
   EXPECT_EQ(refusal("ERR Error running script (call to f_0): @user_script:1: WRONGTYPE Operation").kind,
             why::name_conflict);
   EXPECT_EQ(refusal("ERR user_script:3: something").kind, why::unknown);
+  const char* inside =
+      "ERR Error running script (call to f_0): @user_script:9: @user_script: 9: -READONLY You can't write against a "
+      "read "
+      "only replica.";
+  EXPECT_EQ(refusal(inside).kind, why::not_sent);
+  EXPECT_TRUE(ends_connection(inside));
+  EXPECT_EQ(refusal("@user_script: 9: -OOM command not allowed when used memory > 'maxmemory'.").kind, why::not_sent);
+  EXPECT_EQ(refusal("ERR user_script:3: it said: -SOMETHING else").kind, why::unknown);
   EXPECT_TRUE(ends_connection("READONLY You can't write"));
   EXPECT_FALSE(ends_connection("OOM command not allowed"));
 }

@@ -68,10 +68,10 @@ TEST(commands, keys_outlive_the_longest_lease) {
   r.ttl = 10s;
   r.waiter_ttl = 40s;
   EXPECT_EQ(c.acquire(r, 5us)[3],
-            pack({.ttl = 10s, .place = 0ms, .not_after = 5us, .seen = 0, .live = 80s, .waiters_max = 7}));
+            pack({.ttl = 10s, .place = 0ms, .not_after = 5us, .seen = 0, .live = 120s, .waiters_max = 7}));
   r.lock_delay = 50s;
   EXPECT_EQ(c.acquire(r, 5us)[3],
-            pack({.ttl = 10s, .not_after = 5us, .live = 120s, .waiters_max = 7, .lock_delay = 50s}));
+            pack({.ttl = 10s, .not_after = 5us, .live = 180s, .waiters_max = 7, .lock_delay = 50s}));
 }
 
 TEST(commands, keep_carries_many) {

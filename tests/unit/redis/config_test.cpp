@@ -27,7 +27,7 @@ TEST(config, defaults) {
   EXPECT_EQ(c.server, (tyer::core::endpoint{"shop", 6379}));
   EXPECT_FALSE(c.tls);
   EXPECT_EQ(c.database, 0);
-  EXPECT_EQ(c.tombstone_ttl, 24h);
+  EXPECT_EQ(c.tombstone_ttl, 10min);
   EXPECT_EQ(c.waiters_max, 100'000u);
   EXPECT_EQ(c.in_flight_max, 65'536u);
 }

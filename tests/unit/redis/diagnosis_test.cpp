@@ -35,6 +35,15 @@ TEST(diagnosis, findings) {
   EXPECT_EQ(worst(examine(info("7.0.15", "master", "noeviction", "0", "1"), 3, false)), 2);
 }
 
+TEST(diagnosis, tombstones_that_are_shorter_than_clocks_are_apart_are_told) {
+  using namespace std::chrono_literals;
+  EXPECT_FALSE(tyer::redis::examine_tombstones(599s, 10min));
+  const auto f = tyer::redis::examine_tombstones(3600s, 10min);
+  ASSERT_TRUE(f);
+  EXPECT_EQ(f->severity, 2);
+  EXPECT_EQ(f->what, "clocks are 3600 s apart, and a free lock remembers its last token for 600 s");
+}
+
 TEST(diagnosis, replicas_that_nobody_asks_are_told) {
   const auto with = info("7.0.15", "master", "noeviction", "0", "1") + "connected_slaves:2\r\n";
   EXPECT_EQ(worst(examine(with, 0, false)), 1);

@@ -19,6 +19,10 @@ class own_server {
   std::string pause(const std::string& members = {}) { return tell("pause", members); }
   std::string resume(const std::string& members = {}) { return tell("resume", members); }
   std::string failover(const std::string& member = {}) { return tell("failover", member); }
+  // By so many seconds the server's clock is ahead from now on; for one that was started with --clock-shift.
+  void shift_clock(int seconds, const std::string& member = "main") {
+    tell("clock", member + " " + std::to_string(seconds));
+  }
   void wait() { tell("wait"); }  // until they are in order among themselves
   int port_of(const std::string& role);
 

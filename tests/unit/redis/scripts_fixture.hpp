@@ -57,7 +57,7 @@ inline std::uint64_t part_of(const std::string& answer) {
 
 class redis_scripts : public testing::Test {
  protected:
-  redis_scripts() {
+  explicit redis_scripts(const std::string& uri = server_uri()) : server(uri) {
     server.ask({"FLUSHALL"});
     for (const script* s : scripts::all)
       EXPECT_EQ(server.ask({"SCRIPT", "LOAD", std::string{s->text}}).text, s->sha1) << s->name;
@@ -116,6 +116,12 @@ class redis_scripts : public testing::Test {
   std::string keep_waiter(const std::string& who, milliseconds place = 3s) {
     return call(scripts::keep_waiters, {"1", key, std::to_string(place.count()), "86400000", who}).text;
   }
+  // Everything there is of the name, as the server would write it to its disk.
+  std::map<std::string, std::string> kept() {
+    std::map<std::string, std::string> all;
+    for (const auto& k : {key, queue, waiters, holders}) all[k] = server.ask({"DUMP", k}).text;
+    return all;
+  }
   bool exists(const std::string& k) { return server.ask({"EXISTS", k}).number == 1; }
   std::int64_t pttl(const std::string& k) { return server.ask({"PTTL", k}).number; }
   microseconds server_time() {
@@ -130,7 +136,7 @@ class redis_scripts : public testing::Test {
   void acquire_other() { call(scripts::acquire, {"1", other, bob, packed({})}); }
   void set_expired_holder() { EXPECT_PRED1(is_part, acquire(ann, {.ttl = 1ms})); }
 
-  raw_redis server{server_uri()};
+  raw_redis server;
 };
 
 }  // namespace tyer::test

@@ -117,7 +117,7 @@ TEST_F(redis_scripts, holders_that_were_replaced_by_something_else) {
   }
   acquire_other();
   const auto kept = call(scripts::keep_holds, {"2", key, other, "10000", "86400000", ann + bob});
-  EXPECT_EQ(kept.text, "gh") << "what lies under one name is not in the way of another";
+  EXPECT_EQ(kept.text, "uh") << "what lies under one name is not in the way of another";
 }
 
 TEST_F(redis_scripts, holders_of_another_format_are_no_holders) {

@@ -33,7 +33,7 @@ TEST_F(redis_scripts, as_many_permits_as_there_can_be) {
   EXPECT_EQ(permits(bob, redis::capacity_max - 1, redis::capacity_max), "1-65535");
   EXPECT_EQ(release(ann), "h");
   EXPECT_EQ(release(bob), "h");
-  EXPECT_EQ(server.ask({"STRLEN", key}).number, 38);
+  EXPECT_EQ(server.ask({"STRLEN", key}).number, 44);
 }
 
 TEST_F(redis_scripts, another_capacity_while_in_use) {

@@ -17,7 +17,7 @@ TEST_F(redis_scripts, readers_share) {
   EXPECT_EQ(attempt(cid)[0], 'b');
   EXPECT_EQ(release(bob), "h");
   EXPECT_FALSE(exists(holders));
-  EXPECT_EQ(server.ask({"STRLEN", key}).number, 38) << "only the tombstone is left";
+  EXPECT_EQ(server.ask({"STRLEN", key}).number, 44) << "only the tombstone is left";
   EXPECT_GT(part_of(attempt(cid)), two);
 }
 

@@ -9,7 +9,9 @@
 
 #include <tyer/error.hpp>
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,11 +69,13 @@ class scripted_engine final : public seam::engine {
   std::vector<convert_call> converts;
   seam::events* events = nullptr;
   std::size_t keep_batch = 100;
+  std::function<std::uint32_t(std::string_view)> where = [](std::string_view) { return 0; };
 
   // The seam. Calls are only noted down: answers never come inline.
   seam::capabilities can() const noexcept override {
     return {.queue = true, .shared = true, .push = true, .token = true, .convert = true, .keep_batch = keep_batch};
   }
+  std::uint32_t group(std::string_view name) override { return where(name); }
   void open(seam::events& e) override { events = &e; }
   void acquire(const seam::request& r, seam::reply<seam::answer> then) override {
     acquires.push_back({{clock_.now(), std::move(then)}, r, std::string{r.what.name}});

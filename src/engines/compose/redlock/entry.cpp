@@ -15,6 +15,10 @@ namespace {
 constexpr std::size_t nodes_least = 3, nodes_most = 15;
 constexpr milliseconds node_timeout_default{50};
 
+// Tokens of one name stay in order as long as the clocks of the servers differ by less than this. Nobody else compares these
+// clocks, and what goes wrong with them is a matter of hours: a time zone.
+constexpr std::string_view tombstone_seconds_default = "86400";
+
 tyer::failure wrong(std::string words) { return {errc::invalid_uri, std::move(words)}; }
 
 tyer::failure check_hosts(const core::uri& u) {
@@ -43,6 +47,13 @@ tyer::failure read_timeout(core::uri& u, milliseconds request_timeout, milliseco
   return wrong("?node_timeout= is a number of milliseconds, from 1 to half the request_timeout");
 }
 
+// What is no number the nodes refuse.
+std::chrono::seconds seconds_of(std::string_view text) {
+  std::uint32_t seconds = 0;
+  std::from_chars(text.data(), text.data() + text.size(), seconds);
+  return std::chrono::seconds{seconds};
+}
+
 // The log of the user is called one call at a time: from the loop of the composing engine, not from the nodes' threads.
 log_hook through(const std::shared_ptr<engine::inbox>& box, const log_hook& log) {
   if (!log) return {};
@@ -61,6 +72,8 @@ engine::made make(core::uri& u, const engine::environment& e) {
   std::vector<part> nodes;
   auto one = u;
   one.scheme = u.scheme == "redlocks" ? "rediss" : "redis";
+  if (!one.find("tombstone_ttl")) one.query.emplace_back("tombstone_ttl", tombstone_seconds_default);
+  const auto remembers = seconds_of(*one.find("tombstone_ttl"));
   u.query.clear();  // the nodes say what they do not know
   for (const auto& h : u.hosts) {
     one.hosts = {h};
@@ -72,7 +85,7 @@ engine::made make(core::uri& u, const engine::environment& e) {
     }
     nodes.push_back({one.shown().substr(one.scheme.size() + 3), std::move(made.value)});
   }
-  return {std::make_unique<redlock_engine>(std::move(nodes), node_timeout, e, std::move(box)), {}};
+  return {std::make_unique<redlock_engine>(std::move(nodes), node_timeout, e, std::move(box), remembers), {}};
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "engines/compose/redlock/merge.hpp"
 
+#include "lease/terms.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -21,11 +23,17 @@ std::pair<std::uint64_t, std::size_t> common_part(const std::vector<const entry*
   return *std::ranges::max_element(votes, by_votes);
 }
 
-// One hold, seen by a majority: it lives as long as it does at enough of them.
-entry merged(const std::vector<const entry*>& seen, std::size_t enough) {
+// The longest first.
+std::vector<milliseconds> times_left(const std::vector<const entry*>& seen) {
   std::vector<milliseconds> left;
   for (const entry* e : seen) left.push_back(e->left);
   std::ranges::sort(left, std::greater{});
+  return left;
+}
+
+// One hold, seen by a majority: it lives as long as it does at enough of them.
+entry merged(const std::vector<const entry*>& seen, std::size_t enough) {
+  const auto left = times_left(seen);
   entry one = *seen.front();
   one.left = std::max(milliseconds{0}, good_for(left[std::min(enough, left.size()) - 1]));
   one.part = common_part(seen).first;
@@ -41,7 +49,7 @@ std::vector<fate> tally(const survey<std::vector<fate>>& s, std::size_t ids) {
     std::size_t holding = 0, others = 0;
     for (std::size_t n = 0; n < nodes; ++n) {
       const auto* said = s.of(n);
-      if (said == nullptr || i >= said->size()) continue;
+      if (said == nullptr || i >= said->size() || (*said)[i] == fate::unknown) continue;
       ++((*said)[i] == fate::holding ? holding : others);
     }
     const bool cannot_be = nodes - others < majority(nodes);
@@ -98,11 +106,24 @@ bool undecided(const survey<engine::page>& s) {
   });
 }
 
+namespace {
+
+// Whether it lives for about as long whatever the silent ones say: one that was kept at a majority may be seen at another
+// majority, most of which has not kept it yet.
+bool is_known(const std::vector<const entry*>& seen, std::size_t enough, std::size_t silent) {
+  if (common_part(seen).second < enough) return false;
+  const auto left = times_left(seen);
+  const auto most = left[enough - 1 - std::min(silent, enough - 1)], least = left[enough - 1];
+  return most - least <= lease::margin(most);
+}
+
+}  // namespace
+
 bool settled(const survey<engine::page>& s) {
   const auto enough = majority(s.all().size()), silent = s.all().size() - s.good();
   const auto seen = holds_seen(s);
   return s.has_majority() && std::ranges::all_of(seen, [&](const auto& one) {
-           return one.second.size() + silent < enough || common_part(one.second).second >= enough;
+           return one.second.size() + silent < enough || is_known(one.second, enough, silent);
          });
 }
 

@@ -21,7 +21,7 @@ std::vector<engine::entry> holds_that_may_be(const survey<engine::page>& s);
 // Whether there are any that only may be.
 bool undecided(const survey<engine::page>& s);
 
-// Whether no further answer can change what is held, and with which part.
+// Whether no further answer can change what is held, with which part, and about how long.
 bool settled(const survey<engine::page>& s);
 
 // How many a majority has counted.

@@ -87,7 +87,7 @@ void redlock_engine::diagnose(reply<std::vector<finding>> back) {
                        s.has_majority() ? 2 : 3});
       }
     }
-    if (auto apart = presence_.clocks_apart()) all.push_back(*std::move(apart));
+    if (auto apart = presence_.clocks_apart(remembers_)) all.push_back(*std::move(apart));
     give(back, outcome<std::vector<finding>>{s.sent(), std::move(all)});
   };
   ask_all<std::vector<finding>>(nullptr, std::move(done),

@@ -79,7 +79,7 @@ void presence::note_clock(std::size_t i, std::chrono::microseconds shown, time_p
   nodes_[i].ahead = shown - std::chrono::duration_cast<std::chrono::microseconds>(then.time_since_epoch());
 }
 
-std::optional<engine::finding> presence::clocks_apart() const {
+std::optional<engine::finding> presence::clocks_apart(milliseconds remembered) const {
   const node *first = nullptr, *last = nullptr;
   for (const node& n : nodes_) {
     if (n.is != state::up || !n.ahead) continue;
@@ -89,8 +89,15 @@ std::optional<engine::finding> presence::clocks_apart() const {
   if (first == last || *last->ahead - *first->ahead < clocks_apart_most) return std::nullopt;
   const auto apart = std::chrono::duration_cast<milliseconds>(*last->ahead - *first->ahead);
   const auto name = [&](const node* n) { return names_[static_cast<std::size_t>(n - nodes_.data())]; };
+  const auto what =
+      "the clock of " + name(last) + " is " + std::to_string(apart.count()) + " ms ahead of that of " + name(first);
+  if (apart >= remembered) {
+    return engine::finding{
+        what + ", and a free lock remembers its last token for " + std::to_string(remembered.count()) + " ms",
+        "set the clocks, or ?tombstone_ttl= to more than they differ: else tokens may run backwards", 2};
+  }
   return engine::finding{
-      "the clock of " + name(last) + " is " + std::to_string(apart.count()) + " ms ahead of that of " + name(first),
+      what,
       "let NTP slew them: a clock that is set ends leases early, and a server that has lost its data "
       "goes on with tokens from its clock",
       1};

@@ -37,8 +37,9 @@ class presence {
   engine::server_facts facts() const;
   // Which are away, and why.
   failure absence() const;
-  // If the clocks of those that are up are so far apart that people should look.
-  std::optional<engine::finding> clocks_apart() const;
+  // If the clocks of those that are up are so far apart that people should look, above all if it is for longer than the nodes
+  // know the last token of a free lock.
+  std::optional<engine::finding> clocks_apart(milliseconds remembered) const;
 
  private:
   enum class state : std::uint8_t { unknown, up, down };

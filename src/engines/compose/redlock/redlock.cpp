@@ -37,12 +37,13 @@ seam::capabilities able(const std::vector<part>& nodes) {
 }  // namespace
 
 redlock_engine::redlock_engine(std::vector<part> nodes, milliseconds node_timeout, const seam::environment& e,
-                               std::shared_ptr<seam::inbox> box)
+                               std::shared_ptr<seam::inbox> box, milliseconds remembers)
     : environment_(e),
       setting_(setting_of(nodes, node_timeout, e, presence_)),
       inbox_(std::move(box)),
       can_(able(nodes)),
       presence_(setting_.names, node_timeout),
+      remembers_(remembers),
       random_(static_cast<std::minstd_rand::result_type>(e.ids->nonce())) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     nodes_.push_back(std::make_unique<node>(i, std::move(nodes[i].value), *e.clock));

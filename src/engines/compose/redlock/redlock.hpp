@@ -43,7 +43,7 @@ struct part {  // one node, before it is started
 class redlock_engine final : public seam::engine, private node::listener {
  public:
   redlock_engine(std::vector<part> nodes, milliseconds node_timeout, const seam::environment& e,
-                 std::shared_ptr<seam::inbox> box);
+                 std::shared_ptr<seam::inbox> box, milliseconds remembers = std::chrono::hours{24});
   ~redlock_engine() override;
 
   seam::capabilities can() const noexcept override { return can_; }
@@ -130,6 +130,7 @@ class redlock_engine final : public seam::engine, private node::listener {
   seam::capabilities can_;
   std::vector<std::unique_ptr<node>> nodes_;
   presence presence_;
+  milliseconds remembers_;  // how long the nodes know the last token of a free lock
   std::minstd_rand random_;
 
   seam::events* events_ = nullptr;

@@ -51,6 +51,7 @@ shard& cluster::at(const core::endpoint& e) {
   shards_.push_back(std::make_unique<shard>(static_cast<shard::host&>(*this), *loop_, m_, e, connection::use::shard));
   shard& s = *shards_.back();
   s.needed = s.away_since = m_.clock->now();
+  s.number = ++last_number_;
   s.open();
   return s;
 }
@@ -75,6 +76,11 @@ void cluster::call(const script& s, std::span<const std::string_view> words, the
   if (closing_) return refuse(not_sent("the client was closed"), std::move(back));
   if (to == nullptr) return refuse(no_master(slot), std::move(back));
   to->link.call(s, words, std::move(back));
+}
+
+std::uint32_t cluster::group(std::string_view key) const {
+  const shard* s = of_slot(hash_slot(key));
+  return s == nullptr ? 0 : s->number;
 }
 
 const server_clock& cluster::clock(std::string_view key) const {

@@ -30,6 +30,7 @@ class cluster final : public deployment, shard::host, loop::member {
   void call(const script&, std::span<const std::string_view> words, then) override;
   void refuse(engine::failure, then) override;
   bool one_name_per_call() const noexcept override { return true; }
+  std::uint32_t group(std::string_view key) const override;
   bool listens_for_names() const noexcept override { return true; }
   void waits(std::string_view key, const engine::id& who, const waiting& w) override {
     wakeups_.waits(key, who, w.asked, w.place, w.worth_listening);
@@ -98,6 +99,7 @@ class cluster final : public deployment, shard::host, loop::member {
   shards shards_;                 // masters, in the order of their slots, then those that have none
   shards scouts_;                 // asked only while there are no masters that could tell
   shards leaving_;
+  std::uint32_t last_number_ = 0;  // of a shard
   wakeups wakeups_;
 
   std::deque<core::function<void()>> later_;  // comes back in the next turn

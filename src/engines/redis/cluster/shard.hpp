@@ -51,6 +51,7 @@ class shard final : connection::listener {
   std::unique_ptr<confirmer> witness;  // with ?replicas=
   std::string mark;                    // a key in a slot of its own: the slot of a name may be on its way
   std::size_t slots = 0;
+  std::uint32_t number = 0;     // of masters: no other has it
   engine::time_point needed{};  // last, as far as it has no slots
   engine::time_point away_since{};
   bool asked = false;   // for the map

@@ -13,8 +13,8 @@
 --
 -- The uncontended path of an exclusive lock is TIME, GET, SET; what only others need is below it. Every argument and every new
 -- string costs the server nearly as much as a call, and so does a number that is turned into text: hence packed terms, states
--- that are taken apart and put together in one go, and a number as the answer. The key's time to live is left alone until a
--- sixteenth of it is gone.
+-- that are taken apart and put together in one go, and a number as the answer. The keys' time to live is left alone until a
+-- sixteenth of it is gone: all keys of a name have the same, so where there is a queue it is set below.
 local call = redis.call
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -22,22 +22,23 @@ local ttl, place, not_after, seen, live, most = struct.unpack('>I6I6I7I7I6I4', A
 if now > not_after then return string.format('l%.0f', now) end
 local key = KEYS[1]
 local state = call('GET', key)
-local flags, dies, expiry, last, part = 0, 0, 0, 0
+local flags, dies, expiry, last, lease, part = 0, 0, 0, 0, 0
 if state then
-  if #state < 38 then return 'c' end
+  if #state < 44 then return 'c' end
   local format
-  format, flags, dies, expiry, last = struct.unpack('>I2BxI4I7I7', state)
+  format, flags, dies, expiry, last, lease = struct.unpack('>I2BxI4I7I7I6', state)
   if format ~= 0x5431 then return 'c' end
 end
 
-local function write(more, until_)
+local lives = dies * 1000000 > now + live * 937
+local function write(more, until_, longest)
   if part > 9007199254740991 then return 'p' end
   local head = more and 'T1\5x' or 'T1\1x'
-  if dies * 1000000 > now + live * 937 then
-    call('SET', key, struct.pack('>c4I4I7I7c0', head, dies, until_, part, ARGV[1]), 'KEEPTTL')
+  if lives then
+    call('SET', key, struct.pack('>c4I4I7I7I6c0', head, dies, until_, part, longest, ARGV[1]), 'KEEPTTL')
   else
     dies = (now / 1000 + live) / 1000
-    call('SET', key, struct.pack('>c4I4I7I7c0', head, dies, until_, part, ARGV[1]), 'PX', live)
+    call('SET', key, struct.pack('>c4I4I7I7I6c0', head, dies, until_, part, longest, ARGV[1]), 'PX', live)
   end
   return part
 end
@@ -46,14 +47,15 @@ if plain and flags < 4 and expiry <= now then
   part = last + 1
   if part <= seen then part = seen + 1 end
   if part < now then part = now end
-  return write(false, now + ttl * 1000)
+  return write(false, now + ttl * 1000, ttl)
 end
 local id = string.sub(ARGV[1], 1, 16)
-local is_mine = flags < 8 and expiry > now and string.sub(state, 23, 38) == id
-if plain and is_mine then
+local is_mine = flags < 8 and expiry > now and string.sub(state, 29, 44) == id
+local latest = now + lease * 1000
+if plain and is_mine and (flags < 4 or lives) then
   part = last
   if flags % 4 > 1 and part <= seen then part = seen + 1 end
-  return write(flags > 3, math.max(expiry, now + ttl * 1000))
+  return write(flags > 3, math.max(math.min(expiry, latest), now + ttl * 1000), math.max(lease, ttl))
 end
 
 local owner, queue, waiters = string.sub(ARGV[1], 17), key .. 'q', key .. 'w'
@@ -61,46 +63,72 @@ local mode, delay, take, capacity = 'x', 0, 1, 1
 if not plain then mode, delay, take, capacity = struct.unpack('>c1I6I4I4', ARGV[2], 37) end
 
 -- Tickets follow the server's clock, but never go below the last one: a clock that is set back must not let newcomers
--- overtake.
+-- overtake. Whoever has a ticket, though its place was lost, keeps it. Answers how many are ahead, and whether a key is new.
 local function stand_in_line()
   local tail = call('ZRANGE', queue, '-1', '-1', 'WITHSCORES')
-  local ahead = tail[1] and call('ZCARD', queue) or 0
-  if ahead < most then call('ZADD', queue, string.format('%.0f', math.max(now, (tail[2] or 0) + 1)), id) end
-  return ahead
+  local ahead = tail[1] and call('HLEN', waiters) - 1 or 0
+  if ahead < most then call('ZADD', queue, 'NX', string.format('%.0f', math.max(now, (tail[2] or 0) + 1)), id) end
+  return ahead, ahead == 0
 end
 
--- How many are ahead, or what is wrong.
+-- Behind a long hold the dead are in nobody's way, until there are too many. A script holds up the whole server, so it looks
+-- at a thousand places, and ten times a second at the next thousand. Answers whether one of them was free.
+local function make_room(count)
+  local from = math.floor(now / 100000) % math.ceil(count / 1000) * 1000
+  local ids, dead = call('ZRANGE', queue, from, from + 999), {}
+  local places = #ids > 0 and call('HMGET', waiters, unpack(ids))
+  for i, one in ipairs(ids) do
+    if not places[i] or struct.unpack('>I7', places[i]) <= now then dead[#dead + 1] = one end
+  end
+  if #dead == 0 then return false end
+  call('ZREM', queue, unpack(dead))
+  call('HDEL', waiters, unpack(dead))
+  return true
+end
+
+-- How many are ahead, or what is wrong; and whether a key of the queue is new: then it has no time to live yet.
 local function enter()
   local terms = struct.pack('>c1I4I4', mode, take, capacity)
   if call('HSETNX', waiters, id, struct.pack('>I7I6', now + place * 1000, place) .. terms .. owner) == 1 then
-    local ahead = stand_in_line()
-    if ahead >= most then
-      call('HDEL', waiters, id)
-      return nil, 'o'
-    end
-    -- A busy queue is kept alive by one newcomer in 31: cheap, and the keys live a thousand times longer than that takes.
-    if ahead == 0 or now % 31 == 0 then
-      call('PEXPIRE', queue, live)
-      call('PEXPIRE', waiters, live)
-    end
-    return ahead
+    local ahead, new = stand_in_line()
+    if ahead >= most and make_room(ahead) then ahead, new = stand_in_line() end
+    if ahead < most then return ahead, nil, new end
+    call('HDEL', waiters, id)
+    return nil, 'o'
   end
   local before = call('HGET', waiters, id)
   if string.sub(before, 14, 22) ~= terms then return nil, 'm' end
-  local until_ = math.max(now + place * 1000, (struct.unpack('>I7', before)))
+  local until_, ms = struct.unpack('>I7I6', before)
+  until_ = math.max(now + place * 1000, math.min(until_, now + ms * 1000))
   call('HSET', waiters, id, struct.pack('>I7I6', until_, place) .. terms .. owner)
-  return call('ZRANK', queue, id) or stand_in_line()
+  local rank = call('ZRANK', queue, id)
+  if rank then return rank end
+  local ahead, new = stand_in_line()
+  return ahead, nil, new
+end
+
+-- All keys of a name die together.
+local function expire_queue(ms)
+  call('PEXPIRE', queue, ms)
+  call('PEXPIRE', waiters, ms)
 end
 
 -- cluster: -- include whole.lua
 -- Somebody else has it alone: there is nothing to reap, and it is nobody's turn.
-if flags < 8 and expiry > now and not is_mine then
+if flags < 8 and expiry > now and expiry <= latest and not is_mine then
   local look = math.ceil((expiry - now) / 1000)
   if place == 0 then return string.format('b%d', look) end
   -- cluster: if not whole(key, flags > 3, false, true) then return string.format('b%d', math.min(look, 50)) end
-  local ahead, wrong = enter()
+  local ahead, wrong, new = enter()
   if wrong then return wrong end
-  if flags < 4 then call('SET', key, 'T1' .. string.char(flags + 4) .. string.sub(state, 4), 'KEEPTTL') end
+  local head = 'T1' .. string.char(flags % 4 + 4) .. 'x'
+  if not lives then
+    call('SET', key, head .. struct.pack('>I4', (now / 1000 + live) / 1000) .. string.sub(state, 9), 'PX', live)
+    expire_queue(live)
+  else
+    if flags < 4 then call('SET', key, head .. string.sub(state, 5), 'KEEPTTL') end
+    if new then expire_queue(math.floor(dies * 1000 - now / 1000)) end
+  end
   return string.format('q%d %d', ahead, ahead == 0 and look + 1 or place)
 end
 
@@ -128,15 +156,16 @@ local function again(hold)
   if mode ~= r.mode and (r.mode ~= 'x' or mode == 'p') then return 'm' end
   if not hold.claimed and hold.part <= seen then hold.part = seen + 1 end
   if hold.part > 9007199254740991 then return 'p' end
-  hold.ends, hold.delay, hold.claimed, hold.owner = math.max(hold.ends, now + ttl * 1000), delay, true, owner
+  hold.ends, hold.lease = math.max(hold.ends, now + ttl * 1000), math.max(hold.lease, ttl + delay)
+  hold.delay, hold.claimed, hold.owner = delay, true, owner
   put(r, hold)
   return granted(hold)
 end
 
 -- Granted anew, an id takes the place of its own ghost: whoever has it now is who had it then.
 local function grant(ghost)
-  local hold = {id = id, ends = now + ttl * 1000, part = math.max(r.last + 1, seen + 1, now), delay = delay, claimed = true,
-                slots = '', owner = owner}
+  local hold = {id = id, ends = now + ttl * 1000, lease = ttl + delay, part = math.max(r.last + 1, seen + 1, now), delay = delay,
+                claimed = true, slots = '', owner = owner}
   if hold.part > 9007199254740991 then return 'p' end
   if ghost then drop(r, ghost) end
   add(r, mode, hold, take, capacity)
@@ -144,9 +173,10 @@ local function grant(ghost)
 end
 
 local function wait()
-  local ahead, wrong = enter()
+  local ahead, wrong, new = enter()
   if wrong then return wrong end
   if not r.waits then r.waits, r.dirty = true, true end
+  r.queue_is_new, r.granted = new, true
   return string.format('q%d %d', ahead, (ahead == 0 or r.n == 0) and next_look() + 1 or place)
 end
 

@@ -4,16 +4,22 @@
 -- not declared: the name is the hash tag of all of them, so where one is, in a cluster too, the others are.
 --
 --   state   'T1', flags, mode (x exclusive, s shared, p permits), '>I4' when the key dies (server s), '>I7' when somebody
---           else may have it (server µs, 0: free), '>I7' last token part; then, exclusive: id of the holder, if there is
---           a lock delay '>I6' that delay (ms), owner; many holders: '>I4' how many, id of who waits for its upgrade or
---           zeros, '>I4I4' capacity and permits taken, and the map of the permits (slots.lua)
+--           else may have it (server µs, 0: free), '>I7' last token part, '>I6' lease: for how long it was taken (ms), of many
+--           holders the longest; then, exclusive: id of the holder, if there is a lock delay '>I6' that delay (ms), owner;
+--           many holders: '>I4' how many, id of who waits for its upgrade or zeros, '>I4I4' capacity and permits taken,
+--           and the map of the permits (slots.lua)
 --   flags   1 held, 2 handed over and not yet claimed, 4 somebody waits, 8 with a lock delay, 16 many holders
---   h       hash, only while there are many holders: id -> '>I7' when somebody else may have it, '>I7' token part, '>I6' lock
---           delay, 1 if claimed, '>I4' length of the slots, slots, owner
+--   h       hash, only while there are many holders: id -> '>I7I6' when somebody else may have it and its lease, '>I7' token
+--           part, '>I6' lock delay, 1 if claimed, '>I4' length of the slots, slots, owner
 --
 -- A lock delay is part of the time until somebody else may have it, and its owner's time ends that much earlier. Between the
 -- two a hold is a ghost: gone for its owner, but in its place, by nothing but the clock. With many holders the time in
 -- the state is a lower bound: a renewal touches only the hash, and when the bound is over all are looked at.
+--
+-- Whatever ends later than its lease from now proves that the server's clock was set back: whoever sees it cuts it to that, so
+-- that who died is waited for no longer than a lease. Nobody was promised more.
+--
+-- All keys of a name are given their time to live together, and outlive whatever stands in them.
 local call = redis.call
 local nobody = string.rep('\0', 16)
 local most_holders = 10000
@@ -21,30 +27,30 @@ local most_holders = 10000
 -- nil: something else lies there.
 local function read(key, state)
   local r = {key = key, queue = key .. 'q', waiters = key .. 'w', holders = key .. 'h', fresh = {},
-             mode = 'x', n = 0, dies = 0, expiry = 0, last = 0, delay = 0}
+             mode = 'x', n = 0, dies = 0, expiry = 0, last = 0, lease = 0, delay = 0}
   if not state then return r end
-  if type(state) ~= 'string' or #state < 38 or string.sub(state, 1, 2) ~= 'T1' then return nil end
-  local flags, mode, dies, expiry, last = struct.unpack('>Bc1I4I7I7', state, 3)
-  r.dies, r.last, r.waits = dies, last, flags % 8 > 3
+  if type(state) ~= 'string' or #state < 44 or string.sub(state, 1, 2) ~= 'T1' then return nil end
+  local flags, mode, dies, expiry, last, lease = struct.unpack('>Bc1I4I7I7I6', state, 3)
+  r.dies, r.last, r.lease, r.waits = dies, last, lease, flags % 8 > 3
   if flags > 15 then
-    if #state < 50 then return nil end
+    if #state < 56 then return nil end
     r.mode, r.expiry = mode, expiry
-    r.n, r.upgrader, r.capacity, r.taken = struct.unpack('>I4c16I4I4', state, 23)
+    r.n, r.upgrader, r.capacity, r.taken = struct.unpack('>I4c16I4I4', state, 29)
     if r.upgrader == nobody then r.upgrader = nil end
-    r.map = string.sub(state, 51)
+    r.map = string.sub(state, 57)
   elseif flags % 2 == 1 then
-    r.n, r.expiry, r.id, r.claimed = 1, expiry, string.sub(state, 23, 38), flags % 4 < 2
-    if flags > 7 then r.delay = struct.unpack('>I6', state, 39) end
-    r.owner = string.sub(state, flags > 7 and 45 or 39)
+    r.n, r.expiry, r.id, r.claimed = 1, expiry, string.sub(state, 29, 44), flags % 4 < 2
+    if flags > 7 then r.delay = struct.unpack('>I6', state, 45) end
+    r.owner = string.sub(state, flags > 7 and 51 or 45)
   end
   return r
 end
 
 local function read_hold(id, text)
-  if not text or #text < 25 then return nil end
-  local expiry, part, delay, claimed, size = struct.unpack('>I7I7I6BI4', text)
-  return {id = id, ends = expiry - delay * 1000, part = part, delay = delay, claimed = claimed == 1,
-          slots = string.sub(text, 26, 25 + size), owner = string.sub(text, 26 + size)}
+  if not text or #text < 31 then return nil end
+  local expiry, lease, part, delay, claimed, size = struct.unpack('>I7I6I7I6BI4', text)
+  return {id = id, ends = expiry - delay * 1000, lease = lease, part = part, delay = delay, claimed = claimed == 1,
+          slots = string.sub(text, 32, 31 + size), owner = string.sub(text, 32 + size)}
 end
 
 -- The hold of this id, or its ghost: then it ends before now.
@@ -52,8 +58,8 @@ local function find(r, id)
   if r.n == 0 then return nil end
   if r.mode ~= 'x' then return read_hold(id, r.fresh[id] or call('HGET', r.holders, id)) end
   if r.id ~= id then return nil end
-  return {id = id, ends = r.expiry - r.delay * 1000, part = r.last, delay = r.delay, claimed = r.claimed, slots = '',
-          owner = r.owner}
+  return {id = id, ends = r.expiry - r.delay * 1000, lease = r.lease, part = r.last, delay = r.delay, claimed = r.claimed,
+          slots = '', owner = r.owner}
 end
 
 -- Every hold and every ghost.
@@ -69,11 +75,13 @@ end
 local function put(r, hold)
   local expiry = hold.ends + hold.delay * 1000
   if r.mode == 'x' then
-    r.id, r.expiry, r.delay, r.claimed, r.owner, r.dirty = hold.id, expiry, hold.delay, hold.claimed, hold.owner, true
+    r.id, r.expiry, r.lease, r.delay, r.claimed, r.owner = hold.id, expiry, hold.lease, hold.delay, hold.claimed, hold.owner
+    r.dirty = true
   else
-    r.fresh[hold.id] = struct.pack('>I7I7I6BI4', expiry, hold.part, hold.delay, hold.claimed and 1 or 0, #hold.slots) ..
-                       hold.slots .. hold.owner
+    r.fresh[hold.id] = struct.pack('>I7I6I7I6BI4', expiry, hold.lease, hold.part, hold.delay, hold.claimed and 1 or 0,
+                                   #hold.slots) .. hold.slots .. hold.owner
     if expiry < r.expiry then r.expiry, r.dirty = expiry, true end
+    if hold.lease > r.lease then r.lease, r.dirty = hold.lease, true end
   end
   if hold.part > r.last then r.last, r.dirty = hold.part, true end
 end
@@ -86,7 +94,7 @@ end
 
 local function add(r, mode, hold, take, capacity)
   if r.n == 0 then
-    r.mode, r.expiry = mode, math.huge
+    r.mode, r.expiry, r.lease = mode, math.huge, 0
     if mode ~= 'x' then
       -- A hash may have outlived a state that the server has lost.
       if call('HLEN', r.holders) > 0 then call('DEL', r.holders) end
@@ -102,7 +110,7 @@ local function add(r, mode, hold, take, capacity)
   put(r, hold)
 end
 
-local function empty(r) r.mode, r.n, r.expiry, r.upgrader, r.dirty = 'x', 0, 0, nil, true end
+local function empty(r) r.mode, r.n, r.expiry, r.lease, r.upgrader, r.dirty = 'x', 0, 0, 0, nil, true end
 
 local function mark(r, slots, sign)
   local more
@@ -134,22 +142,41 @@ local function reap_slots(r, before, dead, living)
   end
 end
 
--- Forgets holds and ghosts whose time is over.
-local function reap(r, now)
-  if r.n == 0 or r.expiry > now then return end
-  if r.mode == 'x' then return empty(r) end
-  local all, ids, dead, living, before = call('HGETALL', r.holders), {}, {}, {}, r.n
-  r.expiry, r.dirty = math.huge, true
+-- Whether the name has to be looked at: something may be over, or the clock was set back.
+local function is_due(r, now) return r.expiry <= now or r.expiry > now + r.lease * 1000 end
+
+-- The fields of the hash, sorted: who is dead, and what the living have, cut to their leases.
+local function sort_holds(r, now)
+  local all, ids, dead, living = call('HGETALL', r.holders), {}, {}, {}
+  r.expiry, r.lease, r.dirty = math.huge, 0, true
   for i = 1, #all, 2 do
-    local text = all[i + 1]
-    local expiry = #text < 25 and 0 or struct.unpack('>I7', text)
+    local text, expiry, lease = all[i + 1], 0, 0
+    if #text >= 31 then expiry, lease = struct.unpack('>I7I6', text) end
     if expiry <= now then
       ids[#ids + 1], dead[#dead + 1] = all[i], text
     else
+      if expiry > now + lease * 1000 then
+        expiry = now + lease * 1000
+        text = struct.pack('>I7', expiry) .. string.sub(text, 8)
+        r.fresh[all[i]] = text
+      end
       living[#living + 1] = text
-      if expiry < r.expiry then r.expiry = expiry end
+      r.expiry, r.lease = math.min(r.expiry, expiry), math.max(r.lease, lease)
     end
   end
+  return ids, dead, living
+end
+
+-- Forgets holds and ghosts whose time is over.
+local function reap(r, now)
+  if r.n == 0 or not is_due(r, now) then return end
+  if r.mode == 'x' then
+    if r.expiry <= now then return empty(r) end
+    r.expiry, r.dirty = now + r.lease * 1000, true
+    return
+  end
+  local before = r.n
+  local ids, dead, living = sort_holds(r, now)
   for from = 1, #ids, 1000 do call('HDEL', r.holders, unpack(ids, from, math.min(from + 999, #ids))) end
   r.n = #living
   if r.n == 0 then return empty(r) end
@@ -160,18 +187,29 @@ end
 
 local function pack(r)
   local flags = r.waits and 4 or 0
-  if r.n == 0 then return struct.pack('>c2Bc1I4I7I7c16', 'T1', flags, 'x', r.dies, 0, r.last, nobody) end
+  if r.n == 0 then return struct.pack('>c2Bc1I4I7I7I6c16', 'T1', flags, 'x', r.dies, 0, r.last, 0, nobody) end
   if r.mode ~= 'x' then
-    return struct.pack('>c2Bc1I4I7I7I4c16I4I4c0', 'T1', flags + 17, r.mode, r.dies, r.expiry, r.last, r.n, r.upgrader or nobody,
-                       r.capacity, r.taken, r.map)
+    return struct.pack('>c2Bc1I4I7I7I6I4c16I4I4c0', 'T1', flags + 17, r.mode, r.dies, r.expiry, r.last, r.lease, r.n,
+                       r.upgrader or nobody, r.capacity, r.taken, r.map)
   end
   flags = flags + (r.claimed and 1 or 3) + (r.delay > 0 and 8 or 0)
-  return struct.pack('>c2Bc1I4I7I7c16', 'T1', flags, 'x', r.dies, r.expiry, r.last, r.id) ..
+  return struct.pack('>c2Bc1I4I7I7I6c16', 'T1', flags, 'x', r.dies, r.expiry, r.last, r.lease, r.id) ..
          (r.delay > 0 and struct.pack('>I6', r.delay) or '') .. r.owner
 end
 
+-- Whether the keys will not live for much longer than `live` from now, or than what stands in them.
+local function is_old(r, now, live)
+  live = math.max(live or 0, r.n > 0 and r.lease * 3 or 0, r.dies == 0 and 60000 or 0)
+  return live > 0 and r.dies * 1000000 <= now + live * 937, live
+end
+
+local function expire(r, ms)
+  call('PEXPIRE', r.queue, ms)
+  call('PEXPIRE', r.waiters, ms)
+end
+
 -- Brings what has changed to the server. `live` is how long the keys are to live, from now; without it, and while most of that
--- is left, they keep the time that they have. The holders die with their state.
+-- is left, they keep the time that they have.
 local function save(r, now, live)
   local fields = {}
   for id, text in pairs(r.fresh) do
@@ -179,15 +217,15 @@ local function save(r, now, live)
     fields[#fields + 1] = text
   end
   for from = 1, #fields, 2000 do call('HSET', r.holders, unpack(fields, from, math.min(from + 1999, #fields))) end
-  local renew = live and (r.dirty or r.granted) and r.dies * 1000000 <= now + live * 937
-  if not r.dirty and not renew then return end
-  if renew then
-    r.dies = (now / 1000 + live) / 1000
-    call('SET', r.key, pack(r), 'PX', live)
+  if not r.dirty and not r.granted then return end
+  local old, ms = is_old(r, now, live)
+  if old then
+    r.dies = (now / 1000 + ms) / 1000
+    call('SET', r.key, pack(r), 'PX', ms)
   else
-    call('SET', r.key, pack(r), 'KEEPTTL')
+    if r.dirty then call('SET', r.key, pack(r), 'KEEPTTL') end
+    ms = math.max(1, math.floor(r.dies * 1000 - now / 1000))
   end
-  if r.n > 0 and r.mode ~= 'x' and (renew or r.begins) then
-    call('PEXPIRE', r.holders, renew and live or math.max(1, math.floor(r.dies * 1000 - now / 1000)))
-  end
+  if r.waits and (old or r.queue_is_new) then expire(r, ms) end
+  if r.n > 0 and r.mode ~= 'x' and (old or r.begins) then call('PEXPIRE', r.holders, ms) end
 end

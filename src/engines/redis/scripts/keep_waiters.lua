@@ -6,45 +6,48 @@
 -- ARGV[2]  how long keys live, ms
 -- ARGV[3]  the ids, 16 bytes each, in the order of KEYS
 --
--- Answers one letter per waiter: w waiting, extended | h holding | g gone | d as in whole.lua
+-- Answers one letter per waiter: w waiting, extended | h holding | g gone, or without a ticket: it has to ask again
+--         d as in whole.lua | u unknown: it failed, see several.lua
+--
+-- Each key of a name can be lost alone. Who has a place without a ticket is not found by anybody, so it asks again; a state
+-- that does not know that somebody waits is told.
 
 -- cluster: -- include whole.lua
 -- include tell.lua
 -- include slots.lua
 -- include holders.lua
 -- include queue.lua
+-- include several.lua
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
-local ms = ARGV[1] + 0
+local ms, live = ARGV[1] + 0, ARGV[2] + 0
+
+local function keep_place(r, id, place)
+  if not call('ZSCORE', r.queue, id) then return false end
+  local until_, before = struct.unpack('>I7I6', place)
+  until_ = math.max(now + ms * 1000, math.min(until_, now + before * 1000))
+  call('HSET', r.waiters, id, struct.pack('>I7I6', until_, ms) .. string.sub(place, 14))
+  r.granted = true
+  if not r.waits then r.waits, r.dirty = true, true end
+  return true
+end
 
 -- Read once and saved once, though several may wait for one name.
-local names = {}
 local function extend(key, id)
-  local r = names[key] or read(key, call('GET', key))
+  local r = names[key] or read(key, get(key))
   if not r then return 'g' end
-  -- cluster: if not whole(key, r.waits, r.mode ~= 'x', r.mode == 'x' and r.expiry > now) then return 'd' end
+  -- cluster: local alone = r.mode == 'x' and not is_due(r, now)
+  -- cluster: if not whole(key, r.waits, r.mode ~= 'x', alone) then return 'd' end
   names[key] = r
   local place = call('HGET', r.waiters, id)
-  if place then
-    local until_ = math.max(now + ms * 1000, (struct.unpack('>I7', place)))
-    call('HSET', r.waiters, id, struct.pack('>I7I6', until_, ms) .. string.sub(place, 14))
-    if now % 31 == 0 then
-      call('PEXPIRE', r.queue, ARGV[2])
-      call('PEXPIRE', r.waiters, ARGV[2])
-    end
-  end
-  local late = r.waits and r.expiry <= now
+  local waits = place and keep_place(r, id, place)
+  local late = r.waits and is_due(r, now)
   if late then settle(r, now) end
-  if place and not late then return 'w' end
+  if waits and not late then return 'w' end
   local hold = find(r, id)
-  return hold and hold.ends > now and 'h' or place and 'w' or 'g'
+  return hold and hold.ends > now and 'h' or waits and 'w' or 'g'
 end
 
--- pcall: what lies under one name must not be in the way of the others.
 local fates = {}
-for i, key in ipairs(KEYS) do
-  local ok, fate = pcall(extend, key, string.sub(ARGV[3], i * 16 - 15, i * 16))
-  fates[i] = ok and fate or 'g'
-end
-for _, r in pairs(names) do pcall(save, r, now) end
-return table.concat(fates)
+for i, key in ipairs(KEYS) do fates[i] = try(key, extend, string.sub(ARGV[3], i * 16 - 15, i * 16)) end
+return said(fates, now, live)

@@ -11,13 +11,13 @@
 -- state says stays as it is.
 local state = redis.call('GET', KEYS[1])
 if not state then return 'g' end
-if #state < 38 or string.sub(state, 1, 2) ~= 'T1' then return 'c' end
+if #state < 44 or string.sub(state, 1, 2) ~= 'T1' then return 'c' end
 local flags, mode, expiry, last = struct.unpack('>Bc1xxxxI7I7', state, 3)
 local part = struct.unpack('>I7', ARGV[2])
-local is_mine = mode == 'x' and flags < 16 and flags % 4 == 1 and string.sub(state, 23, 38) == ARGV[1]
+local is_mine = mode == 'x' and flags < 16 and flags % 4 == 1 and string.sub(state, 29, 44) == ARGV[1]
 if not is_mine or part < last or part > 9007199254740991 then return 'g' end
 local time = redis.call('TIME')
-local delay = flags > 7 and struct.unpack('>I6', state, 39) * 1000 or 0
+local delay = flags > 7 and struct.unpack('>I6', state, 45) * 1000 or 0
 if expiry - delay <= time[1] * 1000000 + time[2] then return 'g' end
 if part > last then
   redis.call('SET', KEYS[1], string.sub(state, 1, 15) .. ARGV[2] .. string.sub(state, 23), 'KEEPTTL')

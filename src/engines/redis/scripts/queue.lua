@@ -15,8 +15,8 @@ local function hand_over(r, id, place, ghost, now)
   local _, ms, mode, take, capacity = struct.unpack('>I7I6c1I4I4', place)
   if not fits(r, mode, take, capacity) then return false end
   if ghost then drop(r, read_hold(id, ghost)) end
-  add(r, mode, {id = id, ends = now + ms * 1000, part = math.max(r.last + 1, now), delay = 0, claimed = false, slots = '',
-                owner = string.sub(place, 23)}, take, capacity)
+  add(r, mode, {id = id, ends = now + ms * 1000, lease = ms, part = math.max(r.last + 1, now), delay = 0, claimed = false,
+                slots = '', owner = string.sub(place, 23)}, take, capacity)
   return true
 end
 
@@ -39,6 +39,26 @@ local function turn_of_upgrade(r, now, asking)
   return not r.upgrader
 end
 
+-- Whether a place is good, and whether it ends later than it can: the server's clock was set back since it was kept.
+local function is_good(place, now)
+  if not place then return false end
+  local ends, ms = struct.unpack('>I7I6', place)
+  return ends > now, ends > now + ms * 1000
+end
+
+-- After that nobody can tell the dead from the living. So the first thousand are cut to what they may have at most: who lives
+-- keeps its place meanwhile, and all the dead together cost one such time.
+local function cut_places(r, now)
+  local ids = call('ZRANGE', r.queue, '0', '999')
+  for i, place in ipairs(#ids > 0 and call('HMGET', r.waiters, unpack(ids)) or {}) do
+    local _, too_late = is_good(place, now)
+    if too_late then
+      local _, ms = struct.unpack('>I7I6', place)
+      call('HSET', r.waiters, ids[i], struct.pack('>I7', now + ms * 1000) .. string.sub(place, 8))
+    end
+  end
+end
+
 -- Heads of the queue have their turn as long as they fit, and the dead among them are removed: at most about 1000 turns and
 -- 10000 dead in one go, since a script holds up the whole server. The others have theirs when the name is touched next.
 -- Who is asking needs no message.
@@ -52,7 +72,12 @@ local function turn(r, now, asking)
     local ghosts = places and r.n > 0 and call('HMGET', r.holders, unpack(ids)) or {}
     local out = {}
     for i, id in ipairs(ids) do
-      if places[i] and struct.unpack('>I7', places[i]) > now then
+      local good, too_late = is_good(places[i], now)
+      if too_late and not r.cut then
+        cut_places(r, now)
+        r.cut = true
+      end
+      if good then
         if not hand_over(r, id, places[i], ghosts[i], now) then break end
         if id ~= asking then tell(id, 'w') end
         given = given + 1

@@ -15,11 +15,11 @@ local key = KEYS[1]
 local state = call('GET', key)
 local flags, dies, last, format, _ = 0
 if state then
-  if #state < 38 then return 'c' end
+  if #state < 44 then return 'c' end
   format, flags, dies, _, last = struct.unpack('>I2BxI4I7I7', state)
   if format ~= 0x5431 then return 'c' end
-  if flags > 0 and flags < 4 and string.sub(state, 23, 38) == ARGV[1] then
-    call('SET', key, struct.pack('>c4I4I7I7c16', 'T1\0x', dies, 0, last, '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'), 'KEEPTTL')
+  if flags > 0 and flags < 4 and string.sub(state, 29, 44) == ARGV[1] then
+    call('SET', key, struct.pack('>c4I4I7I7I6c16', 'T1\0x', dies, 0, last, 0, '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'), 'KEEPTTL')
     return 'h'
   end
 end
@@ -28,17 +28,18 @@ end
 -- include tell.lua
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
-if flags % 2 == 1 and flags < 8 and string.sub(state, 23, 38) == ARGV[1] then
+if flags % 2 == 1 and flags < 8 and string.sub(state, 29, 44) == ARGV[1] then
   -- cluster: if not whole(key, true, false, true) then return 'd' end
   local queue, waiters = key .. 'q', key .. 'w'
   local ids = call('ZRANGE', queue, '0', '1')
   local place = ids[1] and call('HGET', waiters, ids[1])
-  local ends, ms, mode = 0
+  local ends, ms, mode = 0, 0
   if place then ends, ms, mode = struct.unpack('>I7I6c1', place) end
-  if ends > now and mode == 'x' then
+  local given = now + ms * 1000
+  if ends > now and ends <= given and dies * 1000000 > given and mode == 'x' then
     call('ZREM', queue, ids[1])
     call('HDEL', waiters, ids[1])
-    call('SET', key, struct.pack('>c4I4I7I7c16c0', ids[2] and 'T1\7x' or 'T1\3x', dies, now + ms * 1000, math.max(last + 1, now),
+    call('SET', key, struct.pack('>c4I4I7I7I6c16c0', ids[2] and 'T1\7x' or 'T1\3x', dies, given, math.max(last + 1, now), ms,
                                  ids[1], string.sub(place, 23)), 'KEEPTTL')
     tell(ids[1], 'w')
     return 'h'

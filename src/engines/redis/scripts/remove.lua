@@ -8,7 +8,7 @@ local function remove(r, id, clean, now)
   if hold and (clean or hold.delay == 0) then
     drop(r, hold)
   elseif was == 'h' then
-    hold.ends = now
+    hold.ends, hold.lease = now, hold.delay
     if r.upgrader == id then r.upgrader, r.dirty = nil, true end
     put(r, hold)
   end

@@ -10,7 +10,9 @@
 -- cluster: -- include whole.lua
 -- include slots.lua
 -- include holders.lua
-local r = read(KEYS[1], redis.pcall('GET', KEYS[1]))
+local state = redis.pcall('GET', KEYS[1])
+if type(state) == 'table' and not string.find(state.err, 'WRONGTYPE') then return state end
+local r = read(KEYS[1], state)
 if not r then return {} end
 -- cluster: if torn(r.key, r.waits, r.mode ~= 'x') then return {'d'} end
 local time = call('TIME')
@@ -24,15 +26,16 @@ end
 local holds = find_all(r)
 table.sort(holds, function(a, b) return a.part < b.part end)
 for _, hold in ipairs(holds) do
-  if hold.ends > now then add_words('h', hold.id, r.mode, hold.ends, hold.part, hold.slots, hold.owner) end
+  local ends = math.min(hold.ends, now + (hold.lease - hold.delay) * 1000)
+  if ends > now then add_words('h', hold.id, r.mode, ends, hold.part, hold.slots, hold.owner) end
 end
 
 local ids = r.waits and call('ZRANGE', r.queue, 0, ARGV[1] - 1) or {}
 local places = #ids > 0 and call('HMGET', r.waiters, unpack(ids))
 for i, id in ipairs(ids) do
   if places[i] then
-    local ends, _, mode = struct.unpack('>I7I6c1', places[i])
-    if ends > now then add_words('w', id, mode, ends, 0, '', string.sub(places[i], 23)) end
+    local ends, ms, mode = struct.unpack('>I7I6c1', places[i])
+    if ends > now then add_words('w', id, mode, math.min(ends, now + ms * 1000), 0, '', string.sub(places[i], 23)) end
   end
 end
 return words

@@ -123,4 +123,22 @@ TEST_F(cluster_failover, a_master_that_hangs_is_replaced) {
   EXPECT_TRUE(a.until([&] { return keep_all() == all_held; })) << "whoever comes back does not lead us back";
 }
 
+TEST_F(cluster_failover, one_that_hangs_delays_no_answer_of_the_others) {
+  const auto group = [&](std::size_t i) { return a.value->group(names[i]); };
+  EXPECT_NE(group(0), group(1));
+  EXPECT_NE(group(1), group(2));
+  EXPECT_NE(group(0), group(2));
+  const auto victim = server.pause(member(0));
+  std::vector<std::shared_ptr<engine_client::box<std::vector<fate>>>> kept;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const tyer::engine::target t{ids[i], names[i]};
+    kept.push_back(std::make_shared<engine_client::box<std::vector<fate>>>());
+    a.value->keep({&t, 1}, fate::holding, 60s, a.into<std::vector<fate>>(kept.back()));
+  }
+  EXPECT_TRUE(a.until([&] { return kept[1]->got && kept[2]->got; }));
+  for (const std::size_t i : {1U, 2U}) EXPECT_EQ(std::get<0>(kept[i]->got->result), std::vector{fate::holding});
+  server.resume(victim);
+  EXPECT_TRUE(a.until([&] { return kept[0]->got.has_value(); }));
+}
+
 }  // namespace

@@ -1,0 +1,100 @@
+// How long keys live: whatever the tombstone's time, nothing that stands in them is cut short.
+#include "unit/redis/scripts_fixture.hpp"
+
+namespace tyer::test {
+
+class redis_scripts_life : public redis_scripts {
+ protected:
+  // A call as the engine makes it, with the shortest tombstone.
+  std::string call_with(const script& s, redis::commands::words words) {
+    return call(s, std::vector<std::string>{words.begin(), words.end()}).text;
+  }
+  std::string take(const std::string& who, const how& h) {
+    engine::request r;
+    r.what = {core::id::from(who), "n", h.as};
+    r.take = h.take;
+    r.capacity = h.capacity;
+    r.ttl = h.ttl;
+    r.waiter_ttl = h.place;
+    r.lock_delay = h.delay;
+    r.enqueue = true;
+    return call_with(scripts::acquire, c_.acquire(r, never));
+  }
+  std::string keep(const script& s, const std::string& who, milliseconds ttl) {
+    const engine::target t{core::id::from(who), "n"};
+    return call_with(s, c_.keep({&t, 1}, ttl));
+  }
+
+  redis::commands c_{redis::keys{"tyer:"}, 1s, 100};
+};
+
+TEST_F(redis_scripts_life, a_lock_delay_is_not_cut_short_by_a_small_tombstone) {
+  for (const auto as : {engine::mode::exclusive, engine::mode::shared, engine::mode::permit}) {
+    server.ask({"FLUSHALL"});
+    take(ann, {.ttl = 1s, .as = as, .delay = 10s});
+    EXPECT_GT(pttl(key), 11'000);
+    server.ask({"PEXPIRE", key, "1000"});  // as if most of it were over, by the clock of the state too
+    server.ask({"SETRANGE", key, "4", "\1\1\1\1"});
+    EXPECT_EQ(keep(scripts::keep_holds, ann, 1s), "h");
+    EXPECT_GT(pttl(key), 11'000);
+    if (as != engine::mode::exclusive) {
+      EXPECT_GT(pttl(holders), 11'000);
+    }
+  }
+}
+
+TEST_F(redis_scripts_life, a_queue_does_not_die_under_those_who_keep_their_places) {
+  for (const auto as : {engine::mode::exclusive, engine::mode::shared}) {
+    server.ask({"FLUSHALL"});
+    take(ann, {.ttl = 1s, .place = 500ms, .as = as});
+    take(bob, {.ttl = 1s, .place = 500ms});
+    take(cid, {.ttl = 1s, .place = 500ms});
+    const auto end = server_time() + 4s;
+    while (server_time() < end) {
+      ASSERT_EQ(keep(scripts::keep_holds, ann, 1s), "h");
+      ASSERT_EQ(keep(scripts::keep_waiters, cid, 500ms), "w");
+      ASSERT_EQ(keep(scripts::keep_waiters, bob, 500ms), "w");
+      for (const auto& k : {key, queue, waiters}) ASSERT_GT(pttl(k), 900) << k;
+      std::this_thread::sleep_for(20ms);
+    }
+    EXPECT_EQ(release(ann), "h");
+    EXPECT_EQ(keep(scripts::keep_waiters, bob, 500ms), "h") << "first come, first served";
+    EXPECT_GT(pttl(key), 500);
+  }
+}
+
+TEST_F(redis_scripts_life, a_queue_outlives_a_holder_with_a_short_lease) {
+  take(ann, {.ttl = 100ms, .place = 100ms});
+  take(bob, {.ttl = 60s, .place = 20s});
+  take(cid, {.ttl = 60s, .place = 20s});
+  for (const auto& k : {key, queue, waiters}) EXPECT_GT(pttl(k), 20'000) << k;
+  outlast(100ms);
+  EXPECT_EQ(keep(scripts::keep_waiters, bob, 20s), "h");
+  for (const auto& k : {key, queue, waiters}) EXPECT_GT(pttl(k), 20'000) << k;
+}
+
+TEST_F(redis_scripts_life, every_key_of_a_name_dies) {
+  take(ann, {.ttl = 1s, .as = engine::mode::shared});
+  take(bob, {});
+  for (const auto& k : {key, queue, waiters, holders}) EXPECT_GT(pttl(k), 0) << k;
+}
+
+// tyer run --once-per leaves a hold of up to a day behind, which nobody renews.
+TEST_F(redis_scripts_life, a_hold_that_nobody_renews_lasts_as_long_as_it_was_taken_for) {
+  take(ann, {.ttl = 24h});
+  EXPECT_GT(pttl(key), 86'400'000);
+  take(bob, {.ttl = 10s});
+  EXPECT_GT(pttl(key), 86'400'000);
+}
+
+TEST_F(redis_scripts_life, dead_waiters_do_not_count_when_there_are_too_many) {
+  acquire(ann);
+  for (int i = 0; i < 10; ++i) acquire(make_id('E', i), {.place = 1ms, .most = 10});
+  outlast(1ms);
+  EXPECT_EQ(acquire(bob, {.most = 10})[0], 'q');
+  EXPECT_EQ(server.ask({"ZCARD", queue}).number, 1);
+  EXPECT_EQ(acquire(cid, {.most = 1}), "o") << "who lives does";
+  EXPECT_EQ(server.ask({"HLEN", waiters}).number, 1);
+}
+
+}  // namespace tyer::test
