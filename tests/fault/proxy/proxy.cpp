@@ -96,7 +96,7 @@ void proxy::read(pair& p, bool from_client) {
       note_drop(*dropped);
     }
   } catch (const std::runtime_error&) {
-    p.ended = true;  // not RESP
+    p.ended = true;  // not of the language
   }
 }
 
