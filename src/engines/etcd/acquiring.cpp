@@ -85,7 +85,7 @@ void etcd_engine::spare(acquiring& a) {
 // While the answer is on its way, the lease is kept.
 void etcd_engine::renew_for(const std::shared_ptr<acquiring>& a, std::int64_t lease) {
   a->renewing = true;
-  leases_.renew(lease, a->kept_since, [this, a, lease](const failure* f, bool alive, time_point) {
+  leases_.renew(lease, a->kept_since, a->wish.r.ttl, [this, a, lease](const failure* f, bool alive, time_point) {
     a->renewing = false;
     if (a->o->over()) return;
     if (f != nullptr) {

@@ -56,6 +56,7 @@ class etcd_engine final : public frame {
   // --- etcd.cpp ---
   key_range watched_keys(const std::string& name) const override { return keys_.room(name); }
   bool is_of(const std::string&, const std::string&) const override { return true; }
+  void set_back(std::int64_t revision) override;
   void look_for_turns() override;
   void watch_lasting(const id&) override;
   std::set<std::int64_t> leases_of_holds() const override;
@@ -90,6 +91,7 @@ class etcd_engine final : public frame {
   // --- releasing.cpp ---
   void hand_over(const op&, const id&, decide, settled);
   void hand_over_to_next(const op&, const id&, pb::TxnResponse& looked, const decide&, const settled&);
+  void delete_alone(const op&, const id&, std::function<void(fate was)>);
   bool is_plain_hand_over(const ledger&, const id&) const;
   void write_hand_over(const op&, ledger, decide, settled);
   void converted(const id&, const ledger&, answer&);

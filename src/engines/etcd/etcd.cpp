@@ -4,6 +4,7 @@
 #include "engines/etcd/forking.hpp"
 #include "engines/etcd/go/go.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace tyer::etcd {
@@ -31,6 +32,10 @@ tyer::engine::capabilities etcd_engine::can() const noexcept {
           .after_fork = false,  // gRPC's threads did not come along
           .ttl_min = 1ms,  // a hold's end is its client's doing; only after a crash it is the lease's, 2 s at the least
           .keep_batch = keep_batch};
+}
+
+void etcd_engine::set_back(std::int64_t revision) {
+  for (auto& [who, m] : mine_) m.modified = std::min(m.modified, revision);
 }
 
 void etcd_engine::look_for_turns() {

@@ -15,6 +15,7 @@ constexpr auto lasting = 250ms;  // most holds are shorter, and need no watch
 }  // namespace
 
 bool names_a_lost_lease(const failure& f) { return f.words.find("lease not found") != f.words.npos; }
+bool says_no_space(const failure& f) { return f.words.find("database space exceeded") != f.words.npos; }
 
 frame::frame(const config& c, const tyer::engine::environment& e, std::string probe_key)
     : config_(c), environment_(e), link_(c, e, box_, std::move(probe_key)), leases_(link_, e), watches_(link_) {
@@ -37,6 +38,17 @@ void frame::open(tyer::engine::events& e) {
     environment_.log(log_level::warning, "etcd: ?verify=none, anybody can pose as the server");
   }
   link_.open(*this);
+}
+
+// Watches and what is known of keys would wait for revisions that come again only much later, with something else.
+void frame::on_set_back(std::int64_t revision) {
+  if (environment_.log) {
+    environment_.log(log_level::warning,
+                     "etcd: revisions run backwards, and with them tokens. Was the data restored from a copy? "
+                     "(etcdutl snapshot restore --bump-revision prevents it)");
+  }
+  watches_.set_back(revision);
+  set_back(revision);
 }
 
 void frame::on_up(const tyer::engine::server_facts& f) {
@@ -96,7 +108,7 @@ bool frame::too_late(const op& o) {
   return true;
 }
 
-void frame::renew_all(const op& o, const std::set<std::int64_t>& all,
+void frame::renew_all(const op& o, const std::set<std::int64_t>& all, milliseconds ttl,
                       std::function<void(std::set<std::int64_t>)> go_on) {
   struct progress {
     std::size_t awaited;
@@ -105,7 +117,7 @@ void frame::renew_all(const op& o, const std::set<std::int64_t>& all,
   if (all.empty()) return go_on({});
   const auto p = std::make_shared<progress>(progress{all.size(), {}});
   for (const auto lease : all) {
-    leases_.renew(lease, o->sent, [this, o, p, lease, go_on](const failure* f, bool alive, time_point) {
+    leases_.renew(lease, o->sent, ttl, [this, o, p, lease, go_on](const failure* f, bool alive, time_point) {
       if (o->over()) return;
       if (f != nullptr) return fail(o, *f);
       if (alive) p->alive.insert(lease);
@@ -145,6 +157,7 @@ void frame::run(time_point until) {
   for (auto& d : box_->take(std::chrono::steady_clock::now() + wait)) d();
   const auto after = environment_.clock->now();
   link_.tick(after);
+  link_.leave_if_silent(after);
   start_due_watches(after);
   if (!closed_ && next_look() <= after) look_now(after);
   dues_->ring_if_late();

@@ -38,6 +38,7 @@ struct operation {
   time_point not_after = time_point::max();  // no write is sent later
   std::function<void(failure)> fail;         // answers; empty once it is answered
   std::function<void()> on_lease_lost;       // a write named a lease that the server does not know
+  std::function<void()> on_no_space;         // etcd has no space left to write, only to delete
 
   bool gives_back = false;  // so it is worth waiting for when the engine is closed
 
@@ -46,6 +47,7 @@ struct operation {
 using op = std::shared_ptr<operation>;
 
 bool names_a_lost_lease(const failure&);
+bool says_no_space(const failure&);
 
 class frame : public engine::engine, link::listener {
  public:
@@ -64,6 +66,7 @@ class frame : public engine::engine, link::listener {
   // --- what a layout answers ---
   virtual key_range watched_keys(const std::string& name) const = 0;
   virtual bool is_of(const std::string& name, const std::string& key) const = 0;  // of the keys watched for it
+  virtual void set_back(std::int64_t revision) = 0;                               // nothing was written later than that
   virtual void look_for_turns() = 0;  // what was said while nobody could be reached was missed
   virtual time_point next_look() const { return time_point::max(); }
   virtual void look_now(time_point) {}        // what next_look() was for
@@ -85,7 +88,8 @@ class frame : public engine::engine, link::listener {
   void watch_when_lasting(const id&);
   void take_away(const std::string& key, std::int64_t modified);  // from any thread
   // Those that are alive; if one could not be asked, the operation fails instead. Perhaps called before it returns.
-  void renew_all(const op&, const std::set<std::int64_t>& leases, std::function<void(std::set<std::int64_t>)>);
+  void renew_all(const op&, const std::set<std::int64_t>& leases, milliseconds ttl,
+                 std::function<void(std::set<std::int64_t>)>);
   // Events are missing: what the last of them would have said is found by reading.
   void read_as_event(const std::string& key, std::function<void(const failure*, const pb::Event&)>);
 
@@ -122,6 +126,7 @@ class frame : public engine::engine, link::listener {
   void fail_all(bool also_those_that_give_back);
   time_point next_event() const;
   void finish_page(const std::shared_ptr<listing>&);
+  void on_set_back(std::int64_t revision) override;
   void on_up(const tyer::engine::server_facts&) override;
   void on_down(const failure&) override;
 

@@ -58,7 +58,7 @@ void etcd_engine::renew_kept(const std::shared_ptr<keeping>& k) {
       continue;
     }
     ++k->awaited;
-    leases_.renew(lease, since, [this, k, lease](const failure* f, bool alive, time_point sent) {
+    leases_.renew(lease, since, k->ttl, [this, k, lease](const failure* f, bool alive, time_point sent) {
       if (k->o->over()) return;
       if (f != nullptr) return fail(k->o, *f);
       if (alive) lease_kept(k, lease, sent);
@@ -116,7 +116,8 @@ void etcd_engine::read_kept(const std::shared_ptr<keeping>& k) {
                                                 if (f != nullptr) return fail(k->o, *f);
                                                 link_.saw(answer.header());
                                                 judge_kept(k, answer);
-                                              });
+                                              },
+                                              {.patience = link_.patience(k->ttl)});
 }
 
 void etcd_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnResponse& answer) {
@@ -148,13 +149,14 @@ void etcd_engine::keep_one(const std::shared_ptr<keeping>& k, std::size_t i, con
   }
   const auto at = mine_.find(k->all[i].who);
   if (at != mine_.end() && at->second.key == kv.key()) {
+    at->second.modified = std::min(at->second.modified, kv.mod_revision());  // earlier only if the data was set back
     extend(at->second, k->o->sent + k->ttl);
     const auto under = k->all[i].watched_under;
     if (under == watches_.confirmed_on(at->second.own)) at->second.seen_under = under;
   }
   if (k->renewed.contains(kv.lease())) return;
   ++k->awaited;
-  leases_.renew(kv.lease(), k->o->sent, [this, k, i](const failure* f, bool alive, time_point) {
+  leases_.renew(kv.lease(), k->o->sent, k->ttl, [this, k, i](const failure* f, bool alive, time_point) {
     if (k->o->over()) return;
     if (f != nullptr) return fail(k->o, *f);
     if (!alive) k->all[i].is = fate::gone;
@@ -207,7 +209,7 @@ void etcd_engine::confirm_longer(const std::shared_ptr<keeping>& k, std::size_t 
   const auto since = k->o->sent - may_be_earlier(k->ttl);
   if (const auto kept = leases_.kept_at(lease); kept >= since) return lease_kept(k, lease, kept);
   ++k->awaited;
-  leases_.renew(lease, since, [this, k, i, lease](const failure* f, bool alive, time_point sent) {
+  leases_.renew(lease, since, k->ttl, [this, k, i, lease](const failure* f, bool alive, time_point sent) {
     if (k->o->over()) return;
     if (f != nullptr) return fail(k->o, *f);
     alive ? lease_kept(k, lease, sent) : void(k->all[i].is = fate::gone);

@@ -84,7 +84,7 @@ void leases::forget(std::int64_t id) {
 
 // --- keeping them alive ---
 
-void leases::renew(std::int64_t id, time_point since, renewed back) {
+void leases::renew(std::int64_t id, time_point since, milliseconds ttl, renewed back) {
   if (!stream_) start_stream();
   if (!stream_) {
     return link_.later([back = std::move(back)] {
@@ -94,10 +94,11 @@ void leases::renew(std::int64_t id, time_point since, renewed back) {
   }
   const auto same = [&](const asked& a) { return a.id == id && a.sent >= since; };
   if (const auto at = std::ranges::find_if(asked_, same); at != asked_.end()) {
+    link_.hurry(at->expected, link_.patience(ttl));
     at->who.push_back(std::move(back));
     return;
   }
-  asked_.push_back({id, environment_.clock->now(), {}});
+  asked_.push_back({id, environment_.clock->now(), link_.expect(link_.patience(ttl)), {}});
   asked_.back().who.push_back(std::move(back));
   pb::LeaseKeepAliveRequest r;
   r.set_id(id);
@@ -109,6 +110,7 @@ void leases::answered(const pb::LeaseKeepAliveResponse& a) {
   if (at == asked_.end()) return;
   auto first = std::move(*at);
   asked_.erase(at);
+  link_.arrived(first.expected);
   const bool alive = a.ttl() > 0;
   alive ? confirmed(a.id(), first.sent) : forget(a.id());
   for (auto& w : first.who) w(nullptr, alive, first.sent);
@@ -117,17 +119,17 @@ void leases::answered(const pb::LeaseKeepAliveResponse& a) {
 void leases::start_stream() {
   if (!link_.is_up()) return;
   const auto number = ++stream_number_;
-  const auto with = link_.server();
+  const auto stay = link_.stay();
   stream_ = link_.start<pb::LeaseKeepAliveRequest, pb::LeaseKeepAliveResponse>(
       method::lease_keep_alive,
       [this, number](pb::LeaseKeepAliveResponse&& a) {
         if (number == stream_number_) answered(a);
       },
-      [this, number, with](const wire::status& s) {
+      [this, number, stay](const wire::status& s) {
         if (number != stream_number_) return;
         end_stream();
         if (is_old_token(s)) link_.log_in_anew();
-        link_.trouble(s, with);
+        link_.trouble(s, stay);
       });
 }
 
@@ -138,6 +140,7 @@ void leases::end_stream() {
   stream_.reset();
   const auto wrong = no(why::unknown, errc::unknown, "the server broke off while it was asked to keep a lease");
   for (auto& a : std::exchange(asked_, {})) {
+    link_.arrived(a.expected);
     for (auto& w : a.who) w(&wrong, false, a.sent);
   }
 }

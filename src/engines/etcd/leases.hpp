@@ -40,8 +40,9 @@ class leases {
   time_point kept_at(std::int64_t lease) const;
 
   // Keeps any lease alive, also of another client; not alive: there is no such lease any more. One request that left at
-  // `since` or later serves all who ask while it is under way. Never before it returns.
-  void renew(std::int64_t lease, time_point since, renewed);
+  // `since` or later serves all who ask while it is under way. Never before it returns. How long the server may be silent
+  // about it depends on the ttl of what lives by it (link::patience): the stream itself would wait for ever.
+  void renew(std::int64_t lease, time_point since, milliseconds ttl, renewed);
 
   // The server does not know it any more.
   void forget(std::int64_t lease);
@@ -60,6 +61,7 @@ class leases {
   struct asked {
     std::int64_t id = 0;
     time_point sent;
+    std::uint64_t expected = 0;
     std::vector<renewed> who;
   };
 

@@ -12,6 +12,9 @@ using namespace std::chrono_literals;
 
 constexpr auto probe_pause_max = 500ms;
 constexpr auto probe_patience = 2s;
+constexpr auto next_probe_after = 200ms;  // while one does not answer
+constexpr milliseconds patience_min = 100ms;
+constexpr auto late_look = 50ms;  // the answer may be there, and nobody has had the time to bring it
 
 }  // namespace
 
@@ -25,7 +28,10 @@ failure explain(const wire::status& s) {
     case wire::code::not_found:
     case wire::code::unimplemented:
     case wire::code::out_of_range: return no(why::refused, errc::refused, words);
-    case wire::code::resource_exhausted: return no(why::over_limit, errc::over_limit, words);
+    case wire::code::resource_exhausted:
+      // Too busy to begin with it: that passes. Anything else, as a full database, does not by itself.
+      if (words.find("too many requests") != words.npos) return no(why::not_sent, errc::unavailable, words);
+      return no(why::over_limit, errc::over_limit, words);
     default: return no(why::unknown, errc::unknown, words);
   }
 }
@@ -39,6 +45,7 @@ bool is_old_token(const wire::status& s) {
 link::link(const config& c, const engine::environment& e, std::shared_ptr<inbox> box, std::string probe_key)
     : config_(c), environment_(e), box_(std::move(box)), probe_key_(std::move(probe_key)) {
   for (const auto& s : c.servers) channels_.push_back(wire::connect(s, c));
+  probing_.resize(channels_.size());
   fire_channel_ = channels_[at_];
 }
 
@@ -52,6 +59,7 @@ void link::open(listener& l) {
 void link::close() {
   closed_ = true;
   probe_at_ = time_point::max();
+  expected_.clear();
   for (const auto& [when, call] : in_flight_) call->cancel();
 }
 
@@ -67,41 +75,77 @@ void link::tick(time_point now) {
     in_flight_.begin()->second->cancel();  // it comes back by that
     in_flight_.erase(in_flight_.begin());
   }
-  if (!closed_ && !probing_ && probe_at_ <= now) probe();
+  if (!closed_ && probe_at_ <= now) probe();
 }
+
+time_point link::next() const {
+  auto next = probe_at_;
+  if (!in_flight_.empty()) next = std::min(next, in_flight_.begin()->first);
+  for (const auto& [number, answer] : expected_) next = std::min(next, answer.by);
+  return next;
+}
+
+// --- which server ---
 
 void link::probe() {
-  probing_ = true;
+  const auto to = at_;
+  probing_[to] = true;
+  go_on_probing();
   pb::RangeRequest r;
   r.set_key(probe_key_);
+  const auto now = environment_.clock->now();
   const auto patience = std::min<lease_clock::duration>(probe_patience, environment_.request_timeout);
+  probe_at_ = probing_[at_] ? time_point::max() : now + next_probe_after;
   call<pb::RangeRequest, pb::RangeResponse>(
-      method::range, std::move(r), environment_.clock->now() + patience,
-      [this](const failure* wrong, pb::RangeResponse& answer) { probed(wrong, answer); }, when::always);
+      method::range, std::move(r), now + patience,
+      [this, to, known = revision_](const failure* wrong, pb::RangeResponse& answer) {
+        probed(to, known, wrong, answer);
+      },
+      {.even_down = true, .to = to});
 }
 
-void link::probed(const failure* wrong, const pb::RangeResponse& answer) {
-  probing_ = false;
+// To the next that is not being tried already, if there is one.
+void link::go_on_probing() {
+  for (std::size_t n = 0; n < channels_.size(); ++n) {
+    at_ = (at_ + 1) % channels_.size();
+    if (!probing_[at_]) break;
+  }
+  aim();
+}
+
+void link::probed(std::size_t server, std::int64_t known, const failure* wrong, const pb::RangeResponse& answer) {
+  probing_[server] = false;
   if (closed_) return;
+  // The old one waits before it connects again, by the wall clock: set back, it makes that hours.
+  if (wrong != nullptr && !(up_ && server == at_)) connect_anew(server);
+  if (up_) return;  // another was quicker
   if (wrong == nullptr) {
-    saw(answer.header());
-    return introduce(answer);
+    at_ = server;
+    aim();
+    return introduce(known, answer);
   }
   if (probe_pause_ == 0ms || wrong->kind != said_) listener_->on_down(*wrong);  // said once, but a new reason is news
   said_ = wrong->kind;
-  // The old one waits before it connects again, by the wall clock: set back, it makes that hours.
-  channels_[at_] = wire::connect(config_.servers[at_], config_);
-  at_ = (at_ + 1) % channels_.size();
-  set_token({});
+  if (probing_[at_]) at_ = server;
+  aim();
   probe_pause_ = std::min<std::chrono::milliseconds>(probe_pause_ * 2 + 20ms, probe_pause_max);
-  probe_at_ = environment_.clock->now() + probe_pause_;
+  probe_at_ = std::min(probe_at_, environment_.clock->now() + probe_pause_);
 }
 
+void link::connect_anew(std::size_t server) { channels_[server] = wire::connect(config_.servers[server], config_); }
+
 // The version is for people; without it the server is up all the same.
-void link::introduce(const pb::RangeResponse& answer) {
+void link::introduce(std::int64_t known, const pb::RangeResponse& answer) {
   up_ = true;
+  ++stay_;
   probe_at_ = time_point::max();
   probe_pause_ = 0ms;
+  // A read through the quorum: whatever was known before it was asked is in it, unless the data was set back.
+  saw(answer.header());
+  if (answer.header().revision() < known) {
+    revision_ = answer.header().revision();
+    listener_->on_set_back(revision_);
+  }
   engine::server_facts facts{
       std::to_string(answer.header().cluster_id()) + '/' + std::to_string(answer.header().member_id()), {}};
   call<pb::StatusRequest, pb::StatusResponse>(method::status, {},
@@ -113,16 +157,57 @@ void link::introduce(const pb::RangeResponse& answer) {
                                               });
 }
 
-void link::trouble(const wire::status& s, std::size_t with) {
+void link::trouble(const wire::status& s, std::uint64_t during) {
   const bool unreachable =
       s.is == wire::code::unavailable || s.is == wire::code::deadline_exceeded || s.is == wire::code::cancelled;
-  if (!up_ || closed_ || !unreachable || with != at_) return;
+  if (!up_ || closed_ || !unreachable || during != stay_) return;
+  if (s.is == wire::code::deadline_exceeded) connect_anew(at_);  // perhaps it is only the connection that is dead
+  leave(explained(s));
+}
+
+void link::leave(const failure& why) {
   up_ = false;
-  at_ = (at_ + 1) % channels_.size();
+  expected_.clear();
+  go_on_probing();
   set_token({});
   probe_at_ = environment_.clock->now();
   probe_pause_ = 20ms;
-  listener_->on_down(explained(s));
+  listener_->on_down(why);
+}
+
+// --- a server that is silent ---
+
+milliseconds link::patience(milliseconds ttl) const {
+  return std::min(environment_.request_timeout, std::max(patience_min, ttl / 6));
+}
+
+std::uint64_t link::expect(milliseconds patience) {
+  if (closed_) return 0;
+  expected_[++last_expected_] = {environment_.clock->now() + patience};
+  return last_expected_;
+}
+
+void link::hurry(std::uint64_t expected, milliseconds patience) {
+  const auto at = expected_.find(expected);
+  if (at != expected_.end()) at->second.by = std::min(at->second.by, environment_.clock->now() + patience);
+}
+
+void link::leave_if_silent(time_point now) {
+  bool silent = false;
+  for (auto& [number, answer] : expected_) {
+    if (answer.by > now) continue;
+    if (now - answer.by <= late_look || answer.looked_late) {
+      silent = true;
+      continue;
+    }
+    answer = {now + patience_min, true};
+  }
+  if (!silent || !up_ || closed_) return;
+  connect_anew(at_);
+  for (const auto& [when, call] : in_flight_) call->cancel();
+  leave(
+      no(why::unknown, errc::unavailable,
+         "etcd: " + config_.servers[at_].host + ':' + std::to_string(config_.servers[at_].port) + " does not answer"));
 }
 
 failure link::explained(const wire::status& s) const {
@@ -133,30 +218,37 @@ failure link::explained(const wire::status& s) const {
 
 // --- login ---
 
-void link::with_token(std::function<void(const failure*)> go_on) {
-  waiting_for_token_.push_back(std::move(go_on));
-  if (waiting_for_token_.size() > 1) return;
+void link::with_token(std::size_t server, std::function<void(const failure*)> go_on) {
+  auto& waiting = waiting_for_token_[server];
+  waiting.push_back(std::move(go_on));
+  if (waiting.size() > 1) return;
   pb::AuthenticateRequest r;
   r.set_name(config_.user);
   r.set_password(config_.password);
   call<pb::AuthenticateRequest, pb::AuthenticateResponse>(
       method::authenticate, std::move(r), environment_.clock->now() + environment_.request_timeout,
-      [this](const failure* wrong, pb::AuthenticateResponse& a) { logged_in(wrong, a); }, when::always);
+      [this, server](const failure* wrong, pb::AuthenticateResponse& a) { logged_in(server, wrong, a); },
+      {.even_down = true, .to = server});
 }
 
-void link::logged_in(const failure* wrong, pb::AuthenticateResponse& a) {
+void link::logged_in(std::size_t server, const failure* wrong, pb::AuthenticateResponse& a) {
   failure why_not;
   if (wrong != nullptr) {
     why_not = *wrong;
     // Nothing of the request that waited for the login was sent.
     if (why_not.kind == why::unknown) why_not.kind = why::not_sent;
+  } else {
+    set_token(a.token());  // all servers know it
   }
-  set_token(wrong == nullptr ? a.token() : std::string{});
-  for (auto& go_on : std::exchange(waiting_for_token_, {})) go_on(wrong != nullptr ? &why_not : nullptr);
+  for (auto& go_on : std::exchange(waiting_for_token_[server], {})) go_on(wrong != nullptr ? &why_not : nullptr);
 }
 
 void link::set_token(std::string token) {
   token_ = std::move(token);
+  aim();
+}
+
+void link::aim() {
   if (closed_) return;
   const std::lock_guard lock{fire_mutex_};
   fire_token_ = token_;

@@ -2,8 +2,9 @@
 //
 //   down ──a read through the quorum is answered──▶ up ──a call finds nobody, or no answer in time──▶ down
 //
-// While down, calls are refused at once (not sent), and the servers are tried in turn. A login is a token that is asked for
-// when the first call needs it, and again when the server does not know it any more.
+// While down, calls are refused at once (not sent), and the servers are tried in turn; the next one is not kept waiting by
+// one that does not answer. A login is a token that is asked for when the first call needs it, and again when the server does
+// not know it any more.
 //
 // Thread safety: for one thread, the one in run(); only `fire`, `find` and what gRPC's threads put into the inbox are from others.
 #pragma once
@@ -18,6 +19,7 @@
 #include "engines/etcd/wire.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -49,6 +51,7 @@ failure explain(const wire::status&);
 class link {
  public:
   struct listener {
+    virtual void on_set_back(std::int64_t revision) = 0;  // it was larger: the data was restored from a copy. Then up
     virtual void on_up(const engine::server_facts&) = 0;
     virtual void on_down(const failure&) = 0;
 
@@ -68,10 +71,23 @@ class link {
   std::int64_t revision() const { return revision_; }  // the largest seen
   void saw(const pb::ResponseHeader& h) { revision_ = std::max(revision_, h.revision()); }
 
+  struct manner {
+    bool even_down = false;
+    std::optional<std::size_t> to = {};         // that server, whichever we are with
+    std::optional<milliseconds> patience = {};  // as of expect()
+  };
   // Answered in run(), never inline, at the deadline at the latest.
-  enum class when { up, always };
   template <class Request, class Response>
-  void call(const char* method, Request, time_point deadline, then<Response>, when = when::up);
+  void call(const char* method, Request, time_point deadline, then<Response>, manner = {});
+
+  // How long the server may be silent about what is to keep something that lives so long.
+  milliseconds patience(milliseconds ttl) const;
+  // An answer is awaited of the server we are with. If it has not arrived when that time is over, the server is left for
+  // another, and whatever else it was asked is given up.
+  std::uint64_t expect(milliseconds patience);
+  void hurry(std::uint64_t expected, milliseconds patience);  // so soon at the latest
+  void arrived(std::uint64_t expected) { expected_.erase(expected); }
+  void leave_if_silent(time_point now);  // when all that has come was looked at
 
   // A long call; not while down. The token it was started with may be too old: then it ends with UNAUTHENTICATED.
   template <class Request, class Response>
@@ -86,9 +102,8 @@ class link {
   }
 
   // A call or a stream came to nothing: whether that is the server's fault is seen from the status.
-  void trouble(const wire::status&, std::size_t with);
-  std::size_t server() const { return at_; }
-  std::size_t servers() const { return channels_.size(); }
+  void trouble(const wire::status&, std::uint64_t during);
+  std::uint64_t stay() const { return stay_; }  // with one server, from when it was found to when it was left
 
   // In run(), not before.
   void later(std::function<void()> f) { box_->put(std::move(f)); }
@@ -99,10 +114,7 @@ class link {
   void find(const std::string& key, std::chrono::milliseconds within, std::function<void(std::optional<std::int64_t>)>);
 
   void log_in_anew() { set_token({}); }
-  time_point next() const {
-    const auto overdue = in_flight_.empty() ? time_point::max() : in_flight_.begin()->first;
-    return std::min(overdue, probing_ ? time_point::max() : probe_at_);
-  }
+  time_point next() const;
   void tick(time_point now);
 
  private:
@@ -121,12 +133,16 @@ class link {
              std::function<void(const Response*)>);
 
   failure explained(const wire::status&) const;  // with advice for people
-  void with_token(std::function<void(const failure*)>);
-  void logged_in(const failure*, pb::AuthenticateResponse&);
+  void with_token(std::size_t server, std::function<void(const failure*)>);
+  void logged_in(std::size_t server, const failure*, pb::AuthenticateResponse&);
   void set_token(std::string);
+  void aim();  // what `fire` and `find` use
+  void leave(const failure&);
+  void connect_anew(std::size_t server);
   void probe();
-  void probed(const failure*, const pb::RangeResponse&);
-  void introduce(const pb::RangeResponse&);
+  void probed(std::size_t server, std::int64_t known, const failure*, const pb::RangeResponse&);
+  void go_on_probing();
+  void introduce(std::int64_t known, const pb::RangeResponse&);
 
   const config config_;
   const engine::environment environment_;
@@ -134,18 +150,27 @@ class link {
   const std::string probe_key_;
   listener* listener_ = nullptr;
   std::vector<std::shared_ptr<wire::channel>> channels_;
-  std::size_t at_ = 0;
-  bool up_ = false, closed_ = false, probing_ = false;
+  std::size_t at_ = 0;  // the one we are with; while down, the one to be tried next
+  std::uint64_t stay_ = 0;
+  bool up_ = false, closed_ = false;
+  std::vector<bool> probing_;  // which of them are being tried
   time_point probe_at_ = time_point::max();
   std::chrono::milliseconds probe_pause_{0};
   why said_ = why::unknown;  // why it is down
   std::int64_t revision_ = 0;
   std::string token_;
-  std::vector<std::function<void(const failure*)>> waiting_for_token_;
+  std::map<std::size_t, std::vector<std::function<void(const failure*)>>> waiting_for_token_;  // by server
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   int under_way_ = 0;  // calls and streams
   // Calls, and when they are cancelled: gRPC ends them at their deadlines, but waits for these by the wall clock.
   std::set<std::pair<time_point, std::shared_ptr<wire::under_way>>> in_flight_;
+
+  struct awaited {
+    time_point by;
+    bool looked_late = false;
+  };
+  std::map<std::uint64_t, awaited> expected_;
+  std::uint64_t last_expected_ = 0;
 
   std::mutex fire_mutex_;  // what `fire` and `find` use of the above
   std::shared_ptr<wire::channel> fire_channel_;
@@ -162,22 +187,23 @@ struct link::flight {
   time_point deadline;
   then<Response> back;
   std::shared_ptr<wire::under_way> on_the_wire;
-  std::size_t with = 0;
-  bool needs_token = true, again = false, even_down = false;
+  manner how;
+  std::uint64_t during = 0, expected = 0;
+  bool needs_token = true, again = false;
   bool had_time = true;
 };
 
 template <class Request, class Response>
-void link::call(const char* m, Request r, time_point deadline, then<Response> back, when w) {
+void link::call(const char* m, Request r, time_point deadline, then<Response> back, manner how) {
   auto f = std::make_shared<flight<Request, Response>>();
   f->method = m;
   f->request = std::move(r);
   f->deadline = deadline;
   f->back = std::move(back);
   f->needs_token = m != method::authenticate && m != method::status;
-  f->even_down = w == when::always;
+  f->how = how;
   const bool last_words = m == method::lease_revoke;
-  if ((!up_ && !f->even_down) || (closed_ && !last_words)) {
+  if ((!up_ && !how.even_down) || (closed_ && !last_words)) {
     box_->put([f] {
       const auto why_not = no(why::not_sent, errc::unavailable, "no etcd server can be reached just now");
       f->back(&why_not, f->response);
@@ -189,17 +215,18 @@ void link::call(const char* m, Request r, time_point deadline, then<Response> ba
 
 template <class Request, class Response>
 void link::launch(std::shared_ptr<flight<Request, Response>> f) {
+  const auto to = f->how.to.value_or(at_);
   if (f->needs_token && !config_.user.empty() && token_.empty()) {
-    return with_token([this, f](const failure* wrong) {
+    return with_token(to, [this, f](const failure* wrong) {
       if (wrong != nullptr) return f->back(wrong, f->response);
       launch(f);
     });
   }
   const auto left = f->deadline - environment_.clock->now();
-  f->had_time = f->even_down || left >= environment_.request_timeout / 2;
-  f->with = at_;
+  f->had_time = f->how.even_down || left >= environment_.request_timeout / 2;
+  f->during = stay_;
   ++under_way_;
-  const wire::order o{channels_[at_], f->method, f->needs_token ? token_ : std::string{}};
+  const wire::order o{channels_[to], f->method, f->needs_token ? token_ : std::string{}};
   f->on_the_wire = wire::call(
       o, f->request.SerializeAsString(), left,
       [this, f, alive = alive_, box = box_](wire::status s, std::string bytes) mutable {
@@ -209,6 +236,7 @@ void link::launch(std::shared_ptr<flight<Request, Response>> f) {
         });
       });
   in_flight_.emplace(f->deadline + wire_patience, f->on_the_wire);
+  if (f->how.patience) f->expected = expect(*f->how.patience);
 }
 
 // What a server says that has forgotten a token (a restart), or whose users have changed since.
@@ -218,6 +246,7 @@ template <class Request, class Response>
 void link::landed(std::shared_ptr<flight<Request, Response>> f, const wire::status& s, const std::string& bytes) {
   --under_way_;
   in_flight_.erase({f->deadline + wire_patience, f->on_the_wire});
+  arrived(f->expected);
   if (s.ok() && f->response.ParseFromString(bytes)) return f->back(nullptr, f->response);
   if (f->needs_token && !config_.user.empty() && !f->again && is_old_token(s)) {
     f->again = true;
@@ -227,7 +256,7 @@ void link::landed(std::shared_ptr<flight<Request, Response>> f, const wire::stat
   // Whoever had waited in line for most of its time says nothing about the server when the rest was not enough.
   // The server may say so itself ("request timed out"), in the last milliseconds.
   const auto almost = environment_.request_timeout / 20;
-  if (f->had_time || environment_.clock->now() < f->deadline - almost) trouble(s, f->with);
+  if (f->had_time || environment_.clock->now() < f->deadline - almost) trouble(s, f->during);
   const auto wrong = explained(s);
   f->back(&wrong, f->response);
 }

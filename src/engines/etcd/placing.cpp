@@ -89,7 +89,8 @@ void etcd_engine::take_place(const std::shared_ptr<acquiring>& a) {
 // Nobody waits for it: a place whose lease ends is only a place lost.
 void etcd_engine::keep_place(const acquiring& a, std::int64_t lease) {
   const auto since = a.o->sent - may_be_earlier(a.wish.r.waiter_ttl);
-  if (leases_.kept_at(lease) < since) leases_.renew(lease, since, [](const failure*, bool, time_point) {});
+  if (leases_.kept_at(lease) < since)
+    leases_.renew(lease, since, a.wish.r.waiter_ttl, [](const failure*, bool, time_point) {});
 }
 
 }  // namespace tyer::etcd

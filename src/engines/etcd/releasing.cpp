@@ -18,6 +18,14 @@ void etcd_engine::release(const target& t, bool, reply<fate> back) {
     forget_released(who, *was);
     finish(o, b, {*was});
   };
+  o->on_no_space = [this, weak = std::weak_ptr{o}, b, who] {
+    const auto self = weak.lock();
+    const auto deleted = [this, self, b, who](fate is) {
+      forget_released(who, is);
+      finish(self, b, {is});
+    };
+    if (self) delete_alone(self, who, deleted);
+  };
   enqueue(o, [this, o, b, who, removed, told] {
     const auto at = mine_.find(who);
     const bool plain = at != mine_.end() && at->second.name == o->name && at->second.alone &&
@@ -39,6 +47,24 @@ void etcd_engine::release(const target& t, bool, reply<fate> back) {
           settle(o, std::get<ledger>(std::move(l)), removed, told);
         });
   });
+}
+
+// For want of space etcd refuses to write, and so to hand over, but not to delete. The next sees that it is gone.
+void etcd_engine::delete_alone(const op& o, const id& who, std::function<void(fate was)> deleted) {
+  const auto key = keys_.seat(o->name, who);
+  pb::TxnRequest t;
+  t.add_success()->mutable_request_range()->set_key(key);
+  t.add_success()->mutable_request_delete_range()->set_key(key);
+  link_.call<pb::TxnRequest, pb::TxnResponse>(
+      method::txn, std::move(t), o->deadline,
+      [this, o, deleted = std::move(deleted)](const failure* f, pb::TxnResponse& answer) {
+        if (f != nullptr) return fail(o, *f);
+        link_.saw(answer.header());
+        const auto& was = answer.responses(0).response_range();
+        const auto record = was.kvs_size() > 0 ? read_value(was.kvs(0).value()) : std::nullopt;
+        if (!record) return deleted(fate::gone);
+        deleted(record->state() == pb::Record::WAITING ? fate::waiting : fate::holding);
+      });
 }
 
 // From an exclusive hold to an exclusive waiter: the first two of the room are all there is to know, however many wait. As
@@ -90,6 +116,7 @@ void etcd_engine::write_hand_over(const op& o, ledger l, decide removed, settled
       method::txn, std::move(t), o->deadline,
       [this, o, l = std::move(l), removed = std::move(removed), told = std::move(told)](
           const failure* f, pb::TxnResponse& answer) mutable {
+        if (f != nullptr && says_no_space(*f) && o->on_no_space && !o->over()) return o->on_no_space();
         if (f != nullptr) return fail(o, *f);
         link_.saw(answer.header());
         if (!answer.succeeded()) return read_and_settle(o, removed, told);
@@ -103,6 +130,10 @@ void etcd_engine::evict(const target& t, std::string_view, reply<fate> back) {
   auto b = std::make_shared<reply<fate>>(std::move(back));
   const auto o = make(std::string{t.name}, b);
   const auto was = std::make_shared<fate>(fate::gone);
+  o->on_no_space = [this, weak = std::weak_ptr{o}, b, who = t.who] {
+    const auto self = weak.lock();
+    if (self) delete_alone(self, who, [this, self, b](fate is) { finish(self, b, {is}); });
+  };
   enqueue(o, [this, o, b, was, who = t.who] {
     read_and_settle(
         o, [who, was](ledger& l) { *was = l.remove(who); }, [this, o, b, was](ledger&) { finish(o, b, {*was}); });

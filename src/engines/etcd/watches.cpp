@@ -60,24 +60,28 @@ void watches::came(const pb::WatchResponse& r) {
   }
 }
 
+void watches::set_back(std::int64_t revision) {
+  for (auto& [n, w] : all_) w.from = std::min(w.from, revision + 1);
+}
+
 void watches::on_up() {
   if (!stream_) start_stream();
 }
 
 void watches::start_stream() {
   const auto number = ++stream_number_;
-  const auto with = link_.server();
+  const auto stay = link_.stay();
   stream_ = link_.start<pb::WatchRequest, pb::WatchResponse>(
       method::watch,
       [this, number](pb::WatchResponse&& r) {
         if (number == stream_number_) came(r);
       },
-      [this, number, with](const wire::status& s) {
+      [this, number, stay](const wire::status& s) {
         if (number != stream_number_) return;
         end_stream();
         if (is_old_token(s)) link_.log_in_anew();
         // The stream is always there, so its end, whatever the reason, is how we find out that the server is gone.
-        link_.trouble({wire::code::unavailable, "the server ended the watches: " + s.words}, with);
+        link_.trouble({wire::code::unavailable, "the server ended the watches: " + s.words}, stay);
       });
   for (const auto& [n, w] : all_) create(n, w);
 }

@@ -30,6 +30,7 @@ class watches {
   // The stream, if it is alive, over which the server has said that it watches this; else 0.
   std::uint64_t confirmed_on(number) const;
 
+  void set_back(std::int64_t revision);  // what comes after it is news
   void on_up();
   void on_down() { end_stream(); }
   void close() { end_stream(); }

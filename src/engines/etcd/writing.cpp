@@ -41,6 +41,8 @@ void etcd_engine::settle(const op& o, ledger l, decide d, settled s) {
                                                   return written(o, std::move(l), answer, std::move(d), std::move(s));
                                                 if (names_a_lost_lease(*f) && o->on_lease_lost && !o->over())
                                                   return o->on_lease_lost();
+                                                if (says_no_space(*f) && o->on_no_space && !o->over())
+                                                  return o->on_no_space();
                                                 fail(o, *f);
                                               });
 }
@@ -87,7 +89,7 @@ void etcd_engine::tell_handed_over(const ledger& l) {
     if (!s.dirty || s.removed || s.record.state() != pb::Record::HANDED_OVER) continue;
     const milliseconds ttl{static_cast<std::int64_t>(s.record.waiter_ttl_ms())};
     const auto since = environment_.clock->now() - may_be_earlier(ttl);
-    if (leases_.kept_at(s.lease) < since) leases_.renew(s.lease, since, [](const failure*, bool, time_point) {});
+    if (leases_.kept_at(s.lease) < since) leases_.renew(s.lease, since, ttl, [](const failure*, bool, time_point) {});
   }
 }
 

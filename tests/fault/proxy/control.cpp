@@ -72,7 +72,7 @@ std::string proxy::order_drop(const std::string& line) {
   std::uint32_t count = 0;
   if (!(words >> verb >> name >> count >> how) || kind_named(name) == kind::other ||
       (how != "close" && how != "hole")) {
-    return "error usage: drop acquire|claim|keep|wait|release|convert N close|hole";
+    return "error usage: drop acquire|claim|keep|wait|release|convert|lease N close|hole";
   }
   orders_.drops[static_cast<std::size_t>(kind_named(name))] = {count, how == "hole" ? drop_by::hole : drop_by::close};
   return "ok";

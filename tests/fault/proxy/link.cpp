@@ -25,6 +25,14 @@ void link::from_client(std::string_view bytes, std::int64_t due_ns, std::int64_t
     to_server.push_back({due_ns, std::string{bytes}});
     return;
   }
+  if (spoken_ == language::grpc) {
+    for (const auto& r : messages_.take(bytes)) {
+      reader_.count(r.what);
+      if (const auto how = ordered_drop(r.what)) to_drop_[r.stream] = {r.what, how, {}, now};
+    }
+    to_server.push_back({due_ns, std::string{bytes}});
+    return;
+  }
   client_bytes_ += bytes;
   std::size_t done = 0;
   while (const auto length = requests_.scan(std::string_view{client_bytes_}.substr(done))) {
@@ -47,12 +55,36 @@ void link::expect(std::string_view message, std::int64_t now) {
   if (!r.answered) return;
   expected e{r.what, std::nullopt, tickets_of(r.what, words), now};
   note(request_events(e.what, e.tickets, now));
-  auto& drop = orders_.drops[static_cast<std::size_t>(r.what)];
-  if (drop.left > 0) {
-    --drop.left;
-    e.drop = drop.how;
-  }
+  e.drop = ordered_drop(r.what);
   expected_.push_back(std::move(e));
+}
+
+std::optional<drop_by> link::ordered_drop(kind what) {
+  auto& drop = orders_.drops[static_cast<std::size_t>(what)];
+  if (drop.left == 0) return std::nullopt;
+  --drop.left;
+  return drop.how;
+}
+
+// What the server says of a request comes in a frame of data: then it has acted.
+std::optional<kind> link::frames_from_server(std::int64_t due_ns) {
+  std::size_t done = 0;
+  std::optional<kind> dropped;
+  while (const auto found = read_frame(std::string_view{server_bytes_}.substr(done))) {
+    const auto& [frame, length] = *found;
+    if (const auto at = to_drop_.find(frame.stream); at != to_drop_.end()) {
+      if (frame.what == http2_frame::data) {
+        ended_ = at->second.drop;
+        dropped = at->second.what;
+        break;
+      }
+      if (frame.ends_stream()) to_drop_.erase(at);  // refused
+    }
+    done += length;
+  }
+  if (done > 0) to_client.push_back({due_ns, server_bytes_.substr(0, done)});
+  server_bytes_.erase(0, done);
+  return dropped;
 }
 
 std::optional<kind> link::from_server(std::string_view bytes, std::int64_t due_ns, std::int64_t now) {
@@ -62,6 +94,7 @@ std::optional<kind> link::from_server(std::string_view bytes, std::int64_t due_n
     return std::nullopt;
   }
   server_bytes_ += bytes;
+  if (spoken_ == language::grpc) return frames_from_server(due_ns);
   std::size_t done = 0;
   std::optional<kind> dropped;
   while (const auto length = replies_.scan(std::string_view{server_bytes_}.substr(done))) {

@@ -1,6 +1,7 @@
 // One client's connection through the proxy, and its twin to the server.
 #pragma once
 
+#include "proxy/grpc.hpp"
 #include "proxy/request.hpp"
 #include "proxy/resp.hpp"
 #include "proxy/tickets.hpp"
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,7 +36,8 @@ struct orders {
 
 enum class language : std::uint8_t {
   redis,
-  any,  // nothing is known of requests and replies
+  grpc,  // of etcd
+  any,   // nothing is known of requests and replies
 };
 
 // Sans I/O: bytes in, bytes out when they are due. The proxy owns the descriptors.
@@ -45,7 +48,7 @@ class link {
   link(orders& o, request_reader& reader, scribe note = {}, language spoken = language::redis)
       : orders_(o), reader_(reader), note_(std::move(note)), spoken_(spoken) {}
 
-  // Bytes from the client, read now, on their way to the server. Throws std::runtime_error if they are not RESP.
+  // Bytes from the client, read now, on their way to the server. Throws std::runtime_error if they are not of the language.
   void from_client(std::string_view bytes, std::int64_t due_ns, std::int64_t now = 0);
 
   // Bytes from the server. Gives the kind of the reply that was dropped, if one was: what follows it never arrives.
@@ -72,6 +75,8 @@ class link {
     std::int64_t arrived = 0;
   };
   void expect(std::string_view message, std::int64_t now);
+  std::optional<drop_by> ordered_drop(kind);
+  std::optional<kind> frames_from_server(std::int64_t due_ns);
   void note(const std::vector<event>& events);
 
   orders& orders_;
@@ -82,6 +87,8 @@ class link {
   std::string first_said_, last_said_;
   resp_scanner requests_, replies_;
   std::deque<expected> expected_;
+  grpc_requests messages_;
+  std::map<std::uint32_t, expected> to_drop_;  // by stream
   std::optional<drop_by> ended_;
 };
 

@@ -1,5 +1,5 @@
 // fault_proxy --upstream PORT --control PATH --history PATH [--rules FILE] [--port PORT] [--seed N]
-//             [--speaks redis|any]
+//             [--speaks redis|grpc|any]
 //
 // Prints `port N` when it listens, and runs until it is killed.
 #include "proxy/proxy.hpp"
@@ -36,8 +36,10 @@ fault::proxy::settings parse(int argc, char** argv) {
     } else if (word == "--history") {
       s.history = value;
     } else if (word == "--speaks") {
-      if (value != "redis" && value != "any") throw std::runtime_error{"nobody speaks " + value};
-      s.spoken = value == "any" ? fault::language::any : fault::language::redis;
+      if (value != "redis" && value != "grpc" && value != "any") throw std::runtime_error{"nobody speaks " + value};
+      s.spoken = value == "any"    ? fault::language::any
+                 : value == "grpc" ? fault::language::grpc
+                                   : fault::language::redis;
     } else if (word == "--rules") {
       s.rules = contents(value);
     } else {

@@ -97,7 +97,7 @@ void proxy::read(pair& p, bool from_client) {
       if (!p.between.closing()) p.mute_since = now_ns();
     }
   } catch (const std::runtime_error&) {
-    p.ended = true;  // not RESP
+    p.ended = true;  // not of the language
   }
 }
 

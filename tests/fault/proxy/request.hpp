@@ -1,4 +1,4 @@
-// What a request to Redis is for.
+// What a request is for; how requests to Redis are told apart.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@
 
 namespace fault {
 
-// keep is for holds, wait for places in the queue.
-enum class kind : std::uint8_t { other, acquire, claim, keep, wait, release, convert };
-inline constexpr std::array kind_names{"other", "acquire", "claim", "keep", "wait", "release", "convert"};
+// keep is for holds, wait for places in the queue. Of etcd (grpc.hpp) keep is for both; lease grants one.
+enum class kind : std::uint8_t { other, acquire, claim, keep, wait, release, convert, lease };
+inline constexpr std::array kind_names{"other", "acquire", "claim", "keep", "wait", "release", "convert", "lease"};
 kind kind_named(std::string_view name);  // other, if there is none of that name
 
 struct request {
@@ -33,6 +33,7 @@ class request_reader {
 
   request read(const std::vector<std::string_view>& words);
 
+  void count(kind what) { ++counts_[static_cast<std::size_t>(what)]; }  // of one that somebody else has read
   const std::array<std::uint64_t, kind_names.size()>& counts() const { return counts_; }
 
  private:

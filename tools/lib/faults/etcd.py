@@ -36,9 +36,10 @@ class Etcd(Servers):
     def uris(self, lab: Lab) -> list[str]:
         self._lead_peers_through_proxies(lab)
         self._halves = [
-            {node: lab.make_proxy(f"{node}-{half}", port, rules="", speaks="any") for node, port in self.ports.items()}
+            {node: lab.make_proxy(f"{node}-{half}", port, rules="", speaks="grpc") for node, port in self.ports.items()}
             for half in ("these", "those")
         ]
+        lab.proxy = _SomeProxy(len(self.ports), [proxy for half in self._halves for proxy in half.values()])
         self._start_watching()
         lab.callback(self._stop_watching)
         uris = []
@@ -198,6 +199,15 @@ class Etcd(Servers):
         leader = self._some_leader()
         return dice.choice([node for node in sorted(self.ports) if node != leader])
 
+    def follower_pause(self, dice: random.Random) -> None:
+        """SIGSTOP: it refuses nothing and says nothing, and the majority goes on. Whoever talks to it has to leave it, also
+        if it only holds or only waits."""
+        victim = self._some_follower(dice)
+        engines("pause", self.id, victim)
+        time.sleep(dice.uniform(0.5, 5.0))
+        engines("resume", self.id, victim)
+        self._settle()
+
     def leader_pause_short(self, dice: random.Random) -> None:
         """SIGSTOP, and back before anybody minds (but for a busy machine)."""
         old = self._some_leader()
@@ -287,6 +297,16 @@ class Etcd(Servers):
             self._kill_leader(old)
         engines("replace", self.id, old)
         self._settle()
+
+
+class _SomeProxy:
+    """Before some server, for some clients: the order is carried out by the proxy that the dice choose."""
+
+    def __init__(self, seed: int, proxies: list[Proxy]):
+        self._proxies, self._dice = proxies, random.Random(seed)
+
+    def order(self, command: str) -> str:
+        return self._dice.choice(self._proxies).order(command)
 
 
 def _all_under(prefix: str) -> dict[str, str]:

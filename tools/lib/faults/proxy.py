@@ -17,7 +17,7 @@ SCRIPT_KINDS = {
     "keep_waiters": "wait",
     "convert": "convert",
 }
-KINDS = ("acquire", "claim", "keep", "wait", "release", "convert")
+KINDS = ("acquire", "claim", "keep", "wait", "release", "convert", "lease")
 
 
 def redis_rules(build: str) -> str:

@@ -217,8 +217,10 @@ SCENARIOS = {
                 kinds.MoveClientClock(),
                 kinds.Turns(
                     "leader_kill", "leader_pause_short", "leader_pause_long", "leader_moves", "leader_alone",
-                    "follower_alone", "follower_kill", "member_replaced", "clients_without_one", "clients_without_all",
+                    "follower_alone", "follower_kill", "follower_pause", "member_replaced", "clients_without_one",
+                    "clients_without_all",
                 ),
+                kinds.DropReply("acquire", "keep", "release", "lease"),
                 kinds.ByOperator("lease_revoke", 0.8),
                 kinds.ByOperator("compact", 1.0),
                 kinds.ByOperator("defrag", 3.0),

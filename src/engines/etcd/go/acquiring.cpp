@@ -121,7 +121,7 @@ void go_engine::write(const std::shared_ptr<acquiring>& a) {
   m.due = a->o->sent + std::max(a->r.ttl, 2 * a->r.waiter_ttl);
   dues_->set(m.key, 0, m.due);
   if (leases_.kept_at(a->hold_lease) < a->o->sent)
-    leases_.renew(a->hold_lease, a->o->sent, [](const failure*, bool, time_point) {});
+    leases_.renew(a->hold_lease, a->o->sent, a->r.ttl, [](const failure*, bool, time_point) {});
   link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), a->o->deadline,
                                               [this, a](const failure* f, pb::TxnResponse& answer) {
                                                 if (f != nullptr) return not_written(a, *f);
@@ -208,7 +208,7 @@ void go_engine::queue(const std::shared_ptr<acquiring>& a, const std::vector<pla
   m.woken = false;
   m.due = {};
   keep_until(m, a->o->sent + a->r.waiter_ttl);
-  leases_.renew(m.lease, a->o->sent, [](const failure*, bool, time_point) {});
+  leases_.renew(m.lease, a->o->sent, a->r.waiter_ttl, [](const failure*, bool, time_point) {});
   watch_own(m);
   const bool is_next = ahead.size() == 1;
   watch_ahead(m, ahead.back().key, is_next, revision);
@@ -231,7 +231,8 @@ void go_engine::claim(const std::shared_ptr<acquiring>& a) {
     pb::TxnRequest t;
     only_if_created(t, m->key, m->created);
     put(*t.add_success(), m->key, m->record, lease);
-    if (leases_.kept_at(lease) < a->o->sent) leases_.renew(lease, a->o->sent, [](const failure*, bool, time_point) {});
+    if (leases_.kept_at(lease) < a->o->sent)
+      leases_.renew(lease, a->o->sent, a->r.ttl, [](const failure*, bool, time_point) {});
     link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), a->o->deadline,
                                                 [this, a, lease](const failure* wrong, pb::TxnResponse& answer) {
                                                   mine* const moved = own(a->r.what.who, a->name);
@@ -260,7 +261,7 @@ void go_engine::grant_once_kept(const std::shared_ptr<acquiring>& a) {
   if (a->o->over()) return next_of(a->o);
   if (m == nullptr) return again(a);
   if (leases_.kept_at(m->lease) >= a->o->sent) return grant(a);
-  leases_.renew(m->lease, a->o->sent, [this, a, lease = m->lease](const failure* f, bool alive, time_point) {
+  leases_.renew(m->lease, a->o->sent, a->r.ttl, [this, a, lease = m->lease](const failure* f, bool alive, time_point) {
     if (a->o->over()) return next_of(a->o);
     if (f != nullptr) return fail(a->o, *f);
     if (alive && own(a->r.what.who, a->name) != nullptr) return grant(a);

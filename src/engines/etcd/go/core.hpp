@@ -56,6 +56,7 @@ class go_engine final : public frame {
   // --- go.cpp ---
   key_range watched_keys(const std::string& name) const override { return layout_.room(name); }
   bool is_of(const std::string& name, const std::string& key) const override { return layout_.name_of(key) == name; }
+  void set_back(std::int64_t revision) override;
   void look_for_turns() override;
   void watch_lasting(const id&) override;
   void gave_up(const std::string& key, std::int64_t modified, bool deleted) override;

@@ -3,6 +3,7 @@
 
 #include "engines/etcd/go/core.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace tyer::etcd::go {
@@ -48,6 +49,10 @@ tyer::engine::capabilities go_engine::can() const noexcept {
           .handoffs = false,
           .ttl_min = 1ms,
           .keep_batch = keep_batch};
+}
+
+void go_engine::set_back(std::int64_t revision) {
+  for (auto& [who, m] : mine_) m.modified = std::min(m.modified, revision);
 }
 
 void go_engine::look_for_turns() {

@@ -44,7 +44,7 @@ void go_engine::keep(std::span<const target> targets, fate as, milliseconds ttl,
     one.overdue = m->due <= k->o->sent;
     if (!one.overdue) known.insert(m->lease);
   }
-  renew_all(k->o, known, [this, k](std::set<std::int64_t> alive) {
+  renew_all(k->o, known, k->ttl, [this, k](std::set<std::int64_t> alive) {
     k->renewed = std::move(alive);
     read_kept(k);
   });
@@ -75,7 +75,8 @@ void go_engine::read_kept(const std::shared_ptr<keeping>& k) {
                                                 if (f != nullptr) return fail(k->o, *f);
                                                 link_.saw(answer.header());
                                                 judge_kept(k, answer);
-                                              });
+                                              },
+                                              {.patience = link_.patience(k->ttl)});
 }
 
 void go_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnResponse& answer) {
@@ -100,6 +101,7 @@ void go_engine::judge_own(const std::shared_ptr<keeping>& k, std::size_t i, cons
   mine* m = own(one.who, one.name);
   if (m == nullptr || m->created != one.created) return;
   if (read.kvs_size() == 0 || read.kvs(0).create_revision() != one.created) return find_lost(one.who);
+  m->modified = std::min(m->modified, read.kvs(0).mod_revision());  // earlier only if the data was set back
   const bool is_first = first.kvs_size() > 0 && first.kvs(0).create_revision() == one.created;
   // Who became the first while it kept its place does not know it yet: the claim must say so.
   one.is = (k->as == fate::holding ? !m->waits : is_first || !m->waits) ? fate::holding : fate::waiting;
@@ -122,7 +124,7 @@ void go_engine::judge_other(const std::shared_ptr<keeping>& k, std::size_t i, co
 
 void go_engine::renew_for(const std::shared_ptr<keeping>& k, std::size_t i, std::int64_t lease) {
   ++k->awaited;
-  leases_.renew(lease, k->o->sent, [this, k, i](const failure* f, bool alive, time_point) {
+  leases_.renew(lease, k->o->sent, k->ttl, [this, k, i](const failure* f, bool alive, time_point) {
     if (k->o->over()) return;
     if (f != nullptr) return fail(k->o, *f);
     if (!alive) k->all[i].is = fate::gone;
@@ -144,7 +146,8 @@ void go_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, mi
     pb::TxnRequest t;
     only_if_created(t, one.key, one.created);
     put(*t.add_success(), one.key, record, lease);
-    if (leases_.kept_at(lease) < k->o->sent) leases_.renew(lease, k->o->sent, [](const failure*, bool, time_point) {});
+    if (leases_.kept_at(lease) < k->o->sent)
+      leases_.renew(lease, k->o->sent, k->ttl, [](const failure*, bool, time_point) {});
     link_.call<pb::TxnRequest, pb::TxnResponse>(
         method::txn, std::move(t), k->o->deadline,
         [this, k, i, record, lease](const failure* wrong, pb::TxnResponse& answer) {
