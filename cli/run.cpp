@@ -15,7 +15,11 @@ using namespace std::chrono_literals;
 
 constexpr const char* about_once_per =
     "With --once-per two starts are never nearer to each other than that, on all machines together, whoever is "
-    "killed when; a start that comes too early is left out, silently and with success. It is at most once, not "
+    "killed when, as the engine counts time: if the clock of a Redis server is set forward, or the server loses its "
+    "data, "
+    "the next start may come earlier by as much. A start that comes too early is left out, silently and with success. "
+    "It is "
+    "at most once, not "
     "exactly once: a job that is killed is not made up for until the next period. Say a little less than the time "
     "between two starts of cron, 50m for an hourly job and 23h for a daily one, since cron is not exact. The lock "
     "NAME:once is its memory: `tyer break --now NAME:once` lets the job start again.";

@@ -58,7 +58,13 @@ outcome wait_until_free(session& s, const options& o, signals& bell) {
   while (!now.free && !now.interrupted) {
     auto left = milliseconds::max();
     if (o.timeout) left = *o.timeout - std::chrono::duration_cast<milliseconds>(steady_clock::now() - start);
-    if (left <= 0ms) break;
+    if (left <= 0ms) {  // an engine that has fallen silent meanwhile is told, and not taken for a holder
+      const auto all = admin.show(o.name);
+      const std::lock_guard lock{mutex};
+      now.last = all;
+      now.free = is_free(all);
+      break;
+    }
     now.interrupted = !bell.wait(left);
     while (auto all = told.take()) {
       const std::lock_guard lock{mutex};

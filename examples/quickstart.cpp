@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   if (tyer::hold h = order.try_acquire_for(200ms)) {  // the full answer
     std::cout << "mine again, for " << h.remaining() / 1ms << " ms without hearing from the engine\n";
   } else {
-    std::cout << "somebody else has it\n";
+    std::cout << "somebody else has it\n";  // an engine that is away throws
   }
   // [quickstart]
 }

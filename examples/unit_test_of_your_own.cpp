@@ -15,7 +15,7 @@ class payroll {
  public:
   explicit payroll(const tyer::client& client) : turn_{client, "payroll", {.ttl = 10s}} {}
 
-  bool begin() { return static_cast<bool>(hold_ = turn_.try_acquire()); }
+  bool begin() { return static_cast<bool>(hold_ = turn_.try_acquire_for(30s)); }
   bool pay(int amount) {
     if (!hold_.valid()) return false;
     paid_ += amount;
@@ -40,7 +40,7 @@ void expect(bool right, const char* what) {
 
 // [time]
 void a_long_payroll_keeps_its_turn() {
-  tyer::testing::engine engine;  // its time stands still until you move it
+  tyer::testing::engine engine;  // its time stands still until you move it, or until all wait for it
   tyer::client client = engine.connect();
   payroll p{client};
   expect(p.begin(), "nobody else is there");
@@ -48,6 +48,18 @@ void a_long_payroll_keeps_its_turn() {
   expect(p.pay(100), "an hour is no reason to lose the lock");
 }
 // [time]
+
+// [wait]
+void who_waits_in_vain_gives_up() {
+  tyer::testing::engine engine;
+  tyer::client here = engine.connect(), there = engine.connect();  // as if on two machines
+  payroll mine{here}, theirs{there};
+  expect(mine.begin(), "nobody else is there");
+  const auto before = engine.now();
+  expect(!theirs.begin(), "it is taken");
+  expect(engine.now() - before == 30s, "so long it has waited, but no real second");
+}
+// [wait]
 
 // [outage]
 void an_outage_stops_payments_in_time() {
@@ -82,6 +94,7 @@ void a_broken_lock_goes_to_the_next() {
 
 int main() {
   a_long_payroll_keeps_its_turn();
+  who_waits_in_vain_gives_up();
   an_outage_stops_payments_in_time();
   a_broken_lock_goes_to_the_next();
   std::cout << "all right\n";

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <stdexcept>
 
 namespace bench {
 
@@ -35,7 +36,7 @@ asio::awaitable<void> caller(const tyer::mutex& m, clock::time_point end, std::u
 
 double tyer_pipelined(const std::string& uri, int callers, milliseconds run) {
   tyer::client client{uri};
-  client.wait_ready();
+  if (!client.wait_ready()) throw std::runtime_error("the engine does not answer");
   std::deque<tyer::mutex> mutexes;
   for (int i = 0; i < callers; ++i) mutexes.emplace_back(client, "bench/" + std::to_string(i));
   asio::io_context loop{1};
@@ -48,7 +49,7 @@ double tyer_pipelined(const std::string& uri, int callers, milliseconds run) {
 
 std::vector<double> tyer_sequential(const std::string& uri, milliseconds run) {
   tyer::client client{uri};
-  client.wait_ready();
+  if (!client.wait_ready()) throw std::runtime_error("the engine does not answer");
   tyer::mutex m{client, "bench/sequential"};
   std::vector<double> usec;
   for (const auto begin = clock::now(); clock::now() - begin < run;) {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <stdexcept>
 
 namespace bench {
 
@@ -39,7 +40,10 @@ asio::awaitable<void> contender(const tyer::mutex& m, race& r) {
 handover measure_handover(const std::string& uri, int waiters, milliseconds run) {
   const int clients = std::min(waiters, 8);
   std::deque<tyer::client> client;
-  for (int i = 0; i < clients; ++i) client.emplace_back(uri, tyer::client_options{.request_timeout = 60s}).wait_ready();
+  for (int i = 0; i < clients; ++i) {
+    auto& c = client.emplace_back(uri, tyer::client_options{.request_timeout = 60s});
+    if (!c.wait_ready()) throw std::runtime_error("the engine does not answer");
+  }
   std::deque<tyer::mutex> mutexes;
   for (int i = 0; i < waiters; ++i) {
     mutexes.emplace_back(client[static_cast<std::size_t>(i % clients)], "bench/hot",

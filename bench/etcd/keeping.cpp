@@ -32,7 +32,7 @@ double measure_keeping(const std::string& uri, int holds, milliseconds run) {
   constexpr auto ttl = 3s;
   const etcd_server s{uri};
   tyer::client client{uri, {.request_timeout = 60s}};
-  client.wait_ready();
+  if (!client.wait_ready()) throw std::runtime_error("the engine does not answer");
   std::deque<tyer::mutex> mutexes;
   std::vector<tyer::hold> held(static_cast<std::size_t>(holds));
   for (int i = 0; i < holds; ++i) {

@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include <deque>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -34,7 +35,7 @@ std::int64_t measure_watch_streams(const std::string& uri, int waiters) {
   const auto streams = s.watch_streams();
   const auto messages = s.requests("Watch");
   tyer::client client{uri};
-  client.wait_ready();
+  if (!client.wait_ready()) throw std::runtime_error("the engine does not answer");
   boost::asio::io_context loop{1};
   std::deque<tyer::mutex> wanted;
   for (int i = 0; i < waiters; ++i) {

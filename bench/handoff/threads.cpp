@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <latch>
+#include <stdexcept>
 #include <thread>
 
 namespace bench {
@@ -17,7 +18,7 @@ using clock = std::chrono::steady_clock;
 
 turns take_turns(const std::string& uri, int threads, std::uint32_t handoffs, milliseconds run) {
   tyer::client client{uri};
-  client.wait_ready();
+  if (!client.wait_ready()) throw std::runtime_error("the engine does not answer");
   tyer::mutex hot{client, "bench/hot", {.local_handoffs = handoffs}};
   std::vector<std::vector<std::uint64_t>> tokens(static_cast<std::size_t>(threads));
   for (auto& mine : tokens) mine.reserve(1 << 16);

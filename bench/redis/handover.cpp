@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <stdexcept>
 
 namespace bench {
 
@@ -41,7 +42,7 @@ handover measure_handover(const std::string& uri, int waiters, milliseconds run)
   std::deque<tyer::client> client;
   std::deque<tyer::mutex> mutexes;
   for (int i = 0; i < clients; ++i) {
-    client.emplace_back(uri).wait_ready();
+    if (!client.emplace_back(uri).wait_ready()) throw std::runtime_error("the engine does not answer");
     mutexes.emplace_back(client.back(), "bench/hot", tyer::lock_options{.local_handoffs = 0});
   }
   server s{uri};

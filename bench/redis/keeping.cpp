@@ -33,7 +33,7 @@ keeping measure_keeping(const std::string& uri, int holds) {
   s.flush_all();
   const auto empty = s.memory();
   tyer::client client{uri, {.request_timeout = 60s}};
-  client.wait_ready();
+  if (!client.wait_ready()) throw std::runtime_error("the engine does not answer");
   std::deque<tyer::mutex> mutexes;
   std::deque<tyer::hold> held(static_cast<std::size_t>(holds));
   std::atomic<int> missing{holds};

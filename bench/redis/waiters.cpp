@@ -48,7 +48,7 @@ waiting measure_waiting(const std::string& uri) {
   tyer::mutex taken{other, "bench/taken"};
   const tyer::hold h = taken.acquire();
   tyer::client client{uri};
-  client.wait_ready();
+  if (!client.wait_ready()) throw std::runtime_error("the engine does not answer");
   tyer::mutex m{client, "bench/taken"};
   boost::asio::io_context loop{1};
   int waiting_now = 0;
@@ -56,7 +56,7 @@ waiting measure_waiting(const std::string& uri) {
     for (; waiting_now < up_to; ++waiting_now) {
       tyer::async_acquire(m, boost::asio::bind_executor(loop, [](tyer::failure, tyer::hold) {}));
     }
-    client.wait_ready();
+    if (!client.wait_ready()) throw std::runtime_error("the engine does not answer");
     std::this_thread::sleep_for(300ms);  // the inbox has been emptied long before
   };
   wait_more(1);

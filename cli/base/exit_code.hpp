@@ -36,7 +36,7 @@ inline constexpr std::array<exit_code_meaning, 10> exit_code_meanings{{
     {exit_code::unreachable, "the engine cannot be reached, or has not answered in time"},
     {exit_code::refused, "the engine, or the person who was asked, said no"},
     {exit_code::lost, "the lock was lost while the command ran; the command has been stopped"},
-    {exit_code::not_acquired, "the lock was not free in time"},
+    {exit_code::not_acquired, "the lock was not free in time: others had it"},
     {exit_code::failed, "something else has failed"},
     {exit_code::cannot_execute, "the command cannot be executed (run, try, elect)"},
     {exit_code::not_found, "the command was not found (run, try, elect)"},

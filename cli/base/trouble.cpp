@@ -25,7 +25,6 @@ exit_code code_of(const std::error_code& why) noexcept {
     return exit_code::usage;
   }
   if (why == errc::lost) return exit_code::lost;
-  if (why == errc::timed_out) return exit_code::not_acquired;
   return exit_code::failed;
 }
 

@@ -25,9 +25,13 @@ std::vector<relative> descendants(pid_t head);
 struct reached {
   int count = 0;
   pid_t forbidden = 0;  // one that may not be signalled, because it runs as somebody else
+  bool blind = false;   // /proc cannot be read: nobody was found, whoever may be there
 };
 
-// Sends the signals to each of them. Nobody is reached where /proc is not there.
+// Whether descendants can be found at all: only /proc tells who they are.
+bool can_see_descendants();
+
+// Sends the signals to each of them.
 reached signal_descendants(pid_t head, std::initializer_list<int> signals);
 
 }  // namespace cli

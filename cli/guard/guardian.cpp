@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
+#include <utility>
 
 namespace cli {
 
@@ -143,7 +144,7 @@ void guardian::on_front(const note& n) {
 
 void guardian::start(const note& n, const std::string& environment) {
   valid_until_ = at(n.when);
-  said_forbidden_ = false;
+  said_forbidden_ = said_blind_ = false;
   const auto now = tyer::lease_clock::now();
   const bool late = now >= term_at() || (n.by != 0 && now > at(n.by));
   if (late || cancelled_) {
@@ -217,12 +218,12 @@ void guardian::end_all(ending why) {
 void guardian::ask_all_to_end() {
   const auto all = signal_descendants(::getpid(), {SIGTERM, SIGCONT});  // who is stopped would not hear of the first
   if (all.count == 0 && !child_ended_) ::kill(whole_child(), SIGTERM);
-  if (all.forbidden != 0) say_forbidden(all.forbidden);
+  say_what_is_out_of_reach(all);
 }
 
 void guardian::kill_all() {
   if (!child_ended_) ::kill(whole_child(), SIGKILL);
-  if (const auto all = signal_descendants(::getpid(), {SIGKILL}); all.forbidden != 0) say_forbidden(all.forbidden);
+  say_what_is_out_of_reach(signal_descendants(::getpid(), {SIGKILL}));
   arm(tyer::lease_clock::now() + kill_again_after_);
   kill_again_after_ = std::min(2 * kill_again_after_, kill_again_after_max);
 }
@@ -237,13 +238,19 @@ void guardian::finish() {
   if (why_ == ending::stopped) front_.send({.what = word::lost});
 }
 
-void guardian::say_forbidden(pid_t pid) {
-  if (said_forbidden_) return;
-  said_forbidden_ = true;
-  ::dprintf(
-      STDERR_FILENO,
-      "tyer: process %d runs as another user and cannot be stopped when the lock %s ends; run tyer as that user\n",
-      static_cast<int>(pid), job_.lock.c_str());
+void guardian::say_what_is_out_of_reach(const reached& all) {
+  if (all.forbidden != 0 && !std::exchange(said_forbidden_, true)) {
+    ::dprintf(
+        STDERR_FILENO,
+        "tyer: process %d runs as another user and cannot be stopped when the lock %s ends; run tyer as that user\n",
+        static_cast<int>(all.forbidden), job_.lock.c_str());
+  }
+  if (all.blind && !job_.blind && !std::exchange(said_blind_, true)) {
+    ::dprintf(STDERR_FILENO,
+              "tyer: /proc cannot be read any more: what has left the command's process group cannot be found, and may "
+              "live on when the lock %s ends\n",
+              job_.lock.c_str());
+  }
 }
 
 void guardian::arm(time_point when) {

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "guard/child.hpp"
+#include "guard/family.hpp"
 #include "guard/job.hpp"
 #include "guard/note.hpp"
 
@@ -59,7 +60,7 @@ class guardian {
   void kill_all();
   void finish();
 
-  void say_forbidden(pid_t);
+  void say_what_is_out_of_reach(const reached&);
   // As kill(2) takes it. Only until it has been waited for: then the number may be another's.
   pid_t whole_child() const { return child_.own_group ? -child_.pid : child_.pid; }
   time_point term_at() const { return valid_until_ - job_.margin - job_.grace; }
@@ -79,7 +80,7 @@ class guardian {
   ending why_ = ending::by_itself;
   time_point valid_until_{}, kill_at_{};
   std::chrono::milliseconds kill_again_after_{};
-  bool said_forbidden_ = false, cancelled_ = false;
+  bool said_forbidden_ = false, said_blind_ = false, cancelled_ = false;
 };
 
 }  // namespace cli

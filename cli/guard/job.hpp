@@ -14,6 +14,7 @@ struct job {
   std::chrono::milliseconds margin{};  // between SIGKILL and the end of the lock
   bool leave = false;                  // what the command leaves behind may live on
   bool again = false;                  // after a loss the keeper tries for the lock again
+  bool blind = false;                  // it is known that /proc cannot be read, and what that means
 };
 
 }  // namespace cli

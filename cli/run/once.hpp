@@ -1,8 +1,9 @@
 // At most one start in any stretch of time of a given length, on all machines together, whoever dies when.
 //
 // A lock of its own, `NAME:once`, is the memory: taken for the period by who is about to start, never given back, never
-// renewed, and gone by itself. Its time is counted by the engine, so clocks of machines do not matter. Killed between taking
-// it and starting, a job is left out for that period: at most once, not exactly once.
+// renewed, and gone by itself. Its time is counted by the engine, so clocks of machines do not matter, but that of a Redis
+// server does: set forward, it ends the period early. Killed between taking it and starting, a job is left out for that
+// period: at most once, not exactly once.
 #pragma once
 
 #include <tyer/clock.hpp>

@@ -2,6 +2,7 @@
 
 #include "base/trouble.hpp"
 #include "guard/child.hpp"
+#include "guard/family.hpp"
 #include "run/once.hpp"
 #include "text/duration.hpp"
 #include "text/plain.hpp"
@@ -66,6 +67,8 @@ void add_common(CLI::App& app, plan& p) {
   add_duration(app, "--grace", p.grace,
                "Between SIGTERM and SIGKILL when the lock ends (2 s, a fifth of the ttl at most)");
   app.add_flag("--leave", p.leave, "Let processes live on that the command leaves behind when it ends");
+  app.add_flag("--without-proc", p.without_proc,
+               "Run although /proc cannot be read: what leaves the command's process group may then outlive the lock");
   app.add_option("--note", p.note, "Shown to others with the lock, at most 256 bytes");
 }
 
@@ -98,6 +101,13 @@ void check(const plan& p) {
         "leave out every second run. For longer periods, let the command itself keep the date of its last run.");
   }
   check_command(p.command.front());
+  if (!p.without_proc && !can_see_descendants()) {
+    throw trouble(
+        exit_code::failed,
+        "/proc cannot be read, so what the command leaves behind could not be found and might outlive the lock",
+        "The lock was not taken. Mount /proc; or say --without-proc, if the command starts no process that "
+        "leaves its process group.");
+  }
 }
 
 job job_of(const plan& p) {
@@ -106,7 +116,8 @@ job job_of(const plan& p) {
           .grace = grace_of(p),
           .margin = margin_of(p.ttl),
           .leave = p.leave,
-          .again = p.again};
+          .again = p.again,
+          .blind = p.without_proc};
 }
 
 std::shared_ptr<const tyer::acquirable> lock_of(const plan& p, const tyer::client& c) {

@@ -33,6 +33,7 @@ struct plan {
   bool shared = false;
   permits take;
   bool leave = false;
+  bool without_proc = false;
   bool tell_skipped = false;  // by the exit code
   bool elect = false;         // in an election
   bool again = false;         // stands again after a loss

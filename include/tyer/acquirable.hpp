@@ -1,6 +1,7 @@
 // What every primitive is: a lock that can be acquired, in the same few ways.
 #pragma once
 
+#include <tyer/detail/to_wait.hpp>
 #include <tyer/error.hpp>
 #include <tyer/export.hpp>
 #include <tyer/hold.hpp>
@@ -10,6 +11,7 @@
 #include <source_location>
 #include <stop_token>
 #include <string_view>
+#include <utility>
 
 namespace tyer {
 inline namespace v1 {
@@ -17,19 +19,6 @@ inline namespace v1 {
 namespace detail {
 class lock_state;
 struct access;
-
-// As the longest time there is if it is longer than that.
-template <class Rep, class Period>
-constexpr std::chrono::nanoseconds to_wait(const std::chrono::duration<Rep, Period>& d) {
-  using std::chrono::nanoseconds;
-  constexpr std::chrono::duration<double> longest = nanoseconds::max();
-  return std::chrono::duration<double>{d} < longest / 2 ? std::chrono::ceil<nanoseconds>(d) : nanoseconds::max();
-}
-template <class Clock, class Duration>
-std::chrono::nanoseconds to_wait(const std::chrono::time_point<Clock, Duration>& limit) {
-  const auto now = Clock::now();
-  return limit <= now ? std::chrono::nanoseconds::zero() : to_wait(limit - now);
-}
 }  // namespace detail
 
 // A name, a mode and options on one client. `mutex`, `shared_mutex`, `semaphore` and `leader` are acquirable; so are the
@@ -38,11 +27,12 @@ std::chrono::nanoseconds to_wait(const std::chrono::time_point<Clock, Duration>&
 //   call                      | free        | others have it                  | engine away
 //   --------------------------+-------------+---------------------------------+--------------------------------------
 //   acquire                   | hold        | waits in the queue              | waits `unavailable_after`, then throws
-//   try_acquire_for, _until   | hold        | waits in the queue, then empty  | empty at the limit
+//   try_acquire_for, _until   | hold        | waits in the queue, then empty  | waits until the limit, then throws
 //   try_acquire               | hold        | empty at once                   | throws after `request_timeout`
 //
-// Contention is a value (an empty hold), never an exception. Every call has a form that throws nothing and tells what went
-// wrong in its first argument.
+// Contention is a value (an empty hold), never an exception; an outage is errc::unavailable, never an empty hold alone: a
+// limit that passes while the engine is silent throws. Every call has a form that throws nothing and tells what went wrong
+// in its first argument. A limit that is not above zero is try_acquire; the longest one there is, acquire.
 //
 // Fairness: first come, first served among the clients of the engine, whatever the mode; inside one client too, with up to
 //   `local_handoffs` turns in a row. try_acquire is one attempt and fails while others queue.
@@ -59,15 +49,26 @@ class TYER_EXPORT acquirable {
   hold try_acquire(std::source_location where = std::source_location::current()) const;
   hold try_acquire(failure& why, std::source_location where = std::source_location::current()) const noexcept;
 
-  hold try_acquire_for(std::chrono::nanoseconds at_most, std::stop_token stop = {},
-                       std::source_location where = std::source_location::current()) const;
-  hold try_acquire_for(failure& why, std::chrono::nanoseconds at_most, std::stop_token stop = {},
-                       std::source_location where = std::source_location::current()) const noexcept;
+  template <class Rep, class Period>
+  hold try_acquire_for(const std::chrono::duration<Rep, Period>& at_most, std::stop_token stop = {},
+                       std::source_location where = std::source_location::current()) const {
+    return acquire_within(detail::to_wait(at_most), std::move(stop), where);
+  }
+  template <class Rep, class Period>
+  hold try_acquire_for(failure& why, const std::chrono::duration<Rep, Period>& at_most, std::stop_token stop = {},
+                       std::source_location where = std::source_location::current()) const noexcept {
+    return acquire_within(why, detail::to_wait(at_most), std::move(stop), where);
+  }
 
   template <class Clock, class Duration>
   hold try_acquire_until(const std::chrono::time_point<Clock, Duration>& limit, std::stop_token stop = {},
                          std::source_location where = std::source_location::current()) const {
-    return try_acquire_for(detail::to_wait(limit), std::move(stop), where);
+    return acquire_within(detail::to_wait(limit), std::move(stop), where);
+  }
+  template <class Clock, class Duration>
+  hold try_acquire_until(failure& why, const std::chrono::time_point<Clock, Duration>& limit, std::stop_token stop = {},
+                         std::source_location where = std::source_location::current()) const noexcept {
+    return acquire_within(why, detail::to_wait(limit), std::move(stop), where);
   }
 
   std::string_view name() const noexcept;
@@ -79,6 +80,9 @@ class TYER_EXPORT acquirable {
   friend class shared_mutex;
   friend class semaphore;
   friend class leader;
+  hold acquire_within(std::chrono::nanoseconds at_most, std::stop_token stop, std::source_location where) const;
+  hold acquire_within(failure& why, std::chrono::nanoseconds at_most, std::stop_token stop,
+                      std::source_location where) const noexcept;
   explicit acquirable(std::shared_ptr<const detail::lock_state> s) noexcept : state_(std::move(s)) {}
 
   std::shared_ptr<const detail::lock_state> state_;

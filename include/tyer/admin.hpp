@@ -98,32 +98,33 @@ class TYER_EXPORT admin {
   explicit admin(const client& of) noexcept;
 
   // Everybody who holds the name, and then those who wait for it, the next one first.
-  std::vector<lock_entry> show(std::string_view name) const;
-  std::vector<lock_entry> show(failure& why, std::string_view name) const noexcept;
+  [[nodiscard]] std::vector<lock_entry> show(std::string_view name) const;
+  [[nodiscard]] std::vector<lock_entry> show(failure& why, std::string_view name) const noexcept;
 
   // All names that begin with `prefix`, page by page: give the cursor of the page before. A page has about `limit` names
   // and may have none. The pages of one listing may show an entry twice or, if it comes or goes meanwhile, not at all.
-  lock_page list(std::string_view prefix = {}, std::string_view cursor = {}, std::uint32_t limit = 100) const;
-  lock_page list(failure& why, std::string_view prefix = {}, std::string_view cursor = {},
-                 std::uint32_t limit = 100) const noexcept;
+  [[nodiscard]] lock_page list(std::string_view prefix = {}, std::string_view cursor = {},
+                               std::uint32_t limit = 100) const;
+  [[nodiscard]] lock_page list(failure& why, std::string_view prefix = {}, std::string_view cursor = {},
+                               std::uint32_t limit = 100) const noexcept;
 
   // Takes the lock, or the place in the queue, from exactly that entry, never from the one who came after. False: it was
   // not there any more. Its owner is told by lost(), and goes on working until it hears of it: ask first (client::ask).
   // errc::unsupported for what another library holds.
-  bool evict(const lock_entry& which, std::string_view reason = {}) const;
-  bool evict(failure& why, const lock_entry& which, std::string_view reason = {}) const noexcept;
+  [[nodiscard]] bool evict(const lock_entry& which, std::string_view reason = {}) const;
+  [[nodiscard]] bool evict(failure& why, const lock_entry& which, std::string_view reason = {}) const noexcept;
 
   // What is wrong with the engine, or with how it is set up.
-  std::vector<finding> diagnose() const;
-  std::vector<finding> diagnose(failure& why) const noexcept;
+  [[nodiscard]] std::vector<finding> diagnose() const;
+  [[nodiscard]] std::vector<finding> diagnose(failure& why) const noexcept;
 
   // As the engine told when it was last connected. Waits for that, at most for client_options::request_timeout.
-  server_info server() const;
-  server_info server(failure& why) const noexcept;
+  [[nodiscard]] server_info server() const;
+  [[nodiscard]] server_info server(failure& why) const noexcept;
 
   // From the URI alone.
-  abilities can() const;
-  std::string address() const;  // scheme, hosts and ports: never a password
+  [[nodiscard]] abilities can() const;
+  [[nodiscard]] std::string address() const;  // scheme, hosts and ports: never a password
 
   // Tells everybody now, and then whenever somebody comes, goes, or gets the lock; a renewal is no change. Runs on a thread
   // of the client, one call at a time. Engines that push tell at once; `every` is how often one looks in any case.

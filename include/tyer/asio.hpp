@@ -208,33 +208,35 @@ struct initiate_release {
 
 // Waits in the queue. Takes a mutex, a semaphore, the shared side of a shared_mutex ...
 template <class Token = boost::asio::deferred_t>
-auto async_acquire(const acquirable& m, Token&& token = {},
-                   std::source_location where = std::source_location::current()) {
+[[nodiscard]] auto async_acquire(const acquirable& m, Token&& token = {},
+                                 std::source_location where = std::source_location::current()) {
   return detail::acquire_with(token, m, {.where = where});
 }
 
-// Waits at most that long; then the hold is empty.
-template <class Token = boost::asio::deferred_t>
-auto async_try_acquire_for(const acquirable& m, std::chrono::nanoseconds at_most, Token&& token = {},
-                           std::source_location where = std::source_location::current()) {
-  return detail::acquire_with(token, m, {.at_most = at_most, .where = where});
+// Waits at most that long; then the hold is empty if others have it, and errc::unavailable if the engine is silent. A limit
+// that is not above zero is async_try_acquire.
+template <class Rep, class Period, class Token = boost::asio::deferred_t>
+[[nodiscard]] auto async_try_acquire_for(const acquirable& m, const std::chrono::duration<Rep, Period>& at_most,
+                                         Token&& token = {},
+                                         std::source_location where = std::source_location::current()) {
+  return detail::acquire_with(token, m, {.at_most = detail::to_wait(at_most), .where = where});
 }
 
 // One attempt: an empty hold if somebody has it.
 template <class Token = boost::asio::deferred_t>
-auto async_try_acquire(const acquirable& m, Token&& token = {},
-                       std::source_location where = std::source_location::current()) {
+[[nodiscard]] auto async_try_acquire(const acquirable& m, Token&& token = {},
+                                     std::source_location where = std::source_location::current()) {
   return detail::acquire_with(token, m, {.waits = false, .where = where});
 }
 
 // Gives the lock back and tells the outcome. Takes the hold: it is empty afterwards.
 template <class Token = boost::asio::deferred_t>
-auto async_release(hold&& h, Token&& token = {}) {
+[[nodiscard]] auto async_release(hold&& h, Token&& token = {}) {
   return boost::asio::async_initiate<Token, void(failure, release_outcome)>(detail::initiate_release{}, token,
                                                                             std::move(h));
 }
 template <class Token = boost::asio::deferred_t>
-auto async_release(hold& h, Token&& token = {}) {
+[[nodiscard]] auto async_release(hold& h, Token&& token = {}) {
   return async_release(std::move(h), std::forward<Token>(token));
 }
 

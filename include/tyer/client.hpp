@@ -1,6 +1,7 @@
 // A connection to one engine.
 #pragma once
 
+#include <tyer/detail/to_wait.hpp>
 #include <tyer/error.hpp>
 #include <tyer/export.hpp>
 #include <tyer/options.hpp>
@@ -40,8 +41,15 @@ class TYER_EXPORT client {
   ~client();
 
   // Waits until the engine has answered once. False (or errc::unavailable with what went wrong) if it has not in time.
-  bool wait_ready(std::chrono::milliseconds at_most = std::chrono::seconds{5});
-  failure wait_ready(std::chrono::milliseconds at_most, std::nothrow_t) noexcept;
+  [[nodiscard]] bool wait_ready() { return wait_ready(std::chrono::seconds{5}); }
+  template <class Rep, class Period>
+  [[nodiscard]] bool wait_ready(const std::chrono::duration<Rep, Period>& at_most) {
+    return ready_within(detail::to_wait(at_most));
+  }
+  template <class Rep, class Period>
+  failure wait_ready(const std::chrono::duration<Rep, Period>& at_most, std::nothrow_t) noexcept {
+    return ready_within(detail::to_wait(at_most), std::nothrow);
+  }
 
   // Asks whoever holds the name to give it back soon: their hold::revoked() is requested. Says how many were asked. Nothing
   // is taken from them.
@@ -50,11 +58,18 @@ class TYER_EXPORT client {
 
   // Ends all waits with errc::closed, fires lost() on live holds, and drains releases for at most `at_most`.
   // True if every release had its answer.
-  bool close(std::chrono::milliseconds at_most = std::chrono::seconds{1}) noexcept;
+  bool close() noexcept { return close(std::chrono::seconds{1}); }
+  template <class Rep, class Period>
+  bool close(const std::chrono::duration<Rep, Period>& at_most) noexcept {
+    return close_within(detail::to_wait(at_most));
+  }
 
  private:
   friend struct detail::access;
   explicit client(std::shared_ptr<detail::client_state> s) noexcept;
+  bool ready_within(std::chrono::nanoseconds at_most);
+  failure ready_within(std::chrono::nanoseconds at_most, std::nothrow_t) noexcept;
+  bool close_within(std::chrono::nanoseconds at_most) noexcept;
 
   std::shared_ptr<detail::client_state> state_;
 };

@@ -15,9 +15,8 @@ inline namespace v1 {
 // What went wrong, as a std::error_code of category().
 enum class errc {
   lost = 1,        // the hold is over: its deadline passed, or the engine said so
-  timed_out,       // the caller's own time limit passed before an answer was there
   cancelled,       // the caller's stop_token or cancellation slot asked for it
-  unavailable,     // the engine did not answer for longer than the options allow
+  unavailable,     // the engine did not answer for as long as the options, or the caller's own limit, allow
   unknown,         // the request was sent, but whether the engine acted is not known
   refused,         // the engine answered with an error; words() are its own
   name_conflict,   // something that is not a lock of ours lies where the lock should be
@@ -39,7 +38,7 @@ TYER_EXPORT const std::error_category& category() noexcept;
 TYER_EXPORT std::error_code make_error_code(errc) noexcept;
 
 // A code and, where there are any, the words of the engine. Converts to true if something failed.
-struct failure {
+struct [[nodiscard]] failure {
   std::error_code code;
   std::string words;
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #if defined(__GNUC__)
-#define TYER_EXPORT __attribute__((visibility("default")))
+#define TYER_EXPORT [[gnu::visibility("default")]]
 #else
 #define TYER_EXPORT
 #endif

@@ -45,7 +45,7 @@ enum class release_outcome {
 //
 // Thread safety: const members may be called from any thread; others like any object.
 // When the engine is away: the hold stays valid until its deadline, then it is lost.
-class TYER_EXPORT hold {
+class [[nodiscard]] TYER_EXPORT hold {
  public:
   hold() noexcept = default;
   hold(hold&&) noexcept = default;
@@ -59,39 +59,40 @@ class TYER_EXPORT hold {
 
   // Larger for every later conflicting grant of this name; fits a signed 64-bit column. An upgrade or a downgrade gives
   // the hold a new one. Throws errc::unsupported where the engine has none (redis://…?protocol=redisson).
-  std::uint64_t token() const;
+  [[nodiscard]] std::uint64_t token() const;
 
   // Of this hold and no other; the same for as long as it lives. Where a failover can make two holds have the same token
   // (Sentinel, Cluster), show both to what you write to.
-  hold_id id() const;
+  [[nodiscard]] hold_id id() const;
 
   // Where the engine keeps it; the same for as long as it lives. Empty where nobody could check it there: only etcd has
   // transactions that can (<tyer/etcd.hpp>).
-  hold_key key() const;
+  [[nodiscard]] hold_key key() const;
 
-  bool valid() const noexcept;
-  lease_clock::time_point valid_until() const noexcept;
-  lease_clock::duration remaining() const noexcept;  // zero when over
+  [[nodiscard]] bool valid() const noexcept;
+  [[nodiscard]] lease_clock::time_point valid_until() const noexcept;
+  [[nodiscard]] lease_clock::duration remaining() const noexcept;  // zero when over
 
   // Requested when the hold is lost. Callbacks run on a thread of the client that does nothing else: keep them short,
   // and do not call blocking functions of Tyer from them.
-  std::stop_token lost() const noexcept;
+  [[nodiscard]] std::stop_token lost() const noexcept;
 
   // Requested when somebody asks for the lock (`client::ask`): the holder may give it back soon, or not. It runs where
   // lost() does.
-  std::stop_token revoked() const;
+  [[nodiscard]] std::stop_token revoked() const;
 
   // Of permits: which of the semaphore's slots, 0 to N-1. Empty for other holds.
-  std::span<const std::uint32_t> slots() const noexcept;
+  [[nodiscard]] std::span<const std::uint32_t> slots() const noexcept;
   // The first of them; throws errc::not_held if there is none.
-  std::uint32_t slot() const;
+  [[nodiscard]] std::uint32_t slot() const;
 
   // True if it is held beside other readers.
-  bool shared() const noexcept;
+  [[nodiscard]] bool shared() const noexcept;
 
-  std::string_view name() const noexcept;
+  [[nodiscard]] std::string_view name() const noexcept;
 
-  // Gives the lock back and waits for the engine's answer, at most until the hold's validity ends.
+  // Gives the lock back and waits for the engine's answer, at most until the hold's validity ends. Whoever does not care for
+  // the outcome may drop it.
   release_outcome release();
   release_outcome release(failure& why) noexcept;
 

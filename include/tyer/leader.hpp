@@ -58,8 +58,8 @@ class TYER_EXPORT leader : public acquirable {
   static release_outcome resign(hold& term) { return term.release(); }
 
   // Asks the engine. Empty: nobody leads.
-  std::optional<leadership> current() const;
-  std::optional<leadership> current(failure& why) const noexcept;
+  [[nodiscard]] std::optional<leadership> current() const;
+  [[nodiscard]] std::optional<leadership> current(failure& why) const noexcept;
 
   // Tells the leader now, and then whenever another term begins or nobody leads. Runs on a thread of the client, one call
   // at a time. Engines that push tell at once; the others are asked every third of the ttl.

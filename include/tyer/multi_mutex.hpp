@@ -29,7 +29,7 @@ struct multi_maker;
 // The proof that all of them are held. As a `hold` (see there for the states), with a token for each name.
 //
 // valid() while every one of them is; valid_until() is the earliest; lost() is requested when the first of them is lost.
-class TYER_EXPORT multi_hold {
+class [[nodiscard]] TYER_EXPORT multi_hold {
  public:
   multi_hold() noexcept;
   multi_hold(multi_hold&&) noexcept;
@@ -40,14 +40,14 @@ class TYER_EXPORT multi_hold {
 
   // Of the lock of this name; throws errc::not_held for a name that is not among them. With the same name on several
   // clients, look at parts().
-  std::uint64_t token(std::string_view name) const;
+  [[nodiscard]] std::uint64_t token(std::string_view name) const;
   // One for each lock, in the canonical order.
-  std::span<const hold> parts() const noexcept;
+  [[nodiscard]] std::span<const hold> parts() const noexcept;
 
-  bool valid() const noexcept;
-  lease_clock::time_point valid_until() const noexcept;
-  lease_clock::duration remaining() const noexcept;
-  std::stop_token lost() const noexcept;
+  [[nodiscard]] bool valid() const noexcept;
+  [[nodiscard]] lease_clock::time_point valid_until() const noexcept;
+  [[nodiscard]] lease_clock::duration remaining() const noexcept;
+  [[nodiscard]] std::stop_token lost() const noexcept;
 
   // Gives all of them back and waits for the answers. The worst outcome of all: unknown, already_gone, released.
   release_outcome release();
@@ -65,7 +65,7 @@ class TYER_EXPORT multi_hold {
 //   tyer::multi_mutex both{client, {"account/1", "account/2"}};
 //   tyer::multi_hold h = both.acquire();
 //
-// They are taken one after the other in one canonical order (by engine, then by name), the same for everybody, so that two
+// They are taken one after the other in one canonical order (by name, then by engine), the same for everybody, so that two
 // who want the same locks cannot wait for each other. A name that is given twice is taken once. There is one deadline for
 // all. When one cannot be had, or an earlier one is lost while a later one is waited for, all that were taken are given back
 // (and in the second case it begins anew).
@@ -73,11 +73,12 @@ class TYER_EXPORT multi_hold {
 //   call                    | all free | one is held by others           | engine away
 //   ------------------------+----------+---------------------------------+--------------------------------------
 //   acquire                 | hold     | waits in that one's queue       | waits `unavailable_after`, then throws
-//   try_acquire_for, _until | hold     | waits, then empty               | empty at the limit
+//   try_acquire_for, _until | hold     | waits, then empty               | waits until the limit, then throws
 //   try_acquire             | hold     | empty at once                   | throws after `request_timeout`
 //
-// With clients of one server under different addresses ("localhost" and "127.0.0.1") the order is still the same for
-// everybody who writes them in the same way; who does not may wait for each other until a limit or a loss.
+// Names come first, so that it does not matter how the address of a server is written ("localhost" or "127.0.0.1"). Only
+// where the *same* name is taken on several servers the addresses decide: there everybody must write them in the same way,
+// and one server must not be given under two of them, because nobody could tell that it is one lock.
 //
 // Thread safety: everything may be called from any thread. The standard face is Lockable; held() as in mutex.
 class TYER_EXPORT multi_mutex {
@@ -100,25 +101,41 @@ class TYER_EXPORT multi_mutex {
                      std::source_location where = std::source_location::current()) const noexcept;
   multi_hold try_acquire(std::source_location where = std::source_location::current()) const;
   multi_hold try_acquire(failure& why, std::source_location where = std::source_location::current()) const noexcept;
-  multi_hold try_acquire_for(std::chrono::nanoseconds at_most, std::stop_token stop = {},
-                             std::source_location where = std::source_location::current()) const;
-  multi_hold try_acquire_for(failure& why, std::chrono::nanoseconds at_most, std::stop_token stop = {},
-                             std::source_location where = std::source_location::current()) const noexcept;
+  template <class Rep, class Period>
+  multi_hold try_acquire_for(const std::chrono::duration<Rep, Period>& at_most, std::stop_token stop = {},
+                             std::source_location where = std::source_location::current()) const {
+    return acquire_within(detail::to_wait(at_most), std::move(stop), where);
+  }
+  template <class Rep, class Period>
+  multi_hold try_acquire_for(failure& why, const std::chrono::duration<Rep, Period>& at_most, std::stop_token stop = {},
+                             std::source_location where = std::source_location::current()) const noexcept {
+    return acquire_within(why, detail::to_wait(at_most), std::move(stop), where);
+  }
 
   template <class Clock, class Duration>
   multi_hold try_acquire_until(const std::chrono::time_point<Clock, Duration>& limit, std::stop_token stop = {},
                                std::source_location where = std::source_location::current()) const {
-    return try_acquire_for(detail::to_wait(limit), std::move(stop), where);
+    return acquire_within(detail::to_wait(limit), std::move(stop), where);
+  }
+  template <class Clock, class Duration>
+  multi_hold try_acquire_until(failure& why, const std::chrono::time_point<Clock, Duration>& limit,
+                               std::stop_token stop = {},
+                               std::source_location where = std::source_location::current()) const noexcept {
+    return acquire_within(why, detail::to_wait(limit), std::move(stop), where);
   }
 
   void lock();
-  bool try_lock();
+  [[nodiscard]] bool try_lock();
   void unlock() noexcept;
   const multi_hold& held() const;
 
   std::size_t size() const noexcept;  // without those that were given twice
 
  private:
+  multi_hold acquire_within(std::chrono::nanoseconds at_most, std::stop_token stop, std::source_location where) const;
+  multi_hold acquire_within(failure& why, std::chrono::nanoseconds at_most, std::stop_token stop,
+                            std::source_location where) const noexcept;
+
   std::shared_ptr<const detail::multi_state> state_;
   std::unique_ptr<detail::multi_face> face_;
 };

@@ -23,12 +23,13 @@ class std_face;
 //  - acquire() and its kin (<tyer/acquirable.hpp>) give a `hold`, the full answer: token, deadline, loss.
 //  - lock(), try_lock(), unlock() ... make it TimedLockable, for std::scoped_lock, std::unique_lock and the rest. The
 //    object is then also a local mutex: until unlock(), another lock() on the same object waits, even if the hold was
-//    lost meanwhile. held() is the hold, for the owner, between lock and unlock.
+//    lost meanwhile, and takes nothing from others while it does; what it returns with is valid. held() is the hold, for
+//    the owner, between lock and unlock.
 //
 //   call                   | free   | somebody has it                | engine away
 //   -----------------------+--------+--------------------------------+--------------------------------------
 //   lock                   | locks  | waits in the queue             | waits `unavailable_after`, then throws
-//   try_lock_for, _until   | true   | waits in the queue, then false | false at the limit
+//   try_lock_for, _until   | true   | waits in the queue, then false | false at the limit: as std::timed_mutex
 //   try_lock               | true   | false at once                  | throws after `request_timeout`
 //
 // Thread safety: everything may be called from any thread.
@@ -43,15 +44,15 @@ class TYER_EXPORT mutex : public acquirable {
 
   // The standard face. The call site remembered is where the mutex was made: a guard has no place for another.
   void lock();
-  bool try_lock();
+  [[nodiscard]] bool try_lock();
   void unlock() noexcept;
 
   template <class Rep, class Period>
-  bool try_lock_for(const std::chrono::duration<Rep, Period>& at_most) {
+  [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& at_most) {
     return try_lock_within(detail::to_wait(at_most));
   }
   template <class Clock, class Duration>
-  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& limit) {
+  [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& limit) {
     return try_lock_within(detail::to_wait(limit));
   }
 

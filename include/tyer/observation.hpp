@@ -14,7 +14,7 @@ class observation_state;
 
 // Looks on for as long as it lives. Stops when destroyed; a callback under way is waited for, unless it is the one that
 // destroys it.
-class TYER_EXPORT observation {
+class [[nodiscard]] TYER_EXPORT observation {
  public:
   observation() noexcept = default;
   observation(observation&&) noexcept;

@@ -39,15 +39,15 @@ class TYER_EXPORT recursive_mutex {
   ~recursive_mutex();
 
   void lock();
-  bool try_lock();
+  [[nodiscard]] bool try_lock();
   void unlock() noexcept;
 
   template <class Rep, class Period>
-  bool try_lock_for(const std::chrono::duration<Rep, Period>& at_most) {
+  [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& at_most) {
     return try_lock_within(detail::to_wait(at_most));
   }
   template <class Clock, class Duration>
-  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& limit) {
+  [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& limit) {
     return try_lock_within(detail::to_wait(limit));
   }
 

@@ -38,7 +38,7 @@ class TYER_EXPORT semaphore : public acquirable {
   semaphore& operator=(const semaphore&) = delete;
 
   // k permits at once, all or none. Throws invalid_option unless 1 <= k <= max().
-  acquirable permits(std::uint32_t k) const;
+  [[nodiscard]] acquirable permits(std::uint32_t k) const;
 
   std::uint32_t max() const noexcept;
 };

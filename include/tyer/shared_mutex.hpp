@@ -49,15 +49,23 @@ class TYER_EXPORT shared_mutex : public acquirable {
   // The readers' side: acquire() and its kin give shared holds.
   const acquirable& shared() const noexcept { return shared_; }
 
-  // True if the hold, shared before, is exclusive now. False: another one upgrades already, or (with a limit) time ran out;
-  // the hold is shared as before. Throws errc::lost if the hold is over, errc::cancelled when stopped.
-  bool upgrade(hold& h, std::stop_token stop = {}) const;
-  bool upgrade(failure& why, hold& h, std::stop_token stop = {}) const noexcept;
-  bool try_upgrade(hold& h) const;
-  bool try_upgrade(failure& why, hold& h) const noexcept;
-  bool try_upgrade_for(hold& h, std::chrono::nanoseconds at_most, std::stop_token stop = {}) const;
-  bool try_upgrade_for(failure& why, hold& h, std::chrono::nanoseconds at_most,
-                       std::stop_token stop = {}) const noexcept;
+  // True if the hold, shared before, is exclusive now. False: another one upgrades already, or (with a limit) others still
+  // read; the hold is shared as before. Throws errc::lost if the hold is over, errc::cancelled when stopped, and
+  // errc::unavailable if the limit passes while the engine is silent.
+  [[nodiscard]] bool upgrade(hold& h, std::stop_token stop = {}) const;
+  [[nodiscard]] bool upgrade(failure& why, hold& h, std::stop_token stop = {}) const noexcept;
+  [[nodiscard]] bool try_upgrade(hold& h) const;
+  [[nodiscard]] bool try_upgrade(failure& why, hold& h) const noexcept;
+  template <class Rep, class Period>
+  [[nodiscard]] bool try_upgrade_for(hold& h, const std::chrono::duration<Rep, Period>& at_most,
+                                     std::stop_token stop = {}) const {
+    return upgrade_within(h, detail::to_wait(at_most), std::move(stop));
+  }
+  template <class Rep, class Period>
+  [[nodiscard]] bool try_upgrade_for(failure& why, hold& h, const std::chrono::duration<Rep, Period>& at_most,
+                                     std::stop_token stop = {}) const noexcept {
+    return upgrade_within(why, h, detail::to_wait(at_most), std::move(stop));
+  }
 
   // The hold, exclusive before, is shared when this returns; readers at the head of the queue come in. Throws errc::lost.
   void downgrade(hold& h) const;
@@ -65,26 +73,26 @@ class TYER_EXPORT shared_mutex : public acquirable {
 
   // The standard face.
   void lock();
-  bool try_lock();
+  [[nodiscard]] bool try_lock();
   void unlock() noexcept;
   void lock_shared();
-  bool try_lock_shared();
+  [[nodiscard]] bool try_lock_shared();
   void unlock_shared() noexcept;
 
   template <class Rep, class Period>
-  bool try_lock_for(const std::chrono::duration<Rep, Period>& at_most) {
+  [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& at_most) {
     return try_lock_within(detail::to_wait(at_most));
   }
   template <class Clock, class Duration>
-  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& limit) {
+  [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& limit) {
     return try_lock_within(detail::to_wait(limit));
   }
   template <class Rep, class Period>
-  bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& at_most) {
+  [[nodiscard]] bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& at_most) {
     return try_lock_shared_within(detail::to_wait(at_most));
   }
   template <class Clock, class Duration>
-  bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& limit) {
+  [[nodiscard]] bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& limit) {
     return try_lock_shared_within(detail::to_wait(limit));
   }
 
@@ -92,6 +100,8 @@ class TYER_EXPORT shared_mutex : public acquirable {
   const hold& held() const;
 
  private:
+  bool upgrade_within(hold& h, std::chrono::nanoseconds at_most, std::stop_token stop) const;
+  bool upgrade_within(failure& why, hold& h, std::chrono::nanoseconds at_most, std::stop_token stop) const noexcept;
   bool try_lock_within(std::chrono::nanoseconds at_most);
   bool try_lock_shared_within(std::chrono::nanoseconds at_most);
 

@@ -3,6 +3,7 @@
 
 #include <tyer/client.hpp>
 #include <tyer/clock.hpp>
+#include <tyer/detail/to_wait.hpp>
 #include <tyer/export.hpp>
 #include <tyer/hold.hpp>
 
@@ -13,15 +14,21 @@ namespace tyer {
 inline namespace v1 {
 namespace testing {
 
-// A store in this process whose time stands still until you move it.
+// A store in this process whose time stands still until you move it, or until everybody waits for it.
 //
 //   tyer::testing::engine engine;
 //   tyer::client client = engine.connect();
 //   tyer::mutex m{client, "order/42", {.ttl = 10s}};
 //   tyer::hold h = m.acquire();
 //   engine.advance(1h);          // renewals happen on the way: the hold lives
+//   mutex theirs{other, "order/42"};
+//   theirs.try_acquire_for(5s);  // empty, without a real second: five of the engine's have passed
 //   engine.pause();              // the engine stops answering
 //   engine.advance(10s);         // h.valid() is false now, h.lost() was requested
+//
+// While every thread that calls the engine or its clients sleeps in a blocking call, time moves by itself to the next thing
+// that is due. As long as one of them is awake it stands still. A thread that sleeps elsewhere (it joins another one, say) is
+// taken to wait too, but only after 200 real milliseconds. For asynchronous calls move time yourself.
 //
 // Thread safety: everything may be called from any thread but Tyer's own.
 class TYER_EXPORT engine {
@@ -38,7 +45,10 @@ class TYER_EXPORT engine {
 
   // Moves time, in steps small enough that everything due on the way happens in its order. Returns when all clients have
   // done what was due.
-  void advance(lease_clock::duration by);
+  template <class Rep, class Period>
+  void advance(const std::chrono::duration<Rep, Period>& by) {
+    move(detail::to_wait(by));
+  }
 
   // Requests are taken but not answered until resume(): a partition, seen from the clients.
   void pause();
@@ -51,6 +61,8 @@ class TYER_EXPORT engine {
   void lose_everything();
 
  private:
+  void move(std::chrono::nanoseconds by);
+
   struct state;
   std::shared_ptr<state> state_;
 };

@@ -23,7 +23,8 @@ class client_state {
  public:
   std::shared_ptr<runtime::house> home;
   std::string owner;     // host, pid, label: stored with every hold, for people
-  std::string identity;  // which names these are: the same for all clients of one engine and prefix
+  std::string address;   // scheme, hosts and ports
+  std::string identity;  // which names these are: the same for all clients of one engine and prefix, which comes first
 };
 
 struct access {

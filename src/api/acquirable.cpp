@@ -28,12 +28,12 @@ hold acquirable::try_acquire(failure& why, std::source_location where) const noe
   return acquire_or_tell(*state_, patience::once(), {}, where, why);
 }
 
-hold acquirable::try_acquire_for(std::chrono::nanoseconds at_most, std::stop_token stop,
-                                 std::source_location where) const {
+hold acquirable::acquire_within(std::chrono::nanoseconds at_most, std::stop_token stop,
+                                std::source_location where) const {
   return acquire_or_throw(*state_, patience::within(at_most), std::move(stop), where);
 }
-hold acquirable::try_acquire_for(failure& why, std::chrono::nanoseconds at_most, std::stop_token stop,
-                                 std::source_location where) const noexcept {
+hold acquirable::acquire_within(failure& why, std::chrono::nanoseconds at_most, std::stop_token stop,
+                                std::source_location where) const noexcept {
   return acquire_or_tell(*state_, patience::within(at_most), std::move(stop), where, why);
 }
 

@@ -1,5 +1,6 @@
 #include "api/acquiring.hpp"
 #include "api/observing.hpp"
+#include "core/for_ever.hpp"
 #include "core/name.hpp"
 #include "core/owner.hpp"
 #include "core/token.hpp"
@@ -219,7 +220,7 @@ abilities admin::can() const {
 
 std::string admin::address() const {
   if (!state_) throw error(errc::closed);
-  return state_->identity.substr(0, state_->identity.find(' '));
+  return state_->address;
 }
 
 observation admin::watch(std::string_view name, std::function<void(const std::vector<lock_entry>&)> changed,
@@ -237,7 +238,7 @@ observation admin::watch(std::string_view name, std::function<void(const std::ve
     return [f, all = describe_name(p, tokens)] { (*f)(all); };
   };
   auto s = std::make_shared<detail::observation_state>(state_->home, std::move(look));
-  s->start(std::string{name}, every);
+  s->start(std::string{name}, core::within_for_ever(every));
   return observation{std::move(s)};
 }
 

@@ -1,6 +1,7 @@
 #include "api/access.hpp"
 #include "api/open.hpp"
 #include "core/clock.hpp"
+#include "core/for_ever.hpp"
 #include "core/name.hpp"
 #include "core/owner.hpp"
 #include "core/uri.hpp"
@@ -44,13 +45,14 @@ void check(const client_options& options) {
 namespace detail {
 
 std::shared_ptr<client_state> open_client(runtime::house::parts parts, const client_options& options,
-                                          std::string identity) {
-  parts.bounds.request_timeout = options.request_timeout;
-  parts.bounds.unavailable_after = options.unavailable_after;
+                                          std::string address, std::string identity) {
+  parts.bounds.request_timeout = core::within_for_ever(options.request_timeout);
+  parts.bounds.unavailable_after = core::within_for_ever(options.unavailable_after);
   parts.completions = options.completions;
   parts.log = options.log;
   auto s = std::make_shared<client_state>();
   s->owner = describe_owner(options);
+  s->address = std::move(address);
   s->identity = std::move(identity);
   s->home = runtime::house::open(std::move(parts));
   return s;
@@ -69,11 +71,12 @@ client::client(std::string_view uri, client_options options) {
   auto prefix = address.take("prefix").value_or(protocol.empty() ? "tyer:" : "");  // the names of others are raw
   const engine::environment env{options.prefix.empty() ? std::move(prefix) : options.prefix, parts.ids.get(),
                                 parts.clock.get(), options.request_timeout, options.log};
-  auto identity = address.shown() + ' ' + env.prefix + ' ' + protocol;
+  auto shown = address.shown();
+  auto identity = env.prefix + ' ' + protocol + ' ' + shown;
   auto made = engine::make(std::move(address), env);
   if (made.error) throw error(made.error);
   parts.engine = std::move(made.value);
-  state_ = detail::open_client(std::move(parts), options, std::move(identity));
+  state_ = detail::open_client(std::move(parts), options, std::move(shown), std::move(identity));
 }
 
 client::client(std::shared_ptr<detail::client_state> s) noexcept : state_(std::move(s)) {}
@@ -89,17 +92,17 @@ client::~client() {
   if (state_) close();
 }
 
-bool client::wait_ready(std::chrono::milliseconds at_most) {
-  const failure f = wait_ready(at_most, std::nothrow);
+bool client::ready_within(std::chrono::nanoseconds at_most) {
+  const failure f = ready_within(at_most, std::nothrow);
   if (f.code == errc::unavailable) return false;
   if (f) throw error(f);
   return true;
 }
 
-failure client::wait_ready(std::chrono::milliseconds at_most, std::nothrow_t) noexcept {
+failure client::ready_within(std::chrono::nanoseconds at_most, std::nothrow_t) noexcept {
   if (!state_) return errc::closed;
   if (state_->home->forked()) return errc::forked;
-  return state_->home->wait_ready(at_most);
+  return state_->home->wait_ready(core::within_for_ever(at_most));
 }
 
 std::uint32_t client::ask(std::string_view name, std::string_view reason) {
@@ -120,7 +123,9 @@ std::uint32_t client::ask(failure& why, std::string_view name, std::string_view 
   return 0;
 }
 
-bool client::close(std::chrono::milliseconds at_most) noexcept { return !state_ || state_->home->close(at_most); }
+bool client::close_within(std::chrono::nanoseconds at_most) noexcept {
+  return !state_ || state_->home->close(state_->home->time().really(core::within_for_ever(at_most)));
+}
 
 }  // namespace v1
 }  // namespace tyer

@@ -44,6 +44,12 @@ struct multi_maker {
   }
 };
 
+const runtime::house& home_of(const multi_state& s) { return *s.locks.front()->home; }
+
+void give_back_unused(const multi_state&, multi_hold h) {
+  for (const hold& part : h.parts()) access::state(part)->never_used();
+}
+
 class multi_face : public basic_face<multi_hold> {};
 
 }  // namespace detail
@@ -185,12 +191,12 @@ multi_hold multi_mutex::try_acquire(std::source_location where) const {
 multi_hold multi_mutex::try_acquire(failure& why, std::source_location where) const noexcept {
   return detail::acquire_or_tell(*state_, patience::once(), {}, where, why);
 }
-multi_hold multi_mutex::try_acquire_for(std::chrono::nanoseconds at_most, std::stop_token stop,
-                                        std::source_location where) const {
+multi_hold multi_mutex::acquire_within(std::chrono::nanoseconds at_most, std::stop_token stop,
+                                       std::source_location where) const {
   return detail::acquire_or_throw(*state_, patience::within(at_most), std::move(stop), where);
 }
-multi_hold multi_mutex::try_acquire_for(failure& why, std::chrono::nanoseconds at_most, std::stop_token stop,
-                                        std::source_location where) const noexcept {
+multi_hold multi_mutex::acquire_within(failure& why, std::chrono::nanoseconds at_most, std::stop_token stop,
+                                       std::source_location where) const noexcept {
   return detail::acquire_or_tell(*state_, patience::within(at_most), std::move(stop), where, why);
 }
 

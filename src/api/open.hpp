@@ -10,7 +10,7 @@ inline namespace v1 {
 namespace detail {
 
 std::shared_ptr<client_state> open_client(runtime::house::parts parts, const client_options& options,
-                                          std::string identity);
+                                          std::string address, std::string identity);
 
 }  // namespace detail
 }  // namespace v1

@@ -1,9 +1,10 @@
-#include "api/acquiring.hpp"
+#include "api/std_face.hpp"
 
 #include <tyer/shared_mutex.hpp>
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -21,27 +22,38 @@ class shared_face {
  public:
   enum class side { exclusive, shared };
 
-  bool enter(side s, hold h, clock::time_point limit) {
-    std::unique_lock lock{mutex_};
-    const auto open = [&] { return !writing_ && (s == side::shared || readers_.empty()); };
-    if (limit == clock::time_point::max()) {
-      changed_.wait(lock, open);
-    } else if (!changed_.wait_until(lock, limit, open)) {
-      return false;
+  // The way in on one side, as come_in() takes it.
+  class door {
+   public:
+    door(shared_face& f, side s) : face_(f), side_(s) {}
+
+    bool try_enter(hold& h) {
+      const std::lock_guard lock{face_.mutex_};
+      if (!face_.open_to(side_)) return false;
+      if (side_ == side::shared) {
+        face_.readers_.push_back(std::move(h));
+      } else {
+        face_.writing_ = std::move(h);
+      }
+      return true;
     }
-    if (s == side::shared) {
-      readers_.push_back(std::move(h));
-    } else {
-      writing_ = std::move(h);
+    bool wait_for_opening(clock::time_point limit) {
+      std::unique_lock lock{face_.mutex_};
+      return face_.changed_.wait_until(lock, limit,
+                                       [&, then = face_.left_] { return face_.open_to(side_) || face_.left_ != then; });
     }
-    return true;
-  }
+
+   private:
+    shared_face& face_;
+    side side_;
+  };
 
   void leave(side s) noexcept {
     hold mine;  // given back at the end, when the gate is open for whom it goes to
     {
       const std::lock_guard lock{mutex_};
       mine = s == side::shared ? take_worst_reader() : std::move(writing_);
+      ++left_;
       changed_.notify_all();
     }
   }
@@ -53,6 +65,8 @@ class shared_face {
   }
 
  private:
+  bool open_to(side s) const noexcept { return !writing_ && (s == side::shared || readers_.empty()); }
+
   // As many go as came. Whose hold it is does not matter, but those who stay must have the ones that are good for longest.
   hold take_worst_reader() noexcept {
     const auto worst = std::ranges::min_element(readers_, {}, &hold::remaining);
@@ -64,6 +78,7 @@ class shared_face {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
+  std::uint64_t left_ = 0;  // how many have left so far
   hold writing_;
   std::vector<hold> readers_;
 };
@@ -72,17 +87,15 @@ class shared_face {
 
 namespace {
 
-using detail::clock;
 using detail::shared_face;
 using primitives::patience;
 using side = detail::shared_face::side;
 
 bool enter(shared_face& face, const detail::lock_state& s, side which, const patience& p) {
-  const auto now = clock::now();
-  const bool limited = p.at_most && *p.at_most < clock::time_point::max() - now;
-  const auto limit = !p.waits ? now : limited ? now + *p.at_most : clock::time_point::max();
-  hold h = detail::acquire_or_throw(s, p, {}, s.made_at);
-  return h && face.enter(which, std::move(h), limit);
+  return detail::come_in<hold>(s, p, shared_face::door{face, which});
+}
+bool enter_within(shared_face& face, const detail::lock_state& s, side which, std::chrono::nanoseconds at_most) {
+  return detail::or_not_in_time([&] { return enter(face, s, which, patience::within(at_most)); });
 }
 
 bool convert(const detail::lock_state& to, hold& h, const patience& p, std::stop_token stop, failure& why) noexcept {
@@ -130,11 +143,11 @@ bool shared_mutex::try_upgrade(hold& h) const { return convert(*state_, h, patie
 bool shared_mutex::try_upgrade(failure& why, hold& h) const noexcept {
   return convert(*state_, h, patience::once(), {}, why);
 }
-bool shared_mutex::try_upgrade_for(hold& h, std::chrono::nanoseconds at_most, std::stop_token stop) const {
+bool shared_mutex::upgrade_within(hold& h, std::chrono::nanoseconds at_most, std::stop_token stop) const {
   return convert(*state_, h, patience::within(at_most), std::move(stop));
 }
-bool shared_mutex::try_upgrade_for(failure& why, hold& h, std::chrono::nanoseconds at_most,
-                                   std::stop_token stop) const noexcept {
+bool shared_mutex::upgrade_within(failure& why, hold& h, std::chrono::nanoseconds at_most,
+                                  std::stop_token stop) const noexcept {
   return convert(*state_, h, patience::within(at_most), std::move(stop), why);
 }
 
@@ -148,14 +161,14 @@ void shared_mutex::downgrade(failure& why, hold& h) const noexcept {
 void shared_mutex::lock() { enter(*face_, *state_, side::exclusive, patience::for_ever()); }
 bool shared_mutex::try_lock() { return enter(*face_, *state_, side::exclusive, patience::once()); }
 bool shared_mutex::try_lock_within(std::chrono::nanoseconds at_most) {
-  return enter(*face_, *state_, side::exclusive, patience::within(at_most));
+  return enter_within(*face_, *state_, side::exclusive, at_most);
 }
 void shared_mutex::unlock() noexcept { face_->leave(side::exclusive); }
 
 void shared_mutex::lock_shared() { enter(*face_, *shared_.state_, side::shared, patience::for_ever()); }
 bool shared_mutex::try_lock_shared() { return enter(*face_, *shared_.state_, side::shared, patience::once()); }
 bool shared_mutex::try_lock_shared_within(std::chrono::nanoseconds at_most) {
-  return enter(*face_, *shared_.state_, side::shared, patience::within(at_most));
+  return enter_within(*face_, *shared_.state_, side::shared, at_most);
 }
 void shared_mutex::unlock_shared() noexcept { face_->leave(side::shared); }
 

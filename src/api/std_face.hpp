@@ -1,13 +1,16 @@
 // The local mutex behind the standard face of a lock object.
 //
-// Closed from lock() to unlock(), even if the hold is lost meanwhile: nobody unlocks somebody else's hold. It is passed
-// *after* the lock was acquired, so callers queue where hand-off sees them, and not here; only a try passes it first, to say
-// no without a round trip.
+// Closed from lock() to unlock(), even if the hold is lost meanwhile: nobody unlocks somebody else's hold. Callers queue for
+// the lock itself, where hand-off sees them, and not here: whoever unlocks opens the gate first, so the next owner finds it
+// open. If it does not, the one inside has lost its hold and not left yet. Then the lock goes back at once, unused, so that
+// others may have it, and the caller waits at the gate with nothing in its hands; behind the gate it begins anew. So lock()
+// never returns with a hold that has grown old at the gate.
 #pragma once
 
 #include "api/acquiring.hpp"
 #include "primitives/gate.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -15,44 +18,93 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
+inline const runtime::house& home_of(const lock_state& s) { return *s.home; }
+
+inline void give_back_unused(const lock_state&, hold h) {
+  if (const auto& s = access::state(h)) s->never_used();
+}
+
+// Until when a caller wants to wait, on the clock of the lock's client.
+class deadline {
+ public:
+  deadline(const runtime::house& h, const primitives::patience& p) : home_(h), whole_(p), end_(limit_of(h, p)) {}
+
+  bool over() const { return end_ != lease::time_point::max() && home_.time().now() >= end_; }
+  primitives::patience left() const {
+    return end_ == lease::time_point::max() ? whole_ : primitives::patience::within(end_ - home_.time().now());
+  }
+  // For a thread that sleeps at a gate: now and then it looks whether the client is still there.
+  std::chrono::steady_clock::time_point look_again() const {
+    constexpr lease::duration slice = std::chrono::milliseconds{100};
+    const bool endless = end_ == lease::time_point::max();
+    return std::chrono::steady_clock::now() + (endless ? slice : std::min(slice, end_ - home_.time().now()));
+  }
+
+ private:
+  const runtime::house& home_;
+  primitives::patience whole_;
+  lease::time_point end_;
+};
+
+// A door lets a hold in (try_enter) or says when that may be tried again (wait_for_opening).
+template <class Hold, class Lock, class Door>
+bool come_in(const Lock& s, const primitives::patience& p, Door&& door) {
+  const auto& home = home_of(s);
+  const deadline limit{home, p};
+  for (auto left = p;; left = limit.left()) {
+    Hold h = acquire_or_throw(s, left, {}, s.made_at);
+    if (!h) return false;
+    if (h.valid() && door.try_enter(h)) return true;
+    give_back_unused(s, std::move(h));
+    if (!p.waits) return false;
+    while (!door.wait_for_opening(limit.look_again()) && !limit.over() && !primitives::unusable(home, true)) continue;
+    if (limit.over()) return false;
+  }
+}
+
+// Only here an outage is `false`: std::timed_mutex knows no other answer, and a guard nobody to tell it to.
+template <class TimedTry>
+bool or_not_in_time(TimedTry timed_try) {
+  try {
+    return timed_try();
+  } catch (const error& e) {
+    if (e.code() != errc::unavailable) throw;
+    return false;
+  }
+}
+
 template <class Hold>
 class basic_face {
  public:
   template <class Lock>
   void lock(const Lock& s) {
-    Hold h = acquire_or_throw(s, primitives::patience::for_ever(), {}, s.made_at);
-    gate_.acquire();
-    held_ = std::move(h);
+    come_in<Hold>(s, primitives::patience::for_ever(), door{*this});
   }
 
+  // The gate first, to say no without a round trip.
   template <class Lock>
   bool try_lock(const Lock& s) {
-    if (!gate_.try_acquire()) return false;
+    if (!gate_.try_close()) return false;
     failure why;
     Hold h = acquire_or_tell(s, primitives::patience::once(), {}, s.made_at, why);
-    if (!h) {
-      gate_.release();
-      if (why) throw error(why);
-      return false;
+    if (h.valid()) {
+      held_ = std::move(h);
+      return true;
     }
-    held_ = std::move(h);
-    return true;
+    gate_.open();
+    if (why) throw error(why);
+    return false;
   }
 
   template <class Lock>
   bool try_lock_within(const Lock& s, std::chrono::nanoseconds at_most) {
-    using clock = std::chrono::steady_clock;
-    const auto now = clock::now();
-    const auto limit = at_most < clock::time_point::max() - now ? now + at_most : clock::time_point::max();
-    Hold h = acquire_or_throw(s, primitives::patience::within(at_most), {}, s.made_at);
-    if (!h || !gate_.try_acquire_until(limit)) return false;
-    held_ = std::move(h);
-    return true;
+    const auto p = primitives::patience::within(at_most);
+    return or_not_in_time([&] { return p.waits ? come_in<Hold>(s, p, door{*this}) : try_lock(s); });
   }
 
   void unlock() noexcept {
     Hold mine = std::move(held_);  // given back at the end, when the gate is open for whom it goes to
-    gate_.release();
+    gate_.open();
   }
 
   const Hold& held() const {
@@ -61,6 +113,17 @@ class basic_face {
   }
 
  private:
+  struct door {
+    basic_face& face;
+
+    bool try_enter(Hold& h) {
+      if (!face.gate_.try_close()) return false;
+      face.held_ = std::move(h);
+      return true;
+    }
+    bool wait_for_opening(std::chrono::steady_clock::time_point limit) { return face.gate_.wait_for_opening(limit); }
+  };
+
   primitives::gate gate_;
   Hold held_;  // the owner's, between lock and unlock
 };

@@ -5,7 +5,7 @@
 #include <tyer/export.hpp>
 
 #include <chrono>
-#include <functional>
+#include <memory>
 
 namespace tyer::core {
 
@@ -17,6 +17,21 @@ class TYER_EXPORT clock {
   // True if time passes by itself, so that a thread may sleep until a time. A thread on a clock that stands still waits
   // for a wake-up instead.
   virtual bool flows() const noexcept = 0;
+
+  // For a clock that stands still, and may be moved when everybody waits for it. Of real time nobody has to be told.
+  //
+  // A call of this thread, which may sleep until it is answered. Null: nobody wants to know.
+  class call {
+   public:
+    virtual ~call() = default;
+    virtual void sleeps() noexcept = 0;    // by the caller: its request is on its way
+    virtual void answered() noexcept = 0;  // by anybody, before or after
+  };
+  virtual std::shared_ptr<call> begin_call() const { return nullptr; }
+  // Something will be done then, and nobody else will say so.
+  virtual void due(lease_clock::time_point) const {}
+  // How long a thread may really wait for others where it is willing to wait that long.
+  virtual std::chrono::milliseconds really(std::chrono::milliseconds at_most) const noexcept { return at_most; }
 
   // For people to read, and for nothing else: it may jump.
   virtual std::chrono::system_clock::time_point wall() const noexcept { return std::chrono::system_clock::now(); }

@@ -11,7 +11,6 @@ namespace {
 const char* describe(errc e) noexcept {
   switch (e) {
     case errc::lost: return "the lock was lost";
-    case errc::timed_out: return "the time limit passed";
     case errc::cancelled: return "the call was cancelled";
     case errc::unavailable: return "the engine does not answer; check that it runs and that the URI is right";
     case errc::unknown: return "the request was sent, but its outcome is not known";
@@ -39,7 +38,6 @@ class tyer_category final : public std::error_category {
 
   std::error_condition default_error_condition(int value) const noexcept override {
     switch (static_cast<errc>(value)) {
-      case errc::timed_out: return std::errc::timed_out;
       case errc::cancelled: return std::errc::operation_canceled;
       case errc::unavailable: return std::errc::host_unreachable;
       case errc::unknown: return std::errc::io_error;

@@ -12,8 +12,26 @@ namespace {
 // Filled by the driver, waited for by the caller. Shared: the one who notifies may be the last to look at it.
 template <class T>
 struct slot : runtime::latch {
+  explicit slot(const house& h) : call(h.time().begin_call()) {}
+
   T value;
+  const std::shared_ptr<core::clock::call> call;
 };
+
+template <class T>
+T sleep_until_filled(house& h, const std::shared_ptr<slot<T>>& answer, bool others_serve = false) {
+  if (answer->call) answer->call->sleeps();
+  others_serve ? answer->wait() : h.wait(*answer);
+  return std::move(answer->value);
+}
+
+// From a callback of the desk.
+template <class T>
+void fill(house& h, const std::shared_ptr<slot<T>>& answer, T value) {
+  answer->value = std::move(value);
+  if (answer->call) answer->call->answered();
+  h.open_soon(answer);
+}
 
 // Waits for the answer of something that can be called off. others_serve: nothing is left to do for it here.
 template <class T, class Asked>
@@ -23,25 +41,24 @@ T wait_for(house& h, const std::shared_ptr<slot<T>>& answer, const Asked& asked,
   const auto cancel = [&h, &asked] { h.cancel(asked, errc::cancelled); };
   std::optional<std::stop_callback<decltype(cancel)>> on_stop;
   if (stop.stop_possible()) on_stop.emplace(std::move(stop), cancel);
-  others_serve ? answer->wait() : h.wait(*answer);
-  return std::move(answer->value);
+  return sleep_until_filled(h, answer, others_serve);
 }
 
 // Waits for what the engine says.
 template <class T, class Call>
 told<T> wait_for_engine(house& h, Call call) {
   if (auto f = unusable(h, true)) return {std::move(f), {}};
-  auto answer = std::make_shared<slot<told<T>>>();
+  auto answer = std::make_shared<slot<told<T>>>(h);
   call([answer, &h](engine::outcome<T>&& o) {
+    told<T> what;
     if (auto* f = std::get_if<engine::failure>(&o.result)) {
-      answer->value.error = f->code == errc::closed ? tyer::failure{errc::closed} : runtime::to_public(std::move(*f));
+      what.error = f->code == errc::closed ? tyer::failure{errc::closed} : runtime::to_public(std::move(*f));
     } else {
-      answer->value.value = std::move(std::get<T>(o.result));
+      what.value = std::move(std::get<T>(o.result));
     }
-    h.open_soon(answer);
+    fill(h, answer, std::move(what));
   });
-  h.wait(*answer);
-  return std::move(answer->value);
+  return sleep_until_filled(h, answer);
 }
 
 }  // namespace
@@ -76,11 +93,8 @@ acquired acquire_blocking(house& h, std::shared_ptr<const spec> what, const pati
   if (auto f = unusable(h, true)) return {std::move(f), nullptr};
   if (stop.stop_requested()) return {errc::cancelled, nullptr};
   auto w = make_wish(h, std::move(what), p, where);
-  auto answer = std::make_shared<slot<acquired>>();
-  w->done = [answer, &h](tyer::failure f, hold_ptr held) {
-    answer->value = {std::move(f), std::move(held)};
-    h.open_soon(answer);
-  };
+  auto answer = std::make_shared<slot<acquired>>(h);
+  w->done = [answer, &h](tyer::failure f, hold_ptr held) { fill(h, answer, acquired{std::move(f), std::move(held)}); };
   w->anywhere = true;  // the answer is only put down
   const bool joined = h.want(w, house::then::waits);
   return wait_for(h, answer, w, std::move(stop), joined);
@@ -93,16 +107,11 @@ released release_blocking(house& h, hold_ptr held) {
     h.give_back(std::move(held), {});
     return {errc::would_deadlock, release_outcome::unknown};
   }
-  auto answer = std::make_shared<slot<released>>();
+  auto answer = std::make_shared<slot<released>>(h);
   h.give_back(
-      std::move(held),
-      [answer, &h](tyer::failure f, release_outcome o) {
-        answer->value = {std::move(f), o};
-        h.open_soon(answer);
-      },
+      std::move(held), [answer, &h](tyer::failure f, release_outcome o) { fill(h, answer, released{std::move(f), o}); },
       house::then::waits);
-  h.wait(*answer);
-  return std::move(answer->value);
+  return sleep_until_filled(h, answer);
 }
 
 converted convert_blocking(house& h, hold_ptr held, std::shared_ptr<const spec> to, const patience& p,
@@ -114,11 +123,8 @@ converted convert_blocking(house& h, hold_ptr held, std::shared_ptr<const spec> 
   c->to = std::move(to);
   c->waits = p.waits;
   c->limit = p.waits ? limit_of(h, p) : h.time().now() + h.bounds().request_timeout;
-  auto answer = std::make_shared<slot<converted>>();
-  c->done = [answer, &h](tyer::failure f, bool changed) {
-    answer->value = {std::move(f), changed};
-    h.open_soon(answer);
-  };
+  auto answer = std::make_shared<slot<converted>>(h);
+  c->done = [answer, &h](tyer::failure f, bool changed) { fill(h, answer, converted{std::move(f), changed}); };
   h.convert(c, house::then::waits);
   return wait_for(h, answer, c, std::move(stop));
 }

@@ -1,7 +1,7 @@
-// Closed by one, opened by whoever, passed by one of those who wait: a binary semaphore.
+// Closed by one, opened by whoever. Nobody queues here: one who finds it closed goes, or waits until it has been opened once.
 //
-// Not std::binary_semaphore: libstdc++ asks the kernel to wake somebody at every release, also when nobody sleeps, which is
-// nearly always here.
+// Not a std::mutex, whose owner is a thread; not std::binary_semaphore: libstdc++ asks the kernel to wake somebody at every
+// release, also when nobody sleeps, which is nearly always here.
 //
 // Thread safety: everything may be called from any thread.
 #pragma once
@@ -15,49 +15,57 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdint>
 
 namespace tyer::primitives {
 
 class gate {
  public:
-  bool try_acquire() noexcept {
-    std::uint32_t now = is_open;
-    return state_.compare_exchange_strong(now, closed, std::memory_order_acquire, std::memory_order_relaxed);
+  bool try_close() noexcept {
+    auto now = state_.load(std::memory_order_relaxed);
+    while ((now & closed) == 0) {
+      if (state_.compare_exchange_weak(now, now | closed, std::memory_order_acquire, std::memory_order_relaxed))
+        return true;
+    }
+    return false;
   }
 
-  void acquire() noexcept {
-    if (!try_acquire()) static_cast<void>(sleep(nullptr));
+  void open() noexcept {
+    auto now = state_.load(std::memory_order_relaxed);
+    std::uint32_t next = 0;
+    do {
+      next = (now & ~(closed | awaited)) + one_opening;
+    } while (!state_.compare_exchange_weak(now, next, std::memory_order_release, std::memory_order_relaxed));
+    if ((now & awaited) != 0) futex(FUTEX_WAKE_PRIVATE, INT_MAX, nullptr);
   }
 
-  bool try_acquire_until(std::chrono::steady_clock::time_point limit) noexcept {
-    if (try_acquire()) return true;
+  // True if it is open, or was since the call: it may be closed again by the time that this is known.
+  bool wait_for_opening(std::chrono::steady_clock::time_point limit) noexcept {
+    auto now = state_.load(std::memory_order_acquire);
+    const auto openings = now / one_opening;
     const auto t = std::max<std::int64_t>(0, std::chrono::nanoseconds{limit.time_since_epoch()}.count());
     const timespec until{static_cast<time_t>(t / 1'000'000'000), static_cast<long>(t % 1'000'000'000)};
-    return sleep(&until);
-  }
-
-  void release() noexcept {
-    if (state_.exchange(is_open, std::memory_order_release) == awaited) futex(FUTEX_WAKE_PRIVATE, 1, nullptr);
+    while ((now & closed) != 0 && now / one_opening == openings) {
+      if ((now & awaited) == 0 &&
+          !state_.compare_exchange_weak(now, now | awaited, std::memory_order_acquire, std::memory_order_acquire))
+        continue;
+      const bool in_time = futex(FUTEX_WAIT_BITSET_PRIVATE, now | awaited, &until) == 0 || errno != ETIMEDOUT;
+      now = state_.load(std::memory_order_acquire);
+      if (!in_time) break;
+    }
+    return (now & closed) == 0 || now / one_opening != openings;
   }
 
  private:
-  static constexpr std::uint32_t is_open = 0, closed = 1, awaited = 2;
-
-  // Whoever has slept closes it as `awaited`: others may be asleep still.
-  bool sleep(const timespec* until) noexcept {
-    while (state_.exchange(awaited, std::memory_order_acquire) != is_open) {
-      if (futex(FUTEX_WAIT_BITSET_PRIVATE, awaited, until) != 0 && errno == ETIMEDOUT) return try_acquire();
-    }
-    return true;
-  }
+  static constexpr std::uint32_t closed = 1, awaited = 2, one_opening = 4;  // the rest counts the openings
 
   long futex(int what, std::uint32_t value, const timespec* until) noexcept {
     return ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&state_), what, value, until, nullptr,
                      FUTEX_BITSET_MATCH_ANY);
   }
 
-  std::atomic<std::uint32_t> state_{is_open};
+  std::atomic<std::uint32_t> state_{0};
 };
 
 }  // namespace tyer::primitives

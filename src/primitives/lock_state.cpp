@@ -1,5 +1,6 @@
 #include "primitives/lock_state.hpp"
 
+#include "core/for_ever.hpp"
 #include "core/name.hpp"
 #include "core/token.hpp"
 #include "lease/terms.hpp"
@@ -59,7 +60,7 @@ std::shared_ptr<const spec> make_spec(const house& h, std::string_view name, con
                       : std::chrono::duration_cast<milliseconds>(lease::default_waiter_ttl(options.ttl));
   s->lock_delay = options.lock_delay;
   s->min_hold = options.min_hold;
-  s->max_hold = options.max_hold;
+  s->max_hold = core::within_for_ever(options.max_hold);
   s->handoffs = can.handoffs ? options.local_handoffs : 0;
   s->owner = owner;
   s->note = std::string{options.note};

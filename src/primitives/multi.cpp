@@ -74,7 +74,7 @@ all_acquired one_round(const locks& all, const patience& p, clock::time_point li
 }  // namespace
 
 locks in_order(std::vector<multi_part> parts) {
-  const auto key = [](const multi_part& p) { return std::tie(p.identity, p.lock->what->name); };
+  const auto key = [](const multi_part& p) { return std::tie(p.lock->what->name, p.identity); };
   std::ranges::sort(parts, {}, key);
   const auto twice = std::ranges::unique(parts, {}, key);
   parts.erase(twice.begin(), twice.end());

@@ -13,11 +13,12 @@ namespace tyer::primitives {
 
 // One of them, and what it is called wherever somebody wants it too.
 struct multi_part {
-  std::string identity;  // of the engine
+  std::string identity;  // of the engine: its address as the user wrote it, which others may write in another way
   std::shared_ptr<const detail::lock_state> lock;
 };
 
-// In the order that is the same for everybody, each once.
+// In the order that is the same for everybody, each once. Names first: of one server they are the same for everybody, however
+// its address is written.
 std::vector<std::shared_ptr<const detail::lock_state>> in_order(std::vector<multi_part> parts);
 
 struct all_acquired {

@@ -80,7 +80,9 @@ void desk::want(std::shared_ptr<wish> w) {
     });
     wish_timers_.at(w->limit, w);
   }
-  if (l.standing == nullptr) begin(l);
+  if (l.standing != nullptr) return;
+  l.not_heard({});
+  begin(l);
 }
 
 void desk::place(lane& l, const std::shared_ptr<wish>& w) {
@@ -169,12 +171,20 @@ void desk::cancel(const std::shared_ptr<wish>& w, tyer::failure why) {
   finish(*w, std::move(why), nullptr);
 }
 
+// Running out of time is an answer where others have the lock, be it of this client; where the engine has not said so, it is
+// an outage. One attempt has no time of its own, so it ends here only if the engine is silent.
+tyer::failure desk::at_its_limit(const wish& w) {
+  const lane& l = *w.queued_at;
+  const bool ours = l.standing != nullptr && l.standing->acquiring() == nullptr;
+  if (w.waits && (ours || l.answered)) return {};
+  return l.silence ? l.silence : no_answer_in_time();
+}
+
 // ---- time and events
 
 void desk::on_time(lease::time_point now) {
   while (auto late = wish_timers_.pop_due(now)) {
-    // Running out of time is an answer, not an error; but one attempt has no time of its own.
-    if (const auto w = late->lock()) cancel(w, w->waits ? tyer::failure{} : tyer::failure{errc::unavailable});
+    if (const auto w = late->lock(); w && w->queued_at != nullptr) cancel(w, at_its_limit(*w));
   }
   while (auto who = ticket_timers_.pop_due(now)) {
     ticket* t = find(*who);

@@ -139,6 +139,7 @@ class desk final : public engine::events {
   static bool undecided(const lane& l) noexcept;
   void leave(lane& l, wish& w);
   static void finish(wish& w, tyer::failure f, hold_ptr h);
+  static tyer::failure at_its_limit(const wish& w);
 
   // a ticket that is being acquired
   ticket* find(const core::id& who) noexcept;
@@ -182,6 +183,7 @@ class desk final : public engine::events {
   void confirm_upgrade(ticket& t);
   static bool disproves(ticket& t, const engine::outcome<engine::answer>& o);
   void on_change_time(ticket& t, lease::time_point now);
+  static tyer::failure change_at_its_limit(const ticket& t);
   void send_convert(ticket& t);
   void on_converted(const core::id& who, std::uint64_t serial, engine::outcome<engine::answer>&& o);
   void act(ticket& t, lease::convert::verb v);

@@ -67,8 +67,10 @@ void desk::on_answer(const core::id& who, engine::outcome<engine::answer>&& o) {
   if (auto* f = std::get_if<engine::failure>(&o.result)) {
     const auto kind = f->kind;
     t->last = to_public(std::move(*f));
+    t->home->not_heard(t->last);
     return act(*t, a.on_failure(now, kind));
   }
+  t->home->heard();
   engine::answer& answer = std::get<engine::answer>(o.result);
   if (auto* g = std::get_if<engine::granted>(&answer)) {
     t->part = g->part;

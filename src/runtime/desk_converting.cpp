@@ -34,8 +34,7 @@ void desk::convert(std::shared_ptr<change> c) {
   if (t == nullptr || t->held() == nullptr || c->of->where() != phase::held) return answer(c, errc::lost, false);
   if (t->how == c->to->how && !t->changing) return answer(c, {}, true);
   if (!t->changing) {
-    t->changing =
-        std::make_unique<conversion>(conversion{{t->what->ttl, limits_.request_timeout}, 0, 0, nullptr, nullptr});
+    t->changing = std::make_unique<conversion>(conversion{.machine = {t->what->ttl, limits_.request_timeout}});
   }
   const bool idle = t->changing->machine.where() == convert::state::idle;
   if (!idle && (t->changing->current || t->changing->next)) {
@@ -51,6 +50,8 @@ void desk::begin_change(ticket& t, std::shared_ptr<change> c) {
   if (t.how == c->to->how) return answer(c, {}, true);
   const auto goal = goal_of(c->to->how);
   t.changing->before = t.part;
+  t.changing->answered = false;
+  t.last = {};
   t.changing->current = std::move(c);
   act(t, t.changing->machine.begin(goal, clock_.now()));
 }
@@ -86,10 +87,17 @@ bool desk::disproves(ticket& t, const engine::outcome<engine::answer>& o) {
   return t.in_doubt;
 }
 
+// As for a wish: `false` only if the engine has said that others are in the way.
+tyer::failure desk::change_at_its_limit(const ticket& t) {
+  if (t.changing->answered) return {};
+  return t.last.code == errc::unavailable ? t.last : no_answer_in_time();
+}
+
 void desk::on_change_time(ticket& t, lease::time_point now) {
   const auto who = t.who;
+  const auto why = change_at_its_limit(t);
   for (const auto& c : {t.changing->current, t.changing->next}) {
-    if (c && now >= c->limit) cancel(c, {});
+    if (c && now >= c->limit) cancel(c, why);
   }
   ticket* same = find(who);  // whoever was told may have given it back
   if (same != nullptr && same->changing) act(*same, same->changing->machine.on_time(now));
@@ -117,6 +125,7 @@ void desk::on_converted(const core::id& who, std::uint64_t serial, engine::outco
     const auto kind = f->kind;
     const bool lost = f->code == errc::lost;
     t->last = lost ? tyer::failure{errc::lost} : to_public(std::move(*f));
+    t->changing->answered = false;
     return act(*t, machine.on_failure(now, kind));
   }
   const auto& a = std::get<engine::answer>(o.result);
@@ -128,6 +137,7 @@ void desk::on_converted(const core::id& who, std::uint64_t serial, engine::outco
     t->home->seen = std::max(t->home->seen, g->part);
     return act(*t, machine.on_granted(now, o.sent));
   }
+  t->changing->answered = true;
   const auto* q = std::get_if<engine::queued>(&a);
   const auto v = q != nullptr ? machine.on_queued(now, q->look_again) : machine.on_busy();
   const auto c = t->changing->current;

@@ -1,5 +1,6 @@
 // The desk and a ticket that is held: renewed, handed off, lost.
 #include "runtime/desk.hpp"
+#include "runtime/failures.hpp"
 #include "runtime/hold_state.hpp"
 
 #include <algorithm>
@@ -185,6 +186,7 @@ void desk::on_kept(const std::vector<core::id>& ids, fate as, lease::duration tt
                            : t->acquiring() != nullptr && t->acquiring()->where() == acquire::state::queued;
     if (!stays) continue;
     if (fates == nullptr || i >= fates->size() || (*fates)[i] == fate::unknown) {
+      t->home->not_heard(fates == nullptr ? to_public(std::get<engine::failure>(o.result)) : no_answer_in_time());
       keep_again(*t, as, ttl);  // unknown neither extends nor ends
     } else if (as == fate::holding) {
       on_hold_kept(*t, (*fates)[i], o.sent, ttl);
@@ -204,6 +206,7 @@ void desk::on_hold_kept(ticket& t, fate f, lease::time_point sent, lease::durati
 }
 
 void desk::on_waiter_kept(ticket& t, fate f, lease::time_point sent, lease::duration ttl) {
+  t.home->heard();
   if (f == fate::waiting) keep_after(t, fate::waiting, ttl, sent);
   act(t, t.acquiring()->on_kept(clock_.now(), f));
 }

@@ -24,6 +24,10 @@ inline tyer::failure to_public(engine::failure f) {
   return {code, f.words.empty() && f.code ? f.code.message() : std::move(f.words)};
 }
 
+inline tyer::failure no_answer_in_time() {
+  return {errc::unavailable, "the engine did not answer within the time that the caller gave it"};
+}
+
 inline release_outcome to_public(lease::release::outcome o) noexcept {
   switch (o) {
     case lease::release::outcome::released: return release_outcome::released;

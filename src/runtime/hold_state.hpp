@@ -57,7 +57,9 @@ class hold_state {
   const hold_key& key() const noexcept { return key_; }
 
   // Never given back to others before; never valid after.
-  lease::time_point free_at() const noexcept { return granted_at_ + what_->min_hold; }
+  lease::time_point free_at() const noexcept {
+    return unused_.load(std::memory_order_acquire) ? granted_at_ : granted_at_ + what_->min_hold;
+  }
   lease::time_point ends_at() const noexcept { return ends_at_; }
 
   lease::time_point valid_until() const noexcept {
@@ -91,6 +93,8 @@ class hold_state {
     phase held = phase::held;
     return phase_.compare_exchange_strong(held, how, std::memory_order_acq_rel);
   }
+  // It is given back before its owner could do anything with it: there is nothing that a min_hold would protect.
+  void never_used() noexcept { unused_.store(true, std::memory_order_release); }
   void tell_lost() noexcept { lost_.request_stop(); }
   void tell_revoked() {
     std::unique_lock lock{revocation_};
@@ -114,6 +118,7 @@ class hold_state {
   std::atomic<engine::mode> how_;
   std::atomic<std::int64_t> valid_until_;
   std::atomic<phase> phase_{phase::held};
+  std::atomic<bool> unused_{false};
   std::stop_source lost_;
 
   mutable std::mutex revocation_;

@@ -31,10 +31,11 @@ struct lapsed {
 // A change of mode under way, and the one behind it, which waits until it is settled.
 struct conversion {
   lease::convert machine;
-  std::uint64_t serial = 0;         // of the last request: answers to older ones are not looked at
-  std::uint64_t before = 0;         // the token part that the change must be above
-  std::shared_ptr<change> current;  // null if nobody waits for it: a given-up upgrade is taken back
-  std::shared_ptr<change> next;
+  std::uint64_t serial = 0;              // of the last request: answers to older ones are not looked at
+  std::uint64_t before = 0;              // the token part that the change must be above
+  bool answered = false;                 // the engine has said that others are in the way, and not fallen silent since
+  std::shared_ptr<change> current = {};  // null if nobody waits for it: a given-up upgrade is taken back
+  std::shared_ptr<change> next = {};
 };
 
 struct ticket : lease::kept {
@@ -80,9 +81,17 @@ struct lane {
   std::size_t tries = 0;    // of those in line
   std::size_t tickets = 0;  // that have it as their home, the standing one included
   std::uint64_t seen = 0;   // the largest token part known for the name
+  bool answered = false;    // the last request made for those in line had an answer of the engine's
+  tyer::failure silence;    // if not: the last words there were
   lease::link<lane> idle;   // among those kept for what they have seen
 
   explicit lane(std::shared_ptr<const spec> s) : what(std::move(s)), line(what->handoffs) {}
+
+  void heard() noexcept { answered = true; }
+  void not_heard(tyer::failure why) {
+    answered = false;
+    silence = std::move(why);
+  }
 };
 
 }  // namespace tyer::runtime

@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 
 namespace {
@@ -27,7 +28,7 @@ bool alive(int pid) {
 
 int main(int, char** argv) {
   tyer::client client{argv[1]};
-  client.wait_ready();
+  if (!client.wait_ready()) throw std::runtime_error("the engine does not answer");
   tyer::mutex lock{client, argv[2], {.ttl = std::chrono::seconds{10}}};
   const loss::record& r = loss::open_record(argv[3]);
   std::puts("queued");

@@ -15,7 +15,7 @@ import time
 import unittest
 
 import harness
-from harness import LOST, NOBODY_LISTENS, NOT_ACQUIRED, PATIENCE_S, TYER, UNREACHABLE, USAGE, Engine, eventually
+from harness import FAILED, LOST, NOBODY_LISTENS, NOT_ACQUIRED, PATIENCE_S, TYER, UNREACHABLE, USAGE, Engine, eventually
 from run_lab import Trio, alive, children, comm, send
 from run_shell import CTRL_C, CTRL_D, CTRL_Z, Shell
 
@@ -157,6 +157,18 @@ class WhoGetsTheLock(RunTest):
         self.assertEqual(tyer("run", self.name, "--wait", "700ms", "--", "true").returncode, NOT_ACQUIRED)
         self.assertGreaterEqual(time.monotonic() - begin, 0.7)
 
+    def test_an_engine_that_falls_silent_meanwhile_is_121_and_no_lock_that_others_have(self):
+        self.hold("--ttl", "60s")
+        child = self.start("run", self.name, "--wait", "8s", "--", "echo", "started")
+        eventually(lambda: b"1 waiting" in tyer("show", self.name).stdout, what="one that waits")
+        server.do("pause")
+        try:
+            out, said = child.communicate(timeout=PATIENCE_S)
+        finally:
+            server.do("resume")
+        self.assertEqual((child.returncode, out), (UNREACHABLE, ""))
+        self.assertNotIn("was not free", said)
+
     def test_when_the_command_ends_the_next_has_the_lock_at_once(self):
         first = self.hold("--ttl", "60s", script="echo held; exec cat < " + self._gate())
         second = self.start("run", self.name, "--", "echo", "mine")
@@ -294,6 +306,32 @@ class TheEnd(RunTest):
             raw.recv(64)
         self.assertEqual(child.wait(PATIENCE_S), LOST)
         self.assertIn(self.name, child.stderr.read())
+
+
+NO_PROC = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+
+
+@unittest.skipIf(subprocess.run([*NO_PROC, "true"], capture_output=True).returncode, "/proc cannot be taken away here")
+class WithoutProc(RunTest):
+    """Only /proc tells what came from the command and has left its process group since."""
+
+    def tyer(self, *words: str) -> subprocess.CompletedProcess:
+        return subprocess.run([*NO_PROC, TYER, *words], stdin=subprocess.DEVNULL, capture_output=True, env=environment(),
+                              timeout=60, start_new_session=True)
+
+    def test_a_grandchild_outlived_the_lock_in_silence(self):
+        for verb in ("run", "try", "elect"):
+            with self.subTest(verb):
+                done = self.tyer(verb, self.name, "--", "echo", "started")
+                self.assertEqual((done.returncode, done.stdout), (FAILED, b""))
+                self.assertIn(b"/proc", done.stderr)
+                self.assertIn(b"--without-proc", done.stderr)
+                self.assertTrue(self.is_free())
+
+    def test_who_knows_that_nothing_leaves_may_run_it(self):
+        done = self.tyer("run", self.name, "--without-proc", "--", "sh", "-c", "sleep 1000 & echo started; exit 3")
+        self.assertEqual((done.returncode, done.stdout), (3, b"started\n"))
+        self.assertEqual(done.stderr, b"")
 
 
 class Json(RunTest):

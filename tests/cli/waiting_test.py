@@ -21,7 +21,8 @@ class Waiting(unittest.TestCase):
     def setUpClass(cls):
         stack = contextlib.ExitStack()
         cls.addClassCleanup(stack.close)
-        cls.url = stack.enter_context(Engine(os.environ.get("TYER_KIND", "redis"))).url
+        cls.engine = stack.enter_context(Engine(os.environ.get("TYER_KIND", "redis")))
+        cls.url = cls.engine.url
 
     def setUp(self):
         self.name = harness.fresh_name()
@@ -46,6 +47,16 @@ class Waiting(unittest.TestCase):
         told = tyer_json(self.url, "wait", self.name, "--timeout", "300ms", code=harness.NOT_ACQUIRED)
         self.assertFalse(told["free"])
         self.assertGreaterEqual(told["waited_ms"], 300)
+
+    def test_an_engine_that_falls_silent_meanwhile_is_no_lock_that_is_held(self):
+        self.hold()
+        with Terminal(self.url, "wait", self.name, "--timeout", "3s") as terminal:
+            terminal.await_text(f"waiting for {self.name} to be free, held by")
+            self.engine.do("pause")
+            try:
+                self.assertEqual(terminal.end(), harness.UNREACHABLE)
+            finally:
+                self.engine.do("resume")
 
     def test_a_person_is_told_what_is_waited_for_and_then_it_is_free(self):
         holder = self.hold()

@@ -35,7 +35,7 @@ class TYER_EXPORT pending_acquire {
 
 struct acquire_terms {
   bool waits = true;                                     // false: one attempt
-  std::optional<std::chrono::nanoseconds> at_most = {};  // an empty hold then
+  std::optional<std::chrono::nanoseconds> at_most = {};  // an empty hold then, or errc::unavailable
   std::source_location where = std::source_location::current();
 };
 

@@ -104,7 +104,7 @@ void frame::fail(const op& o, failure f) {
 
 bool frame::too_late(const op& o) {
   if (environment_.clock->now() < o->not_after) return false;
-  fail(o, no(why::not_sent, errc::timed_out, "it would have been executed after its not_after"));
+  fail(o, no(why::not_sent, errc::unavailable, "it would have been executed after its not_after"));
   return true;
 }
 

@@ -136,11 +136,12 @@ resource* catalogue::find(std::string_view name, time_point now) {
 }
 
 void catalogue::sweep(time_point now) {
-  if (names_.empty()) return;
-  auto at = names_.upper_bound(swept_);
-  if (at == names_.end()) at = names_.begin();
-  swept_ = at->first;
-  if (at->second.forgotten_at() <= now) names_.erase(at);
+  for (int looks = 0; looks < 2 && !names_.empty(); ++looks) {
+    auto at = names_.upper_bound(swept_);
+    if (at == names_.end()) at = names_.begin();
+    swept_ = at->first;
+    if (at->second.forgotten_at() <= now) names_.erase(at);
+  }
 }
 
 }  // namespace tyer::memory

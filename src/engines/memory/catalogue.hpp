@@ -1,7 +1,8 @@
 // Every resource by its name. Like a resource a plain value: no clock, no lock, no I/O.
 //
-// A name costs memory from its first grant until the floor of its tokens is forgotten. Nobody needs to touch it for
-// that: every operation also looks at one other name, in turn, and drops it when its time has come.
+// A name costs memory from its first grant until the floor of its tokens is forgotten: for a day, or on a steady clock no
+// longer than somebody holds it, waits for it or haunts it. Nobody needs to touch it for that: every operation also looks at
+// two other names, in turn, and drops those whose time has come, so that more go than come.
 #pragma once
 
 #include "engines/memory/resource.hpp"

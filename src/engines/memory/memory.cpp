@@ -81,15 +81,17 @@ void memory_engine::submit(std::string name, reply<T> r, F work) {
     inbox_->put([c](events*) { c->fail(no(why::not_sent, errc::closed, "the engine was closed")); });
     return;
   }
-  store_->submit(std::move(name), [c, box = inbox_, work = std::move(work)](const store::visit& v) mutable {
-    box->put([c, answer = result<T>{work(v)}](events*) mutable { c->answer(std::move(answer)); });
-  });
+  const bool done =
+      store_->submit(std::move(name), [c, box = inbox_, work = std::move(work)](const store::visit& v) mutable {
+        box->put([c, answer = result<T>{work(v)}](events*) mutable { c->answer(std::move(answer)); });
+      });
+  if (!done) environment_.clock->due(due(*c));
 }
 
 void memory_engine::acquire(const request& r, reply<answer> on_answer) {
   submit(full(r.what.name), std::move(on_answer),
          [r = request{r}, owner = std::string{r.owner}](const store::visit& v) mutable -> result<answer> {
-           if (v.age >= r.not_after) return no(why::not_sent, errc::timed_out, too_late);
+           if (v.age >= r.not_after) return no(why::not_sent, errc::unavailable, too_late);
            r.what.name = v.name;
            r.owner = owner;
            return v.names.acquire(v.name, r, v.now, v.out);
@@ -117,7 +119,7 @@ void memory_engine::release(const target& t, bool clean, reply<fate> on_answer) 
 
 void memory_engine::convert(const target& t, mode to, milliseconds not_after, reply<answer> on_answer) {
   submit(full(t.name), std::move(on_answer), [who = t.who, to, not_after](const store::visit& v) -> result<answer> {
-    if (v.age >= not_after) return no(why::not_sent, errc::timed_out, too_late);
+    if (v.age >= not_after) return no(why::not_sent, errc::unavailable, too_late);
     return v.names.convert(v.name, who, to, v.now, v.out);
   });
 }

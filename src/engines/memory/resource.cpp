@@ -274,7 +274,10 @@ time_point resource::forgotten_at() const noexcept {
   auto last = used_;
   for (const hold& h : holds_) last = std::max(last, usable_after(h));
   for (const waiter& w : queue_) last = std::max(last, w.expires);
-  return limits_.tombstone_ttl == milliseconds::max() ? time_point::max() : last + limits_.tombstone_ttl;
+  if (limits_.tombstone_ttl == milliseconds::max()) return time_point::max();
+  const auto at_last = last + limits_.tombstone_ttl;
+  if (!limits_.steady || last_part_ >= micros(at_last)) return at_last;
+  return std::max(last, time_point{std::chrono::microseconds{last_part_ + 1}});
 }
 
 // --- changes ---

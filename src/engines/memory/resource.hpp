@@ -64,6 +64,9 @@ struct limits {
   std::uint32_t capacity = 65'536;  // permits are numbered, one by one
   milliseconds ttl{std::chrono::hours{24 * 366}};
   milliseconds tombstone_ttl{std::chrono::hours{24}};  // how long the floor of tokens outlives the last use
+
+  // The clock never goes back. Then the floor need not be kept once the clock is past it: tokens count its microseconds.
+  bool steady = false;
 };
 
 class resource {

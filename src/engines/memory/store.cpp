@@ -6,10 +6,19 @@
 
 namespace tyer::memory {
 
-store::store(const core::clock& clock, lease_clock::duration ahead, const limits& l)
-    : clock_(clock), ahead_(ahead), catalogue_(l), server_id_(core::to_hex(ids_.next())) {}
+namespace {
 
-void store::submit(std::string name, work w) {
+limits on_a_steady_clock(limits l) {
+  l.steady = true;
+  return l;
+}
+
+}  // namespace
+
+store::store(const core::clock& clock, lease_clock::duration ahead, const limits& l)
+    : clock_(clock), ahead_(ahead), catalogue_(on_a_steady_clock(l)), server_id_(core::to_hex(ids_.next())) {}
+
+bool store::submit(std::string name, work w) {
   const std::lock_guard lock{mutex_};
   parked p{std::move(name), std::move(w), now()};
   if (paused_) {
@@ -17,6 +26,7 @@ void store::submit(std::string name, work w) {
   } else {
     perform(p);
   }
+  return !paused_;
 }
 
 void store::join(std::uint64_t nonce, std::shared_ptr<inbox> box) {

@@ -41,8 +41,8 @@ class store {
   };
   using work = core::function<void(const visit&)>;
 
-  // Does the work on this name now or, while paused, on resume(), and tells whoever must be told.
-  void submit(std::string name, work);
+  // Does the work on this name now or, while paused, on resume(), and tells whoever must be told. False: it is paused.
+  bool submit(std::string name, work);
 
   void join(std::uint64_t nonce, std::shared_ptr<inbox>);  // and is told up() at once
   void leave(const inbox&);

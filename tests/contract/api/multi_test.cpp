@@ -238,6 +238,33 @@ TEST_F(multi, clients_of_one_engine_are_one_place) {
   EXPECT_TRUE(m.try_acquire());
 }
 
+// One took x and waited for y, the other took y and waited for x: the address came first, and a server has several.
+TEST_F(multi, two_addresses_of_one_server_made_two_wait_for_each_other) {
+  const std::string by_number = "127.0.0.1";
+  auto uri = engine_uri();
+  if (uri.find(by_number) == std::string::npos) GTEST_SKIP() << "this engine has one address";
+  for (auto at = uri.find(by_number); at != std::string::npos; at = uri.find(by_number)) {
+    uri.replace(at, by_number.size(), "localhost");
+  }
+  tyer::client c{uri}, d{uri};
+  ASSERT_TRUE(c.wait_ready(patience) && d.wait_ready(patience));
+  using part = tyer::multi_mutex::part;
+  tyer::multi_mutex one{std::vector<part>{{a, x}, {c, y}}, options}, other{std::vector<part>{{b, y}, {d, x}}, options};
+  std::stop_source enough;
+  std::atomic<int> turns{0};
+  const auto work = [&](const tyer::multi_mutex& m) {
+    tyer::failure why;
+    for (int i = 0; i < 50 && !why; ++i) {
+      if (const auto h = m.acquire(why, enough.get_token())) ++turns;
+    }
+  };
+  auto forth = in_background([&] { work(one); });
+  auto back = in_background([&] { work(other); });
+  const bool all = eventually([&] { return turns == 100; });
+  enough.request_stop();
+  EXPECT_TRUE(all) << turns << " of 100";
+}
+
 TEST_F(multi, ends_when_any_of_its_clients_is_closed) {
   tyer::multi_mutex m{{{a, x}, {b, y}}, options};
   auto h = m.acquire();

@@ -38,9 +38,9 @@ class journal {
            .outcome = static_cast<std::uint8_t>(how)});
   }
 
-  // Without a failure it was contention, or the time limit.
+  // Without a failure it was contention.
   void missed(const tyer::failure& why) {
-    if (!why || why.code == tyer::errc::timed_out) return missed(miss::empty);
+    if (!why) return missed(miss::empty);
     missed(why.code == tyer::errc::cancelled ? miss::cancelled : miss::failed, why.code.value());
   }
 

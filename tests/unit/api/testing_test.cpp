@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <optional>
+#include <thread>
+#include <vector>
 
 namespace tyer::testing_api {
 namespace {
@@ -108,6 +111,69 @@ TEST_F(testing_engine, a_wait_ends_when_time_is_moved_past_its_limit) {
   engine.advance(1s);
   ASSERT_TRUE(waiting.is_there());
   EXPECT_FALSE(waiting.get().got);
+}
+
+// Each of these once waited for ever, or a real second: time stood still, and the only thread waited for it.
+TEST_F(testing_engine, a_timed_wait_of_the_only_thread_ends) {
+  const hold h = mine.acquire();
+  const auto before = engine.now();
+  const auto really = std::chrono::steady_clock::now();
+  EXPECT_FALSE(theirs.try_acquire_for(10min));
+  EXPECT_EQ(engine.now() - before, 10min);
+  EXPECT_TRUE(h.valid());
+  EXPECT_LT(std::chrono::steady_clock::now() - really, 20s);
+}
+
+TEST_F(testing_engine, the_only_thread_gets_what_expires) {
+  std::optional<client> c{engine.connect()};
+  hold h = mutex{*c, "x", {.ttl = 10s, .max_hold = 1min}}.acquire();
+  EXPECT_TRUE(theirs.acquire().valid());
+  EXPECT_TRUE(h.lost().stop_requested());
+}
+
+TEST_F(testing_engine, calls_of_the_only_thread_on_a_paused_engine_end) {
+  hold h = mine.acquire();
+  const auto really = std::chrono::steady_clock::now();
+  engine.pause();
+  failure why;
+  EXPECT_FALSE(theirs.try_acquire(why));
+  EXPECT_EQ(why.code, errc::unavailable);
+  EXPECT_FALSE(theirs.acquire(why));
+  EXPECT_EQ(why.code, errc::unavailable);
+  EXPECT_EQ(h.release(), release_outcome::already_gone);  // meanwhile it was lost
+  a.close();
+  EXPECT_LT(std::chrono::steady_clock::now() - really, 900ms) << "a pause costs no real second";
+}
+
+TEST_F(testing_engine, while_one_thread_is_awake_time_stands_still) {
+  const hold h = mine.acquire();
+  const auto before = engine.now();
+  auto waiting = std::async(std::launch::async, [&] { return theirs.try_acquire_for(5s); });
+  while (admin{a}.show("x").size() < 2) std::this_thread::yield();
+  for (const auto until = std::chrono::steady_clock::now() + 500ms; std::chrono::steady_clock::now() < until;) continue;
+  EXPECT_EQ(engine.now(), before);
+  EXPECT_EQ(waiting.wait_for(0s), std::future_status::timeout);
+  engine.advance(6s);
+  EXPECT_FALSE(within_reason(std::move(waiting)));
+}
+
+TEST_F(testing_engine, a_thread_that_joins_another_one_is_not_awake) {
+  const hold h = mine.acquire();
+  hold got;
+  std::thread{[&] { got = theirs.try_acquire_for(5s); }}.join();
+  EXPECT_FALSE(got);
+}
+
+TEST_F(testing_engine, all_threads_of_a_test_may_wait) {
+  const hold h = mine.acquire();
+  std::vector<std::thread> all;
+  std::atomic<int> empty{0};
+  for (int i = 1; i <= 4; ++i) {
+    all.emplace_back([&, i] { empty += theirs.try_acquire_for(i * 10s) ? 0 : 1; });
+  }
+  EXPECT_FALSE(theirs.try_acquire_for(1min));
+  for (auto& t : all) t.join();
+  EXPECT_EQ(empty, 4);
 }
 
 TEST_F(testing_engine, clients_may_come_and_go) {

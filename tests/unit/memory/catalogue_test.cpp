@@ -110,6 +110,57 @@ TEST_F(catalogue_test, loses_a_hold_wherever_it_is) {
   EXPECT_EQ(it.keep("a", number(1), fate::holding, 1s, now, told), fate::holding);
 }
 
+class catalogue_on_a_steady_clock : public catalogue_test {
+ protected:
+  catalogue_on_a_steady_clock() { it = catalogue{{.steady = true}}; }
+
+  std::uint64_t part_of(const result<answer>& r) { return std::get<engine::granted>(std::get<answer>(r)).part; }
+  std::size_t kept() const { return it.count(time_point{}).names; }  // as seen from long ago, none is forgotten yet
+};
+
+TEST_F(catalogue_on_a_steady_clock, names_that_nobody_wants_any_more_piled_up_for_a_day) {
+  for (int i = 0; i < 10'000; ++i) {
+    const auto name = "order/" + std::to_string(i);
+    acquire(name, 1);
+    now += 1ms;
+    it.release(name, number(1), true, now, told);
+  }
+  EXPECT_LT(kept(), 10u);
+}
+
+TEST_F(catalogue_on_a_steady_clock, tokens_grow_though_their_floor_was_forgotten) {
+  std::uint64_t last = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    const auto part = part_of(acquire("a", 1));
+    EXPECT_GT(part, last);
+    last = part;
+    it.release("a", number(1), true, now, told);
+    acquire("b", 2);  // so that others are looked at
+    now += std::chrono::microseconds{i % 3 / 2};
+  }
+}
+
+TEST_F(catalogue_on_a_steady_clock, a_floor_that_is_ahead_of_the_clock_is_kept) {
+  acquire("a", 1);
+  const auto far = std::uint64_t{1'003'000'000};  // the clock is there in three seconds
+  EXPECT_EQ(it.lift("a", number(1), far, now, told), fate::holding);
+  it.release("a", number(1), true, now, told);
+  now += 2s;
+  for (int i = 0; i < 10; ++i) acquire("b", 2);
+  EXPECT_EQ(part_of(acquire("a", 3)), far + 1);
+}
+
+TEST_F(catalogue_on_a_steady_clock, holds_waiters_and_ghosts_are_kept_for_as_long_as_they_are) {
+  const request delayed{.what = {number(1), "a"}, .ttl = 10s, .waiter_ttl = 2s, .lock_delay = 1h, .not_after = 1s};
+  it.acquire("a", delayed, now, told);
+  now += 30min;  // expired, and a ghost since
+  for (int i = 0; i < 10; ++i) acquire("b", 2);
+  EXPECT_TRUE(std::holds_alternative<engine::queued>(std::get<answer>(acquire("a", 3))));
+  now += 2h;
+  for (int i = 0; i < 10; ++i) acquire("b", 2);
+  EXPECT_EQ(kept(), 1u);
+}
+
 }  // namespace
 
 }  // namespace tyer::memory

@@ -1,0 +1,25 @@
+// What a call of <tyer/asio.hpp> gives must not be dropped: without an initiation nothing happens at all.
+#include <tyer/asio.hpp>
+#include <tyer/tyer.hpp>
+
+#include <boost/asio/detached.hpp>
+
+#include <utility>
+
+using namespace std::chrono_literals;
+
+void misused(tyer::mutex& m, tyer::hold& h) {
+  tyer::async_acquire(m);              // misuse
+  tyer::async_try_acquire(m);          // misuse
+  tyer::async_try_acquire_for(m, 5s);  // misuse
+  tyer::async_release(h);              // misuse
+  tyer::async_release(std::move(h));   // misuse
+}
+
+void used(tyer::mutex& m, tyer::hold& h) {
+  tyer::async_acquire(m, [](tyer::failure, tyer::hold) {});
+  tyer::async_try_acquire_for(m, 5s, boost::asio::detached);
+  tyer::async_release(h, boost::asio::detached);
+  auto later = tyer::async_acquire(m);
+  static_cast<void>(later);
+}

@@ -1,0 +1,135 @@
+// "For ever" as the longest duration there is, and all that is longer or shorter than anything: nothing overflows.
+#include "unit/api/later.hpp"
+
+#include <tyer/detail/to_wait.hpp>
+#include <tyer/testing.hpp>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace tyer::testing_api {
+namespace {
+
+using detail::to_wait;
+using std::chrono::duration;
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+TEST(to_wait, knows_every_duration) {
+  EXPECT_EQ(to_wait(5s), 5s);
+  EXPECT_EQ(to_wait(duration<double>{0.5}), 500ms);
+  EXPECT_EQ(to_wait(duration<double, std::pico>{1}), 1ns);  // rounded up: never earlier
+  for (const auto longest :
+       {to_wait(nanoseconds::max()), to_wait(milliseconds::max()), to_wait(seconds::max()), to_wait(hours::max()),
+        to_wait(duration<double>{1e300}), to_wait(duration<double>{std::numeric_limits<double>::infinity()})}) {
+    EXPECT_EQ(longest, nanoseconds::max());
+  }
+  for (const auto none :
+       {to_wait(0s), to_wait(-1ns), to_wait(nanoseconds::min()), to_wait(seconds::min()), to_wait(hours::min()),
+        to_wait(duration<double>{-1e300}), to_wait(duration<double>{std::numeric_limits<double>::quiet_NaN()})}) {
+    EXPECT_EQ(none, 0ns);
+  }
+}
+
+TEST(to_wait, knows_every_time) {
+  using hourly = std::chrono::time_point<std::chrono::system_clock, hours>;
+  EXPECT_EQ(to_wait(steady_clock::time_point::max()), nanoseconds::max());
+  EXPECT_EQ(to_wait(hourly::max()), nanoseconds::max());
+  EXPECT_EQ(to_wait(steady_clock::time_point::min()), 0ns);
+  EXPECT_EQ(to_wait(hourly::min()), 0ns);
+  EXPECT_EQ(to_wait(steady_clock::now() - 1ns), 0ns);
+  EXPECT_GT(to_wait(steady_clock::now() + 1h), 59min);
+  EXPECT_LE(to_wait(std::chrono::system_clock::now() + 1h), 1h);
+}
+
+class durations_on_hand_time : public ::testing::Test {
+ protected:
+  testing::engine engine;
+  client a = engine.connect(), b = engine.connect();
+};
+
+TEST_F(durations_on_hand_time, the_longest_limit_is_no_limit) {
+  mutex m{a, "x"};
+  EXPECT_TRUE(m.try_lock_for(nanoseconds::max()));
+  m.unlock();
+  EXPECT_TRUE(m.try_lock_for(hours::max()));
+  m.unlock();
+  EXPECT_TRUE(m.try_lock_for(duration<double>{1e300}));
+  m.unlock();
+  EXPECT_TRUE(m.try_lock_until(steady_clock::time_point::max()));
+  m.unlock();
+  EXPECT_TRUE(m.try_lock_until(steady_clock::time_point::min()));  // one attempt
+  m.unlock();
+}
+
+TEST_F(durations_on_hand_time, a_wait_for_ever_returned_at_once) {
+  mutex mine{a, "x"}, theirs{b, "x", {.ttl = 10s}};
+  hold h = theirs.acquire();
+  std::stop_source stop;
+  auto waiting = std::async(std::launch::async, [&] {
+    failure why;
+    EXPECT_FALSE(mine.try_acquire_for(why, seconds::max(), stop.get_token()));
+    return why.code;
+  });
+  while (admin{b}.show("x").size() < 2) std::this_thread::yield();
+  engine.advance(10min);
+  EXPECT_EQ(waiting.wait_for(0s), std::future_status::timeout);
+  stop.request_stop();
+  EXPECT_EQ(within_reason(std::move(waiting)), errc::cancelled);
+}
+
+TEST_F(durations_on_hand_time, the_longest_max_hold_lost_the_hold_at_once) {
+  for (const auto longest : {milliseconds::max(), milliseconds::max() - 1ms, milliseconds{hours{24 * 365 * 292}}}) {
+    mutex m{a, "x", {.ttl = 10s, .max_hold = longest}};
+    hold h = m.acquire();
+    engine.advance(1h);
+    EXPECT_TRUE(h.valid());
+  }
+}
+
+TEST_F(durations_on_hand_time, the_longest_unavailable_after_gave_up_at_once) {
+  client c = engine.connect({.unavailable_after = milliseconds::max()});
+  mutex m{c, "x"};
+  engine.pause();
+  auto waiting = acquire_later(m);
+  engine.advance(1h);
+  EXPECT_FALSE(waiting.is_there());
+  engine.resume();
+  engine.advance(1min);
+  EXPECT_TRUE(waiting.get().got.valid());
+}
+
+TEST_F(durations_on_hand_time, a_client_can_be_waited_for_and_closed_for_ever) {
+  EXPECT_TRUE(a.wait_ready(hours::max()));
+  EXPECT_TRUE(a.wait_ready(nanoseconds::max()));
+  EXPECT_TRUE(a.wait_ready(seconds::min()));
+  EXPECT_FALSE(a.wait_ready(milliseconds::max(), std::nothrow));
+  hold h = mutex{a, "x"}.acquire();
+  EXPECT_TRUE(a.close(hours::max()));
+  EXPECT_TRUE(h.lost().stop_requested());
+}
+
+TEST_F(durations_on_hand_time, a_watch_may_look_as_seldom_as_it_likes) {
+  std::atomic<int> told{0};
+  const observation o = admin{a}.watch("x", [&](const auto&) { ++told; }, milliseconds::max());
+  mutex m{b, "x"};
+  hold h = m.acquire();
+  engine.advance(1s);
+  EXPECT_GE(told.load(), 1);
+}
+
+TEST_F(durations_on_hand_time, several_locks_and_upgrades_too) {
+  multi_mutex both{a, {"x", "y"}};
+  EXPECT_TRUE(both.try_acquire_for(hours::max()));
+  EXPECT_TRUE(both.try_acquire_for(duration<double>{1.5}));
+  shared_mutex m{a, "z"};
+  hold h = m.shared().acquire();
+  EXPECT_TRUE(m.try_upgrade_for(h, hours::max()));
+}
+
+}  // namespace
+}  // namespace tyer::testing_api
