@@ -1,5 +1,5 @@
 # Precompiled headers: a third of what compiling costs is reading the same headers again. Of others only (the standard library,
-# GoogleTest, CLI11), so that the walls between rooms stand. TYER_PCH is on where everything is compiled at once (release,
+# GoogleTest), so that the walls between rooms stand. TYER_PCH is on where everything is compiled at once (release,
 # asan, tsan). It is off in dev and in packages, where a file that forgot an #include is seen.
 option(TYER_PCH "Compile with precompiled headers of other projects" OFF)
 
@@ -21,10 +21,7 @@ function(tyer_pch_from target holder)
   tyer_pch_cached(${target})
 endfunction()
 
-# ccache takes part only if the compiler names the precompiled header in what it preprocesses. GCC 12 forgets of some functions
-# in it that they are the system's, and then warns of ghosts in std::string; builds without precompiled headers have these
-# warnings on.
+# ccache takes part only if the compiler names the precompiled header in what it preprocesses.
 function(tyer_pch_cached target)
-  target_compile_options(${target} PRIVATE
-                         "$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess;-Wno-stringop-overflow;-Wno-stringop-overread>")
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 endfunction()

@@ -35,7 +35,7 @@ std::array<row, 11> rows() {
 
 tyer::failure unknown_scheme(std::string_view scheme) {
   std::string words = "there is no engine for " + std::string{scheme} + "://; known are";
-  for (const row& r : rows()) words += " " + std::string{r.scheme} + "://";
+  for (const row& r : rows()) words.append(" ").append(r.scheme).append("://");
   return {errc::no_engine, std::move(words)};
 }
 

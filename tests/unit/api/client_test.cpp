@@ -28,7 +28,7 @@ TEST(client, closing_while_the_engine_is_away_answers_everybody) {
   const auto before = std::chrono::steady_clock::now();
   while (!under_way) std::this_thread::yield();
   c.reset();
-  EXPECT_LT(std::chrono::steady_clock::now() - before, 1500ms);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 3s);  // a second, on a busy machine
   EXPECT_EQ(waiting.get().why.code, errc::closed);
   EXPECT_TRUE(h.lost().stop_requested());
   EXPECT_NE(within_reason(std::move(outcome)), release_outcome::released);
