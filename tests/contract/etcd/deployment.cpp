@@ -25,7 +25,9 @@ deployment::deployment() {
   if (id == nullptr) throw std::runtime_error("run me with tools/engines run etcd3");
   id_ = id;
   const auto all = engine_uri();
+  const auto hosts = std::string{"etcd://"}.size();
   if (const auto at = all.find('?'); at != all.npos) query_ = all.substr(at);
+  if (const auto at = all.find('@'); at != all.npos) login_ = all.substr(hosts, at + 1 - hosts);
 }
 
 std::string deployment::tell(const std::string& command, const std::string& words) const {
@@ -54,7 +56,7 @@ member deployment::with_role(const std::string& role) const {
 }
 
 std::string deployment::uri(const std::vector<std::string>& ports) const {
-  std::string text = "etcd://";
+  std::string text = "etcd://" + login_;
   for (const auto& port : ports) text += (&port == ports.data() ? "127.0.0.1:" : ",127.0.0.1:") + port;
   return text + query_;
 }

@@ -28,7 +28,7 @@ class deployment {
  private:
   std::string uri(const std::vector<std::string>& ports) const;
 
-  std::string id_, query_;
+  std::string id_, login_, query_;
 };
 
 // Runs a program, and gives back what it said. Throws if it failed.
