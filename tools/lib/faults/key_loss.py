@@ -62,13 +62,23 @@ class KeyLoss(Servers):
             self.until(lambda: lost or self._one(dice, first, letter, lost), f"no name has a key {letter or 'of state'}")
             time.sleep(dice.uniform(0.1, 0.5))
 
+    def _take_away(self, node: str, key: str) -> int | None:
+        """What the state said, -1 if there was no key; None if the server has just been replaced. Not to be asked twice: if
+        the connection ends, it may have been done, and whoever held may be forgotten."""
+        try:
+            with self.connect_to(self.ports[node]) as connection:
+                return connection.ask("EVAL", _TAKE_AWAY, "1", key)
+        except resp.ReplyError:
+            return None
+        except OSError:
+            return _HELD
+
     def _one(self, dice: random.Random, first: int, letter: str, lost: list[int]) -> bool:
         for number in dice.sample(range(first, names.COUNT), names.COUNT - first):
             node, new_from = self.keeper_of(number), now_ns()
-            try:
-                flags = self.ask_node(node, "EVAL", _TAKE_AWAY, "1", names.key(number) + letter)
-            except resp.ReplyError:
-                return False  # it has been replaced a moment ago
+            flags = self._take_away(node, names.key(number) + letter)
+            if flags is None:
+                return False
             if flags < 0:
                 continue
             held = letter == "h" or (letter == "" and (flags & _HELD or flags & _MANY))

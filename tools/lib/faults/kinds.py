@@ -10,6 +10,8 @@ import random
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from faults.history import Op, now_ns
+
 if TYPE_CHECKING:
     from faults.lab import Lab
 
@@ -180,8 +182,14 @@ class SlowNetwork(Regular):
 
     def do(self, lab: Lab, dice: random.Random) -> str:
         ms, jitter_ms = dice.randint(1, 20), dice.randint(0, 40)
+        begin = now_ns()
         lab.proxy.order(f"delay {ms} {jitter_ms}")
-        lab.timeline.undo_after(dice.uniform(0.5, 1.5), lambda: lab.proxy.order("delay 0"))
+
+        def over() -> None:
+            lab.proxy.order("delay 0")
+            lab.history.add(Op.HINDERED, begin, until_ns=now_ns())  # a new connection takes several answers
+
+        lab.timeline.undo_after(dice.uniform(0.5, 1.5), over)
         return f"{ms} ms + up to {jitter_ms} ms"
 
 

@@ -52,6 +52,10 @@ class Scenario:
     shift: float = 0.0  # between the clocks of the servers
     shown: tuple[str, ...] = COUNTS + COUNTS_OF_MODES + COUNTS_OF_QUEUES + EXCUSED  # in the last line, in this order
 
+    def __post_init__(self):
+        if any(isinstance(fault, kinds.DropReplyOfClient) for fault in self.faults):
+            self.load = replace(self.load, drops=True)
+
     def with_replicas(self, count: int) -> Scenario:
         if count > self.replicas:
             raise LabError(f"{self.name} has {self.replicas or 'no'} replicas of a master")
@@ -158,7 +162,7 @@ SCENARIOS = {
             engine=("sentinel", ["--set", "down-after-milliseconds=1000"]),
             servers=Sentinel,
             replicas=2,
-            load=Load(mix="modes", drops=True),
+            load=Load(mix="modes"),
             faults=_of_several(
                 "leader_kill", "planned_failover", "partition", "leader_pause", "replica_kill", "sentinel_kill",
                 *REFUSALS, "readonly", *KEY_LOSSES,
@@ -184,7 +188,7 @@ SCENARIOS = {
             engine=("cluster", ["--set", "cluster-require-full-coverage=no"]),
             servers=Cluster,
             replicas=1,
-            load=Load(mix="modes", drops=True),
+            load=Load(mix="modes"),
             faults=_of_several(
                 "leader_kill", "planned_failover", "takeover", "partition", "leader_pause", "migrate", "replica_kill",
                 *REFUSALS, *KEY_LOSSES,
@@ -196,7 +200,7 @@ SCENARIOS = {
             about="every primitive on a majority of five servers, which fail, are slow, forget, or tell the wrong time",
             engine=("redlock", ["--persist", "aof", "--clock-shift"]),
             servers=Redlock,
-            load=Load(mix="modes", drops=True),
+            load=Load(mix="modes"),
             faults=_of_several(
                 "one_dead", "two_dead", "three_dead", "one_without_data", "one_paused", "clock_ahead", "clock_behind",
                 "slow_one", "slow_two", "mute_two",

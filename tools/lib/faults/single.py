@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
+import threading
 import time
+from typing import TYPE_CHECKING
 
+import resp
 from faults.engine import Engine, engines
-from faults.history import LostBy, now_ns
+from faults.history import LostBy, Op, now_ns
 from faults.key_loss import KeyLoss
 from faults.refusals import Refusals
 
+if TYPE_CHECKING:
+    from faults.lab import Lab
+
+PULSE_S = 0.02
+SLOW_NS = 100_000_000
 # Without a loss of data for so long, what the dead have left would be in the way for longer than `stuck` allows, of
 # whichever name.
 BEHIND_S = 12.0
@@ -29,6 +38,30 @@ class Single(Refusals, KeyLoss, Engine):
 
     def keeper_of(self, number: int) -> str:
         return self._node
+
+    def uris(self, lab: Lab) -> list[str]:
+        over = threading.Event()
+        pulse = threading.Thread(target=self._beat, args=(over,))
+        pulse.start()
+        lab.callback(pulse.join)
+        lab.callback(over.set)
+        return super().uris(lab)
+
+    def _beat(self, over: threading.Event) -> None:
+        """Notes when the server did not answer at once: it writes everything to a disk that others use too."""
+        while not over.is_set():
+            began = now_ns()
+            with contextlib.suppress(OSError, resp.ReplyError), self.connect_to(self.port) as connection:
+                while not over.wait(PULSE_S):
+                    began = now_ns()
+                    connection.ask("PING")
+                    self._note_if_slow(began)
+            self._note_if_slow(began)
+            over.wait(PULSE_S)
+
+    def _note_if_slow(self, began: int) -> None:
+        if now_ns() - began > SLOW_NS:
+            self.history.add(Op.HINDERED, began, until_ns=now_ns())
 
     # What may happen. Each gives back when all is well again.
 
