@@ -25,6 +25,7 @@ from faults.engine import Servers
 from faults.lab import Lab
 from faults.lookout import Lookout
 from faults.sentinel import SERVERS, Sentinel
+from resp import ReplyError
 
 WAIT_S_MAX = 10.0
 
@@ -93,7 +94,7 @@ class Asking(unittest.TestCase):
         self.assertIsNone(answer)
 
     def test_an_error_of_the_first_time_names_who_said_it(self) -> None:
-        with self.assertRaisesRegex(LabError, "node-0 answered REPLICAOF 127.0.0.1 with: ERR no"):
+        with self.assertRaisesRegex(ReplyError, "node-0 answered REPLICAOF 127.0.0.1 with: ERR no"):
             self.asked(b"-ERR no\r\n")
 
     def test_it_is_not_asked_for_ever(self) -> None:

@@ -115,17 +115,20 @@ class Servers:
         cut = False
         while True:
             try:
-                with self.connect_to(self.ports[name]) as connection:
-                    return connection.ask(*words)
+                return self.ask_node_once(name, *words)
             except resp.ReplyError as error:
                 if not cut:
-                    raise LabError(f"{name} answered {' '.join(words[:2])} with: {error}") from None
+                    raise resp.ReplyError(f"{name} answered {' '.join(words[:2])} with: {error}") from None
                 return None
             except OSError as error:
                 if time.monotonic() > deadline:
                     raise LabError(f"{name} does not answer {' '.join(words[:2])}: {error}") from None
                 cut = True
                 time.sleep(0.02)
+
+    def ask_node_once(self, name: str, *words: str):
+        with self.connect_to(self.ports[name]) as connection:
+            return connection.ask(*words)
 
     def try_node(self, name: str, *words: str, seconds: float = 0.3):
         """None if it does not answer: it may be down, or stopped."""

@@ -172,14 +172,24 @@ SCENARIOS = {
         Scenario(
             name="sentinel-slow",
             about="the same with Redis' own failover-timeout of three minutes, and replicas that cannot follow a new master",
-            # Nobody is stopped: whoever sleeps through it may go on at the old master, and then nothing could be judged.
             engine=(
                 "sentinel",
-                ["--set", "down-after-milliseconds=1000", "--set", "failover-timeout=default", "--set", "parallel-syncs=default"],
+                [
+                    *("--set", "down-after-milliseconds=1000"),
+                    *("--set", "failover-timeout=default", "--set", "parallel-syncs=default"),
+                ],
             ),
             servers=Sentinel,
             replicas=2,
-            faults=[fault for fault in _of_several("slow_failover", "slow_kill") if fault.name != "client_pause"],
+            # No client is stopped: one that sleeps through it may go on at the old master, and nothing could be judged.
+            faults=[
+                kinds.KillClient(),
+                kinds.Turns("slow_failover", "slow_kill"),
+                kinds.OnSomeServer("script_flush", 3.0, "SCRIPT", "FLUSH"),
+                kinds.OnSomeServer("config_rewrite", 7.0, "CONFIG", "REWRITE"),
+                kinds.OnSomeServer("reset", 2.0, "CLIENT", "KILL", "TYPE", "normal"),
+                kinds.OnSomeServer("reset_subscribers", 3.0, "CLIENT", "KILL", "TYPE", "pubsub"),
+            ],
             shown=COUNTS + COUNTS_OF_FAILOVERS + EXCUSED,
         ),
         Scenario(
