@@ -4,7 +4,8 @@
 # A GoogleTest program over rooms of the house (their object files are linked in directly, so internals can be tested).
 # With ENGINES the program runs once per kind under `tools/engines run KIND`, which sets TYER_URI. Under a sanitizer only
 # memory and redis, where the code is ours and the same, and what SANITIZED names: what servers and deployments do, other
-# presets ask. COST is about how long it takes: the longest start first, so that two at a time end together.
+# presets ask. COST is about how long it takes: the longest start first, so that two at a time end together. TIMEOUT is for a
+# test that hangs, on a machine that is busy with other things: many times COST.
 #
 # At every push it runs on the first deployment of each family named in ENGINES, with EVERYWHERE on all of them; on the
 # others, and with NIGHT on all of them, only at night (tyer_tier.cmake). With ALONE nothing runs beside it.
@@ -27,7 +28,7 @@ function(tyer_test_program target label)
   endif()
   set(holder tyer_test_pch)
   set(flags -O0)
-  if(TYER_SANITIZE AND label STREQUAL "contract")
+  if(TYER_SANITIZE MATCHES "undefined" AND label STREQUAL "contract")
     set(holder tyer_contract_pch)
     list(APPEND flags -fno-sanitize=undefined)
   endif()
@@ -63,7 +64,7 @@ endmacro()
 function(tyer_test name)
   cmake_parse_arguments(TEST "EVERYWHERE;NIGHT;ALONE" "LABEL;TIMEOUT;COST" "SOURCES;USES;LINKS;ENGINES;ARGS;SANITIZED" ${ARGN})
   if(NOT TEST_TIMEOUT)
-    set(TEST_TIMEOUT 120)
+    set(TEST_TIMEOUT 300)
   endif()
   if(NOT TEST_COST)
     set(TEST_COST 1)
