@@ -62,6 +62,14 @@ std::string own_server::tell(const std::string& verb, const std::string& members
   return text;
 }
 
+void own_server::shift_clock(std::int64_t seconds) {
+  const auto path = folder_ + "/main/clock_shift";
+  const std::int64_t ns = seconds * 1'000'000'000;
+  FILE* file = std::fopen(path.c_str(), "r+be");
+  if (file == nullptr || std::fwrite(&ns, sizeof ns, 1, file) != 1) throw std::runtime_error("cannot write " + path);
+  std::fclose(file);
+}
+
 // A line for each: name, role, state, pid, port, note
 int own_server::port_of(const std::string& role) {
   std::istringstream lines{output_of(TYER_ENGINES_TOOL " members " + id_)};

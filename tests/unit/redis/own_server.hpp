@@ -1,6 +1,7 @@
 // A server, or a deployment, of the test's own, of the kind that the tests run under, to be killed, paused and given passwords.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace tyer::test {
@@ -19,10 +20,9 @@ class own_server {
   std::string pause(const std::string& members = {}) { return tell("pause", members); }
   std::string resume(const std::string& members = {}) { return tell("resume", members); }
   std::string failover(const std::string& member = {}) { return tell("failover", member); }
-  // By so many seconds the server's clock is ahead from now on; for one that was started with --clock-shift.
-  void shift_clock(int seconds, const std::string& member = "main") {
-    tell("clock", member + " " + std::to_string(seconds));
-  }
+  // By so many seconds the server's clock is ahead from now on, of one server that was started with --clock-shift. What
+  // `tools/engines clock` does, but at once: see tools/lib/clock_shift.py.
+  void shift_clock(std::int64_t seconds);
   void wait() { tell("wait"); }  // until they are in order among themselves
   int port_of(const std::string& role);
 

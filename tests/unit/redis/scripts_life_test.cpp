@@ -49,7 +49,7 @@ TEST_F(redis_scripts_life, a_queue_does_not_die_under_those_who_keep_their_place
     take(ann, {.ttl = 1s, .place = 500ms, .as = as});
     take(bob, {.ttl = 1s, .place = 500ms});
     take(cid, {.ttl = 1s, .place = 500ms});
-    const auto end = server_time() + 4s;
+    const auto end = server_time() + 3s;
     while (server_time() < end) {
       ASSERT_EQ(keep(scripts::keep_holds, ann, 1s), "h");
       ASSERT_EQ(keep(scripts::keep_waiters, cid, 500ms), "w");

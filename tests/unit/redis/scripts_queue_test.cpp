@@ -130,7 +130,7 @@ TEST_F(redis_scripts, dead_waiters_are_skipped) {
 }
 
 TEST_F(redis_scripts, a_crowd_of_dead_waiters_is_reaped_in_bounded_steps) {
-  acquire(ann);
+  acquire(ann, {.ttl = 1h});
   for (int i = 0; i < 12000; ++i)
     acquire("E-" + std::to_string(100000 + i) + "--------", {.place = 1ms, .most = 20000});
   acquire(dee, {.place = 60s, .most = 20000});

@@ -22,6 +22,7 @@ class redis_scripts_refused : public redis_scripts, public testing::WithParamInt
   ~redis_scripts_refused() override {
     allow();
     server.ask({"FLUSHALL"});
+    if (fails_to_save_) save_again();
   }
 
   std::string config(const char* name) { return server.ask({"CONFIG", "GET", name}).items.at(1).text; }
@@ -45,6 +46,19 @@ class redis_scripts_refused : public redis_scripts, public testing::WithParamInt
   }
   // A folder is in the way of the file that is to be saved.
   std::string obstacle() { return config("dir") + "/" + config("dbfilename"); }
+  void fail_to_save() {
+    ::unlink(obstacle().c_str());
+    ASSERT_EQ(::mkdir(obstacle().c_str(), 0700), 0);
+    set("save", "3600 100000");
+    save_until("err");
+  }
+  void save_again() {
+    ::rmdir(obstacle().c_str());
+    save_until("ok");
+    set("save", "");
+    set("stop-writes-on-bgsave-error", "yes");
+    ::unlink(obstacle().c_str());
+  }
 
   void refuse() {
     refuses_ = true;
@@ -52,23 +66,16 @@ class redis_scripts_refused : public redis_scripts, public testing::WithParamInt
     if (code == "OOM") set("maxmemory", "1");
     if (code == "NOREPLICAS") set("min-replicas-to-write", "3");
     if (code == "READONLY") server.ask({"REPLICAOF", "127.0.0.1", "1"});
-    if (code == "MISCONF") {
-      ::unlink(obstacle().c_str());
-      ASSERT_EQ(::mkdir(obstacle().c_str(), 0700), 0);
-      set("save", "3600 100000");
-      save_until("err");
-    }
+    if (code != "MISCONF") return;
+    if (!std::exchange(fails_to_save_, true)) fail_to_save();
+    set("stop-writes-on-bgsave-error", "yes");
   }
   void allow() {
     if (!std::exchange(refuses_, false)) return;
     set("maxmemory", "0");
     set("min-replicas-to-write", "0");
     server.ask({"REPLICAOF", "NO", "ONE"});
-    if (GetParam().code != "MISCONF"s) return;
-    ::rmdir(obstacle().c_str());
-    save_until("ok");
-    set("save", "");
-    ::unlink(obstacle().c_str());
+    if (fails_to_save_) set("stop-writes-on-bgsave-error", "no");
   }
 
   // Either nothing was done, and it says so; or it was done, which a server out of memory allows where nothing is added.
@@ -115,7 +122,7 @@ class redis_scripts_refused : public redis_scripts, public testing::WithParamInt
   }
 
  private:
-  bool refuses_ = false;
+  bool refuses_ = false, fails_to_save_ = false;
 };
 
 TEST_P(redis_scripts_refused, a_renewal_is_not_answered_holding) {
