@@ -51,6 +51,17 @@ TEST(DoubleGrants, RenewedByTheNewMasterOutOfNothingIsAnOverlap) {
   EXPECT_EQ(overlaps(s, usual).size(), 1u);
 }
 
+TEST(TokensLost, WithTheSameOneSideBySide) {
+  // The one that comes first in the file is the one of the new state.
+  const auto twice = [] {
+    return pen{}.attempt(10, 0).granted(10, 500, 2560, 1450).attempt(11, 1).granted_as(11, 300, 2560, 77, 1250);
+  };
+  EXPECT_EQ(token_order(twice().told()).size(), 1u);
+  const auto excused = twice().lost(390, 395, lost_with_tokens).told();
+  EXPECT_TRUE(token_order(excused).empty());
+  EXPECT_EQ(tokens_lost(excused).size(), 1u);
+}
+
 TEST(TokensLost, OnlyWhereTheCountersWereLostToo) {
   const auto backwards = [] { return pen{}.hold(10, 0, 1, 5, 5120).hold(11, 600, 700, 900, 2560); };
   EXPECT_EQ(token_order(backwards().told()).size(), 1u);

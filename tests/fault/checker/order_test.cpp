@@ -114,6 +114,26 @@ TEST(Order, PlacesAreCountedIfSomebodyCouldHavePassed) {
   EXPECT_EQ(places_seen(pen{}.asked(1, 10).waits(1, 10, 11).asked(2, 10).serves(2, 10, 11, 900).told()), 0u);
 }
 
+// 1 was served long before 2 came, with a larger part.
+pen a_smaller_part_afterwards() {
+  return pen{}.asked(1, 10).waits(1, 10, 11).serves(1, 12, 13, 900).asked(2, 100).serves(2, 100, 101, 800);
+}
+
+TEST(Order, PartsAreNotComparedAcrossALossOfWhatTheyAreCountedWith) {
+  EXPECT_EQ(order(a_smaller_part_afterwards().told()).size(), 1u);
+  EXPECT_EQ(order(a_smaller_part_afterwards().lost(50, 51, 0).told()).size(), 1u);
+  EXPECT_EQ(order(a_smaller_part_afterwards().lost(50, 51, lost_with_tokens, 0b10).told()).size(), 1u);
+  EXPECT_TRUE(order(a_smaller_part_afterwards().lost(50, 51, lost_with_tokens, 0b01).told()).empty());
+}
+
+TEST(Order, WhoIsOvertakenAfterSuchALossStillIs) {
+  EXPECT_EQ(order(queued().asked(2, 20).serves(2, 300, 301, 900).lost(5, 6, lost_with_tokens).told()).size(), 1u);
+}
+
+TEST(Order, LossOfAnotherNameEndsNoStay) {
+  EXPECT_EQ(order(queued().asked(2, 20).serves(2, 300, 301, 900).lost(250, 251, lost_places, 0b10).told()).size(), 1u);
+}
+
 TEST(Order, NamesHaveNothingToDoWithEachOther) {
   auto told = queued().asked(2, 20).serves(2, 300, 301, 900).told();
   for (event& e : told.engine) e.name = static_cast<std::uint16_t>(e.hold);

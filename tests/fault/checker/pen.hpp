@@ -29,6 +29,12 @@ class pen {
                       .name = name,
                       .what = op::granted});
   }
+  // With a hold whose number is not its token.
+  pen& granted_as(std::uint32_t pid, std::int64_t t, std::uint64_t token, std::uint64_t hold, std::int64_t until) {
+    return line(
+        pid,
+        {.t_ns = t * ms, .deadline_ns = until * ms, .token = token, .hold = hold, .pid = pid, .what = op::granted});
+  }
   pen& missed(std::uint32_t pid, std::int64_t t, miss how, std::uint16_t worker = 0) {
     return line(pid, {.t_ns = t * ms,
                       .pid = pid,
