@@ -27,7 +27,7 @@ from faults.lookout import Lookout
 from faults.sentinel import SERVERS, Sentinel
 from resp import ReplyError
 
-WAIT_S_MAX = 10.0
+WAIT_S_MAX = 5.0
 
 
 class Notebook:
@@ -56,6 +56,7 @@ class Server:
 
     def __init__(self, *answers: bytes | None):
         self._socket = socket.create_server(("127.0.0.1", 0))
+        self._socket.settimeout(WAIT_S_MAX)
         self.port = self._socket.getsockname()[1]
         self.asked = 0
         self._thread = threading.Thread(target=self._serve, args=(answers,))
@@ -63,7 +64,10 @@ class Server:
 
     def _serve(self, answers: tuple[bytes | None, ...]) -> None:
         for answer in answers:
-            connection, _ = self._socket.accept()
+            try:
+                connection, _ = self._socket.accept()
+            except TimeoutError:
+                return
             with connection:
                 connection.recv(1000)
                 self.asked += 1
@@ -191,6 +195,20 @@ class WhoIsMaster(unittest.TestCase):
     def test_without_an_answer_there_is_none(self) -> None:
         self.say((-1, None), (-1, None), (-1, None))
         self.assertEqual((self.servers._agreed(), self.servers._is_there()), (None, False))
+
+    def test_a_promotion_that_the_lab_itself_has_cut_off_is_said_again(self) -> None:
+        said = []
+        replicas = [["port", "1", "flags", "slave"], ["port", "2", "flags", "slave,promoted"]]
+
+        def told(name, *words, **_):
+            said.append((name, *words))
+            return replicas if words[:2] == ("SENTINEL", "REPLICAS") else "OK"
+
+        self.servers.try_node = told
+        self.assertFalse(self.servers._promote_again())
+        self.servers._view = lambda name: {"failover-state": "wait_promotion"} if name == "sentinel-1" else {}
+        self.assertTrue(self.servers._promote_again())
+        self.assertEqual(said[-2:], [("sentinel-1", "SENTINEL", "REPLICAS", "mymaster"), ("node-2", "REPLICAOF", "NO", "ONE")])
 
     def test_what_did_not_come_to_pass_is_told_with_what_everybody_said(self) -> None:
         self.say((1, "node-1"), (1, "node-1"), (1, "node-1"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from faults.engine import engines
@@ -173,20 +173,37 @@ class Sentinel(Refusals, KeyLoss):
     def _fail_over(self, old: str, leader: str) -> str:
         """By order. Refused while the one before is not quite over, or no replica is known to be well; and given up by
         the sentinel if it does not hear in time that the replica has become master."""
-        asked = 0.0
+
+        def order() -> bool:
+            return self._agreed() == old and bool(self.try_node(leader, "SENTINEL", "FAILOVER", MASTER_NAME))
+
+        return self._until_replaced(old, order, time.monotonic())
+
+    def _until_replaced(self, old: str, order: Callable[[], bool], ordered_at: float) -> str:
+        """With an order that is given again, should nothing come of it."""
 
         def is_done() -> bool:
-            nonlocal asked
-            named = self._agreed()
-            if named not in (None, old):
+            nonlocal ordered_at
+            if (self._agreed() or old) != old:
                 return True
-            if named == old and time.monotonic() > asked + ASK_AGAIN_S:
-                if self.try_node(leader, "SENTINEL", "FAILOVER", MASTER_NAME):
-                    asked = time.monotonic()
+            if time.monotonic() > ordered_at and (self._promote_again() or order()):
+                ordered_at = time.monotonic() + ASK_AGAIN_S
             return False
 
-        self.until(is_done, f"{leader} has not replaced {old}", SETTLED_S_MAX)
+        self.until(is_done, f"the sentinels have not replaced {old}", SETTLED_S_MAX)
         return self.master()
+
+    def _promote_again(self) -> bool:
+        """A sentinel tells a replica once that it is to be the master, and waits for that for as long as its
+        failover-timeout. If the lab's own CLIENT KILL has cut it off in that moment, the lab says it again."""
+        for name in SENTINELS:
+            if self._view(name).get("failover-state") == "wait_promotion":
+                for told in self.try_node(name, "SENTINEL", "REPLICAS", MASTER_NAME) or []:
+                    replica = dict(zip(told[::2], told[1::2]))
+                    if "promoted" in replica["flags"]:
+                        node = next(node for node in SERVERS if str(self.ports[node]) == replica["port"])
+                        return bool(self.try_node(node, "REPLICAOF", "NO", "ONE"))
+        return False
 
     def partition(self, dice: random.Random) -> None:
         """Sentinels and replicas do not reach the master; its clients do, and half of them hear of no other."""
@@ -251,7 +268,7 @@ class Sentinel(Refusals, KeyLoss):
         with self._nobody_can_follow():
             engines("kill", self.id, old)
             self.history.add(Op.FAILOVER)
-            master = self._new_master(old)
+            master = self._until_replaced(old, lambda: False, time.monotonic() + ASK_AGAIN_S)
             self.away_ends(number)
             time.sleep(LEARNED_S)
             self.lost(new_from, now_ns(), LostBy.FAILOVER)
