@@ -40,8 +40,10 @@ void etcd_engine::set_back(std::int64_t revision) {
 
 void etcd_engine::look_for_turns() {
   std::vector<id> waiting;
-  for (const auto& [who, m] : mine_) {
-    if (m.waits || m.upgrading) waiting.push_back(who);
+  for (auto& [who, m] : mine_) {
+    if (!m.waits && !m.upgrading) continue;
+    m.looking = false;  // what was on its way has come to nothing
+    waiting.push_back(who);
   }
   for (const auto& who : waiting) look_ahead(who);
 }

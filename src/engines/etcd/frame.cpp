@@ -1,6 +1,7 @@
 #include "engines/etcd/frame.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace tyer::etcd {
@@ -85,7 +86,7 @@ void frame::enqueue(const op& o, std::function<void()> start) {
 
 void frame::next_of(const op& o) {
   const auto at = queues_.find(o->name);
-  if (at == queues_.end() || at->second.front().first != o) return;
+  if (at == queues_.end() || at->second.empty() || at->second.front().first != o) return;
   at->second.pop_front();
   while (!at->second.empty() && at->second.front().first->over()) at->second.pop_front();
   if (at->second.empty()) {
@@ -149,12 +150,21 @@ void frame::read_as_event(const std::string& key, std::function<void(const failu
 // --- the loop ---
 
 void frame::run(time_point until) {
+  if (stumbled_) start_anew();
+  stumbled_ = true;  // unless this comes to its end
+  bool whole = true;
   const auto now = environment_.clock->now();
   link_.tick(now);
   until = std::min(until, next_event());
   // The condition variable knows no CLOCK_BOOTTIME: only the difference counts. Capped, since it may be "for ever".
   const auto wait = until <= now ? lease_clock::duration{0} : std::min<lease_clock::duration>(until - now, 1h);
-  for (auto& d : box_->take(std::chrono::steady_clock::now() + wait)) d();
+  for (auto& d : box_->take(std::chrono::steady_clock::now() + wait)) {
+    try {
+      d();
+    } catch (const std::bad_alloc&) {  // of one thing that came; the others are told all the same
+      whole = false;
+    }
+  }
   const auto after = environment_.clock->now();
   link_.tick(after);
   link_.leave_if_silent(after);
@@ -163,6 +173,14 @@ void frame::run(time_point until) {
   dues_->ring_if_late();
   give_up_overdue(after);
   if (closing_) finish_close();
+  stumbled_ = !whole;
+}
+
+// Memory ran out in the midst of something. What was asked is unknown at its deadline; whatever the server would have told is
+// told again, since all that is watched is watched anew from where it was.
+void frame::start_anew() {
+  link_.start_anew();
+  leases_.start_anew();
 }
 
 time_point frame::next_event() const {

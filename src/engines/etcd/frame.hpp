@@ -120,6 +120,7 @@ class frame : public engine::engine, link::listener {
   bool closed_ = false;
 
  private:
+  void start_anew();
   void give_up_overdue(time_point now);
   void start_due_watches(time_point now);
   void finish_close();
@@ -135,7 +136,7 @@ class frame : public engine::engine, link::listener {
   std::unordered_map<std::string, std::deque<std::pair<op, std::function<void()>>>> queues_;
   std::map<std::string, watches::number> watched_;
   reply<tyer::engine::done> closing_;
-  bool cancelled_ = false;
+  bool cancelled_ = false, stumbled_ = false;
   time_point drained_by_ = time_point::max();  // the last calls are waited for until then
 };
 

@@ -16,6 +16,9 @@ constexpr auto again_after = 500ms;  // when a key could not be taken away
 }  // namespace
 
 etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, time_point due) {
+  // First all that takes memory: what is known is never half of the old and half of the new.
+  auto known_as = name, key = keys_.seat(name, s.who);
+  auto to_claim = s.record.state() == pb::Record::HANDED_OVER ? write_value(s.record) : std::string{};
   mine& m = mine_[s.who];
   // What an answer says before the watch does is told all the same.
   if (m.created != 0 && m.created != s.created) {
@@ -25,14 +28,14 @@ etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, tim
   if (m.created == s.created && ((m.waits && !s.waits()) || (m.upgrading && s.how() == mode::exclusive))) {
     events_->wake(s.who);
   }
-  m.name = name;
+  m.name = std::move(known_as);
   m.created = s.created;
-  m.key = keys_.seat(name, s.who);
+  m.key = std::move(key);
   m.who = s.who;
   m.waits = s.waits();
   m.handed_over = s.record.state() == pb::Record::HANDED_OVER;
   m.upgrading = s.record.upgrading();
-  m.to_claim = m.handed_over ? write_value(s.record) : std::string{};
+  m.to_claim = std::move(to_claim);
   m.alone = false;
   m.modified = s.modified;
   m.lease = s.lease;
@@ -109,6 +112,7 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
     m.seen_under = 0;  // so that it is read
     return events_->suspect(who);
   }
+  auto to_claim = record->state() == pb::Record::HANDED_OVER ? e.kv().value() : std::string{};
   m.modified = e.kv().mod_revision();
   m.lease = e.kv().lease();
   m.lease_ttl = milliseconds{static_cast<std::int64_t>(record->lease_ms())};
@@ -119,7 +123,7 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
   m.waits = record->state() == pb::Record::WAITING;
   m.handed_over = record->state() == pb::Record::HANDED_OVER;
   m.upgrading = record->upgrading();
-  m.to_claim = m.handed_over ? e.kv().value() : std::string{};
+  m.to_claim = std::move(to_claim);
   m.asked_count = std::max(m.asked_count, record->asked_count());
   if (has_its_turn) m.due = std::max(m.due, environment_.clock->now() + m.waiter_ttl);
   dues_->set(m.key, m.modified, m.due);

@@ -27,9 +27,21 @@ void leases::use(milliseconds ttl, time_point deadline, ready back, const std::s
   pb::LeaseGrantRequest r;
   r.set_ttl(std::chrono::duration_cast<std::chrono::seconds>(ttl).count());
   const auto sent = environment_.clock->now();
-  link_.call<pb::LeaseGrantRequest, pb::LeaseGrantResponse>(
-      method::lease_grant, std::move(r), deadline,
-      [this, ttl, sent](const failure* f, pb::LeaseGrantResponse& a) { granted(ttl, sent, f, a); });
+  try {
+    link_.call<pb::LeaseGrantRequest, pb::LeaseGrantResponse>(
+        method::lease_grant, std::move(r), deadline,
+        [this, ttl, sent](const failure* f, pb::LeaseGrantResponse& a) { granted(ttl, sent, f, a); });
+  } catch (...) {
+    being_granted_.erase(ttl);  // nobody asks for it: the next tries again
+    throw;
+  }
+}
+
+void leases::start_anew() {
+  const auto wrong = no(why::not_sent, errc::unavailable, "there was not enough memory to hear of its lease");
+  for (auto& [ttl, waiting] : std::exchange(being_granted_, {})) {
+    for (auto& w : waiting) w(&wrong, 0);
+  }
 }
 
 // The one of that length. When there are enough, a longer one will do: the keys' own deadlines are counted elsewhere.

@@ -48,6 +48,7 @@ class leases {
   void forget(std::int64_t lease);
 
   void on_down() { end_stream(); }
+  void start_anew();  // nobody waits for a lease whose grant was perhaps never heard of
 
   // No more is kept; those that no hold lives by are given back at once. A request that is still on its way then finds no
   // lease to put its key under.

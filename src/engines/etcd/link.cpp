@@ -192,6 +192,15 @@ void link::hurry(std::uint64_t expected, milliseconds patience) {
   if (at != expected_.end()) at->second.by = std::min(at->second.by, environment_.clock->now() + patience);
 }
 
+void link::start_anew() {
+  if (closed_) return;
+  probing_.assign(probing_.size(), false);
+  waiting_for_token_.clear();
+  for (const auto& [when, call] : in_flight_) call->cancel();
+  probe_at_ = environment_.clock->now();
+  if (up_) leave(no(why::unknown, errc::unavailable, "there was not enough memory to hear what the server said"));
+}
+
 void link::leave_if_silent(time_point now) {
   bool silent = false;
   for (auto& [number, answer] : expected_) {
@@ -225,10 +234,15 @@ void link::with_token(std::size_t server, std::function<void(const failure*)> go
   pb::AuthenticateRequest r;
   r.set_name(config_.user);
   r.set_password(config_.password);
-  call<pb::AuthenticateRequest, pb::AuthenticateResponse>(
-      method::authenticate, std::move(r), environment_.clock->now() + environment_.request_timeout,
-      [this, server](const failure* wrong, pb::AuthenticateResponse& a) { logged_in(server, wrong, a); },
-      {.even_down = true, .to = server});
+  try {
+    call<pb::AuthenticateRequest, pb::AuthenticateResponse>(
+        method::authenticate, std::move(r), environment_.clock->now() + environment_.request_timeout,
+        [this, server](const failure* wrong, pb::AuthenticateResponse& a) { logged_in(server, wrong, a); },
+        {.even_down = true, .to = server});
+  } catch (...) {
+    waiting_for_token_.erase(server);  // nobody asks for one: the next tries again
+    throw;
+  }
 }
 
 void link::logged_in(std::size_t server, const failure* wrong, pb::AuthenticateResponse& a) {

@@ -87,6 +87,7 @@ class link {
   std::uint64_t expect(milliseconds patience);
   void hurry(std::uint64_t expected, milliseconds patience);  // so soon at the latest
   void arrived(std::uint64_t expected) { expected_.erase(expected); }
+  void start_anew();                     // whatever may have been forgotten
   void leave_if_silent(time_point now);  // when all that has come was looked at
 
   // A long call; not while down. The token it was started with may be too old: then it ends with UNAUTHENTICATED.

@@ -54,9 +54,10 @@ void watches::came(const pb::WatchResponse& r) {
     // Whoever is told may remove the watch.
     const auto still = all_.find(r.watch_id());
     if (still == all_.end()) return;
-    still->second.from = std::max(still->second.from, e.kv().mod_revision() + 1);
     const auto tell = still->second.on_event;
     tell(e);
+    if (const auto told = all_.find(r.watch_id()); told != all_.end())
+      told->second.from = std::max(told->second.from, e.kv().mod_revision() + 1);
   }
 }
 

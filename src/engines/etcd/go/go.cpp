@@ -57,8 +57,10 @@ void go_engine::set_back(std::int64_t revision) {
 
 void go_engine::look_for_turns() {
   std::vector<id> waiting;
-  for (const auto& [who, m] : mine_) {
-    if (m.waits && m.created != 0) waiting.push_back(who);
+  for (auto& [who, m] : mine_) {
+    if (!m.waits || m.created == 0) continue;
+    m.looking = false;  // what was on its way has come to nothing
+    waiting.push_back(who);
   }
   for (const auto& who : waiting) look_ahead(who);
 }
