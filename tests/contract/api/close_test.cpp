@@ -23,8 +23,9 @@ TYPED_TEST(closing, ends_waits_tells_holds_and_gives_everything_back) {
   auto theirs = this->make_as(b, this->name() + "/theirs", this->long_lived).acquire();
   auto h = mine.acquire();
   auto local = in_background([&] { return code_of([&] { static_cast<void>(mine.acquire()); }); });
-  auto waiting = in_background(
-      [&] { return code_of([&] { this->make_as(a, this->name() + "/theirs", this->long_lived).acquire(); }); });
+  auto waiting = in_background([&] {
+    return code_of([&] { static_cast<void>(this->make_as(a, this->name() + "/theirs", this->long_lived).acquire()); });
+  });
   ASSERT_TRUE(eventually([&] { return this->raw().waiting(this->name() + "/theirs").size() == 1; }));
 
   const stopwatch watch;
@@ -38,7 +39,7 @@ TYPED_TEST(closing, ends_waits_tells_holds_and_gives_everything_back) {
 
   EXPECT_EQ(code_of([&] { static_cast<void>(mine.acquire()); }), errc::closed);
   EXPECT_EQ(code_of([&] { static_cast<void>(mine.try_acquire()); }), std::errc::not_connected);
-  EXPECT_EQ(code_of([&] { a.wait_ready(1s); }), errc::closed);
+  EXPECT_EQ(code_of([&] { static_cast<void>(a.wait_ready(1s)); }), errc::closed);
   EXPECT_TRUE(this->make(b).try_acquire());  // it was given back, not left to its ttl
   EXPECT_TRUE(theirs.valid());
   EXPECT_TRUE(a.close());
