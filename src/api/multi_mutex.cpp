@@ -44,13 +44,32 @@ struct multi_maker {
   }
 };
 
-const runtime::house& home_of(const multi_state& s) { return *s.locks.front()->home; }
+multi_hold acquire_or_tell(const multi_state& s, const primitives::patience& p, std::stop_token stop,
+                           const std::source_location& where, failure& why) noexcept;
 
-void give_back_unused(const multi_state&, multi_hold h) {
-  for (const hold& part : h.parts()) access::state(part)->never_used();
-}
-
-class multi_face : public basic_face<multi_hold> {};
+// The gate first, unlike the face of one lock: whoever waits for several has some of them already, and would keep them from
+// others for as long as the one inside stays.
+class multi_face : public basic_face<multi_hold> {
+ public:
+  void lock(const multi_state& s) {
+    constexpr std::chrono::milliseconds look_again{100};  // whether the client is still there
+    for (;;) {
+      if (auto f = primitives::unusable(*s.locks.front()->home, true)) throw error(f);
+      if (!gate_.try_close()) {
+        gate_.wait_for_opening(std::chrono::steady_clock::now() + look_again);
+        continue;
+      }
+      failure why;
+      multi_hold h = acquire_or_tell(s, primitives::patience::for_ever(), {}, s.made_at, why);
+      if (h.valid()) {
+        held_ = std::move(h);
+        return;
+      }
+      gate_.open();
+      if (why) throw error(why);
+    }
+  }
+};
 
 }  // namespace detail
 

@@ -20,7 +20,7 @@ namespace detail {
 
 inline const runtime::house& home_of(const lock_state& s) { return *s.home; }
 
-inline void give_back_unused(const lock_state&, hold h) {
+inline void give_back_unused(hold h) {
   if (const auto& s = access::state(h)) s->never_used();
 }
 
@@ -55,7 +55,7 @@ bool come_in(const Lock& s, const primitives::patience& p, Door&& door) {
     Hold h = acquire_or_throw(s, left, {}, s.made_at);
     if (!h) return false;
     if (h.valid() && door.try_enter(h)) return true;
-    give_back_unused(s, std::move(h));
+    give_back_unused(std::move(h));
     if (!p.waits) return false;
     while (!door.wait_for_opening(limit.look_again()) && !limit.over() && !primitives::unusable(home, true)) continue;
     if (limit.over()) return false;
@@ -112,6 +112,10 @@ class basic_face {
     return held_;
   }
 
+ protected:
+  primitives::gate gate_;
+  Hold held_;  // the owner's, between lock and unlock
+
  private:
   struct door {
     basic_face& face;
@@ -123,9 +127,6 @@ class basic_face {
     }
     bool wait_for_opening(std::chrono::steady_clock::time_point limit) { return face.gate_.wait_for_opening(limit); }
   };
-
-  primitives::gate gate_;
-  Hold held_;  // the owner's, between lock and unlock
 };
 
 class std_face : public basic_face<hold> {};

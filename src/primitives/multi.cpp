@@ -1,7 +1,6 @@
 #include "primitives/multi.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <list>
 #include <optional>
@@ -13,7 +12,6 @@ namespace tyer::primitives {
 namespace {
 
 using locks = std::vector<std::shared_ptr<const detail::lock_state>>;
-using clock = std::chrono::steady_clock;
 
 // Requested when the caller stops, or when one of the holds is lost: the wait for the next is then of no use.
 class interruption {
@@ -48,13 +46,15 @@ bool all_valid(const locks& from, const std::vector<hold_ptr>& holds) {
   return true;
 }
 
+lease::time_point now_of(const locks& all) { return all.front()->home->time().now(); }
+
 // Once through. `lost` if one was lost on the way.
-all_acquired one_round(const locks& all, const patience& p, clock::time_point limit, const std::stop_token& caller,
+all_acquired one_round(const locks& all, const patience& p, lease::time_point limit, const std::stop_token& caller,
                        const std::source_location& where) {
   all_acquired result;
   interruption interrupted{caller};
   for (const auto& l : all) {
-    const auto left = p.at_most ? patience::within(limit - clock::now()) : p;
+    const auto left = limit != lease::time_point::max() ? patience::within(limit - now_of(all)) : p;
     auto got = acquire_blocking(*l->home, l->what, left, interrupted.token(), where);
     if (!got.hold) {
       const bool lost = got.error.code == errc::cancelled && !caller.stop_requested();
@@ -84,12 +84,10 @@ locks in_order(std::vector<multi_part> parts) {
 }
 
 all_acquired acquire_all(const locks& all, const patience& p, std::stop_token stop, const std::source_location& where) {
-  const auto now = clock::now();
-  const bool limited = p.at_most && *p.at_most < clock::time_point::max() - now;
-  const auto limit = limited ? now + *p.at_most : clock::time_point::max();
+  const auto limit = limit_of(*all.front()->home, p);
   for (;;) {
     auto result = one_round(all, p, limit, stop, where);
-    if (result.error.code != errc::lost || !p.waits || clock::now() >= limit) return result;
+    if (result.error.code != errc::lost || !p.waits || now_of(all) >= limit) return result;
   }
 }
 

@@ -69,7 +69,8 @@ void desk::want(std::shared_ptr<wish> w) {
   lane& l = lane_for(w->what);
   const bool taken = l.standing != nullptr || !l.line.empty();
   if (!w->waits && taken) {  // one attempt, and others of this client are before it
-    if (!undecided(l)) return finish(*w, {}, nullptr);
+    const bool silent = l.standing != nullptr && l.standing->acquiring() != nullptr && !l.answered;
+    if (!undecided(l)) return finish(*w, silent ? l.silence : tyer::failure{}, nullptr);
     w->limit = std::min(w->limit, clock_.now() + limits_.request_timeout);
   }
   place(l, w);

@@ -1,4 +1,5 @@
 # Compiles SOURCE with warnings as errors: every line that says `// misuse` must be refused, and no other.
+string(REPLACE "," ";" FLAGS "${FLAGS}")
 execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -Wall -Wextra -Werror -fno-diagnostics-color ${FLAGS} ${SOURCE}
                 RESULT_VARIABLE code OUTPUT_VARIABLE said ERROR_VARIABLE said)
 if(code EQUAL 0)

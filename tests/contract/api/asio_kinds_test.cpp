@@ -38,7 +38,7 @@ TYPED_TEST(asio_kind, is_acquired_tried_and_given_back) {
     tyer::hold h = co_await tyer::async_acquire(lock);
     EXPECT_TRUE(h.valid());
     EXPECT_FALSE(co_await tyer::async_try_acquire(other));
-    EXPECT_FALSE(co_await tyer::async_try_acquire_for(other, 20ms));
+    EXPECT_FALSE(co_await tyer::async_try_acquire_for(other, 500ms));
     EXPECT_EQ(co_await tyer::async_release(h), tyer::release_outcome::released);
     EXPECT_TRUE(co_await tyer::async_try_acquire_for(other, patience));
   }());

@@ -18,9 +18,9 @@ TYPED_TEST(cancel, asked_for_before_the_call_nothing_is_taken) {
   auto lock = this->make(c, this->long_lived);
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_EQ(code_of([&] { lock.acquire(stop.get_token()); }), errc::cancelled);
-  EXPECT_EQ(code_of([&] { lock.acquire(stop.get_token()); }), std::errc::operation_canceled);
-  EXPECT_EQ(code_of([&] { lock.try_acquire_for(1s, stop.get_token()); }), errc::cancelled);
+  EXPECT_EQ(code_of([&] { static_cast<void>(lock.acquire(stop.get_token())); }), errc::cancelled);
+  EXPECT_EQ(code_of([&] { static_cast<void>(lock.acquire(stop.get_token())); }), std::errc::operation_canceled);
+  EXPECT_EQ(code_of([&] { static_cast<void>(lock.try_acquire_for(1s, stop.get_token())); }), errc::cancelled);
   tyer::failure why;
   EXPECT_FALSE(lock.acquire(why, stop.get_token()));
   EXPECT_EQ(why.code, errc::cancelled);
@@ -34,7 +34,7 @@ TYPED_TEST(cancel, a_cancelled_waiter_leaves_nothing_behind) {
   auto lock_c = this->make(c, this->long_lived);
   auto h = lock_a.acquire();
   std::stop_source stop;
-  auto waiter = in_background([&] { return code_of([&] { lock_b.acquire(stop.get_token()); }); });
+  auto waiter = in_background([&] { return code_of([&] { static_cast<void>(lock_b.acquire(stop.get_token())); }); });
   ASSERT_TRUE(this->queue_has(1));
   const stopwatch watch;
   stop.request_stop();

@@ -22,9 +22,10 @@ TYPED_TEST(closing, ends_waits_tells_holds_and_gives_everything_back) {
   auto mine = this->make(a, this->long_lived);
   auto theirs = this->make_as(b, this->name() + "/theirs", this->long_lived).acquire();
   auto h = mine.acquire();
-  auto local = in_background([&] { return code_of([&] { mine.acquire(); }); });
-  auto waiting = in_background(
-      [&] { return code_of([&] { this->make_as(a, this->name() + "/theirs", this->long_lived).acquire(); }); });
+  auto local = in_background([&] { return code_of([&] { static_cast<void>(mine.acquire()); }); });
+  auto waiting = in_background([&] {
+    return code_of([&] { static_cast<void>(this->make_as(a, this->name() + "/theirs", this->long_lived).acquire()); });
+  });
   ASSERT_TRUE(eventually([&] { return this->raw().waiting(this->name() + "/theirs").size() == 1; }));
 
   const stopwatch watch;
@@ -36,9 +37,9 @@ TYPED_TEST(closing, ends_waits_tells_holds_and_gives_everything_back) {
   EXPECT_FALSE(h.valid());
   EXPECT_EQ(h.release(), tyer::release_outcome::already_gone);
 
-  EXPECT_EQ(code_of([&] { mine.acquire(); }), errc::closed);
-  EXPECT_EQ(code_of([&] { mine.try_acquire(); }), std::errc::not_connected);
-  EXPECT_EQ(code_of([&] { a.wait_ready(1s); }), errc::closed);
+  EXPECT_EQ(code_of([&] { static_cast<void>(mine.acquire()); }), errc::closed);
+  EXPECT_EQ(code_of([&] { static_cast<void>(mine.try_acquire()); }), std::errc::not_connected);
+  EXPECT_EQ(code_of([&] { static_cast<void>(a.wait_ready(1s)); }), errc::closed);
   EXPECT_TRUE(this->make(b).try_acquire());  // it was given back, not left to its ttl
   EXPECT_TRUE(theirs.valid());
   EXPECT_TRUE(a.close());
@@ -91,7 +92,7 @@ TYPED_TEST(closing, the_destructor_does_the_same) {
   EXPECT_LT(watch.elapsed(), slack);
   EXPECT_TRUE(h.lost().stop_requested());  // told before the destructor has returned
   EXPECT_FALSE(h.valid());
-  EXPECT_EQ(code_of([&] { lock.acquire(); }), errc::closed);
+  EXPECT_EQ(code_of([&] { static_cast<void>(lock.acquire()); }), errc::closed);
   EXPECT_TRUE(this->make(b).try_acquire());
 }
 

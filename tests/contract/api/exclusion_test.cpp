@@ -89,7 +89,7 @@ TYPED_TEST(exclusion, objects_of_the_same_name_are_one_lock_even_with_other_opti
   auto one = this->make(c, {.ttl = 10s}), two = this->make(c, {.ttl = 5s, .local_handoffs = 0});
   auto h = one.acquire();
   EXPECT_FALSE(two.try_acquire());
-  EXPECT_FALSE(two.try_acquire_for(50ms));
+  EXPECT_FALSE(two.try_acquire_for(500ms));
   h.release();
   EXPECT_TRUE(two.try_acquire_for(patience));
 }

@@ -42,9 +42,9 @@ TYPED_TEST(forking, makes_the_childs_objects_inert) {
   const auto wrong = in_forked_child([&] {
     tyer::failure why;
     return first_wrong({
-        code_of([&] { lock.acquire(); }) == errc::forked,
-        code_of([&] { lock.try_acquire(); }) == errc::forked,
-        code_of([&] { lock.try_acquire_for(1s); }) == errc::forked,
+        code_of([&] { static_cast<void>(lock.acquire()); }) == errc::forked,
+        code_of([&] { static_cast<void>(lock.try_acquire()); }) == errc::forked,
+        code_of([&] { static_cast<void>(lock.try_acquire_for(1s)); }) == errc::forked,
         code_of([&] { static_cast<void>(c.wait_ready(1s)); }) == errc::forked,
         h.release(why) == tyer::release_outcome::unknown && why.code == errc::forked,
         !c.close(),

@@ -75,7 +75,7 @@ TEST_F(election, a_campaign_can_be_stopped) {
   if (!can().queue) GTEST_SKIP() << no_queue;
   auto term = in_a.campaign();
   std::stop_source stop;
-  auto candidate = in_background([&] { return code_of([&] { in_b.campaign(stop.get_token()); }); });
+  auto candidate = in_background([&] { return code_of([&] { static_cast<void>(in_b.campaign(stop.get_token())); }); });
   ASSERT_TRUE(queue_has(1));
   stop.request_stop();
   EXPECT_EQ(soon(candidate), errc::cancelled);

@@ -105,10 +105,11 @@ TYPED_TEST(loss, blocking_calls_are_refused_inside_its_callback) {
   std::promise<void> done;
   const std::stop_callback callback{
       h.lost(), [&] {
-        EXPECT_EQ(code_of([&] { lock.acquire(); }), errc::would_deadlock);
-        EXPECT_EQ(code_of([&] { lock.try_acquire(); }), errc::would_deadlock);
-        EXPECT_EQ(code_of([&] { lock.try_acquire_for(1s); }), std::errc::resource_deadlock_would_occur);
-        EXPECT_EQ(code_of([&] { c.wait_ready(1s); }), errc::would_deadlock);
+        EXPECT_EQ(code_of([&] { static_cast<void>(lock.acquire()); }), errc::would_deadlock);
+        EXPECT_EQ(code_of([&] { static_cast<void>(lock.try_acquire()); }), errc::would_deadlock);
+        EXPECT_EQ(code_of([&] { static_cast<void>(lock.try_acquire_for(1s)); }),
+                  std::errc::resource_deadlock_would_occur);
+        EXPECT_EQ(code_of([&] { static_cast<void>(c.wait_ready(1s)); }), errc::would_deadlock);
         EXPECT_EQ(code_of([&] { another.release(); }), errc::would_deadlock);  // but it is given back
         done.set_value();
       }};

@@ -43,10 +43,10 @@ TYPED_TEST(timed, a_wait_ends_at_its_limit_with_an_empty_hold) {
   for (auto* lock : {&lock_b, &lock_a}) {  // in the queue of the engine, and in that of the client
     const stopwatch watch;
     tyer::failure why;
-    EXPECT_FALSE(lock->try_acquire_for(why, 150ms));
+    EXPECT_FALSE(lock->try_acquire_for(why, 500ms));
     EXPECT_FALSE(why) << why.words;
-    EXPECT_GE(watch.elapsed(), 150ms);
-    EXPECT_LT(watch.elapsed(), 150ms + slack);
+    EXPECT_GE(watch.elapsed(), 500ms);
+    EXPECT_LT(watch.elapsed(), 500ms + slack);
   }
   EXPECT_TRUE(this->queue_has(0));  // it has left the queue
 }
@@ -56,11 +56,11 @@ TYPED_TEST(timed, a_limit_may_be_on_any_clock) {
   auto lock_a = this->make(a), lock_b = this->make(b);
   auto h = lock_a.acquire();
   const stopwatch watch;
-  EXPECT_FALSE(lock_b.try_acquire_until(steady_clock::now() + 50ms));
-  EXPECT_FALSE(lock_b.try_acquire_until(std::chrono::system_clock::now() + 50ms));
-  EXPECT_FALSE(lock_b.try_acquire_until(tyer::lease_clock::now() + 50ms));
-  EXPECT_GE(watch.elapsed(), 149ms);
-  EXPECT_LT(watch.elapsed(), 150ms + slack);
+  EXPECT_FALSE(lock_b.try_acquire_until(steady_clock::now() + 300ms));
+  EXPECT_FALSE(lock_b.try_acquire_until(std::chrono::system_clock::now() + 300ms));
+  EXPECT_FALSE(lock_b.try_acquire_until(tyer::lease_clock::now() + 300ms));
+  EXPECT_GE(watch.elapsed(), 899ms);
+  EXPECT_LT(watch.elapsed(), 900ms + slack);
   h.release();
   EXPECT_TRUE(lock_b.try_acquire_until(tyer::lease_clock::now() + patience));
 }

@@ -103,7 +103,7 @@ TEST_F(redlock, three_dead_masters_of_five_are_named) {
   for (const int i : {0, 2, 3}) engine.kill(node(i));
   std::string words;  // until the client has heard of it, one may still answer
   ASSERT_TRUE(eventually([&] {
-    words = words_of([&] { lock.try_acquire(); });
+    words = words_of([&] { static_cast<void>(lock.try_acquire()); });
     return !words.empty();
   }));
   for (const int i : {0, 2, 3}) EXPECT_NE(words.find(address(i)), std::string::npos) << words;
@@ -162,7 +162,8 @@ TEST_F(redlock, a_wait_can_be_cancelled_and_leaves_nothing_behind) {
   tyer::mutex lock{a, name(), {.ttl = 60s}}, theirs{b, name(), {.ttl = 60s}};
   for (int i = 0; i < 20; ++i) {
     auto held = lock.acquire();
-    EXPECT_FALSE(theirs.try_acquire_for(std::chrono::milliseconds{5 * i}));
+    tyer::failure why;  // within so little time the servers may not have answered at all
+    EXPECT_FALSE(theirs.try_acquire_for(why, std::chrono::milliseconds{5 * i}));
     held.release();
     EXPECT_TRUE(lock.try_acquire_for(patience));
   }

@@ -66,6 +66,16 @@ TEST_F(outage_on_hand_time, is_only_false_to_the_timed_tries_of_the_standard_fac
   EXPECT_EQ(thrown_by([&] { static_cast<void>(mine.try_lock()); }), errc::unavailable);
 }
 
+TEST_F(outage_on_hand_time, looked_like_contention_to_one_attempt_behind_others_of_its_client) {
+  engine.pause();
+  auto waiting = acquire_later(mine, {.at_most = 1h});
+  engine.advance(3s);  // its first request has failed
+  failure why;
+  EXPECT_FALSE(mine.try_acquire(why));
+  EXPECT_EQ(why.code, errc::unavailable);
+  EXPECT_NE(why.words, "");
+}
+
 TEST_F(outage_on_hand_time, that_begins_in_the_queue_is_no_contention) {
   const hold h = theirs.acquire();
   auto limited = acquire_later(mine, {.at_most = 30s});
@@ -74,6 +84,15 @@ TEST_F(outage_on_hand_time, that_begins_in_the_queue_is_no_contention) {
   engine.advance(25s);
   ASSERT_TRUE(limited.is_there());
   EXPECT_EQ(limited.get().why.code, errc::unavailable);
+}
+
+TEST_F(outage_on_hand_time, several_locks_have_one_limit_on_the_clock_of_their_client) {
+  multi_mutex both{a, {"x", "y"}};
+  mutex x{b, "x", {.ttl = 10s, .max_hold = 5s}}, y{b, "y"};
+  const hold half_the_time = x.acquire(), all_the_time = y.acquire();
+  const auto before = engine.now();
+  EXPECT_FALSE(both.try_acquire_for(10s));
+  EXPECT_EQ(engine.now() - before, 10s);
 }
 
 TEST_F(outage_on_hand_time, that_is_over_before_the_limit_is_forgotten) {
@@ -108,12 +127,11 @@ TEST_F(outage_on_hand_time, behind_a_caller_of_the_same_client_it_is_contention)
 
 TEST_F(outage_on_hand_time, a_limit_that_is_not_above_zero_is_one_attempt) {
   const auto before = engine.now();
-  {
-    const hold h = theirs.acquire();
-    EXPECT_FALSE(mine.try_acquire_for(0s));
-    EXPECT_FALSE(mine.try_acquire_for(-1h));
-    EXPECT_FALSE(mine.try_acquire_for(std::chrono::hours::min()));
-  }
+  hold h = theirs.acquire();
+  EXPECT_FALSE(mine.try_acquire_for(0s));
+  EXPECT_FALSE(mine.try_acquire_for(-1h));
+  EXPECT_FALSE(mine.try_acquire_for(std::chrono::hours::min()));
+  h.release();
   EXPECT_TRUE(mine.try_acquire_for(0s));
   EXPECT_EQ(engine.now(), before);
 }
