@@ -41,6 +41,11 @@ std::chrono::nanoseconds to_wait(const std::chrono::time_point<Clock, Duration>&
 //   try_acquire_for, _until   | hold        | waits in the queue, then empty  | empty at the limit
 //   try_acquire               | hold        | empty at once                   | throws after `request_timeout`
 //
+// An engine whose every answer comes too late for the ttl counts as away: try_acquire then throws after three of them and
+// `request_timeout`, the others when they would in an outage (words() name the time it took and the ttl).
+//
+// Without memory a call fails with std::errc::not_enough_memory, leaves nothing behind and concerns nobody else.
+//
 // Contention is a value (an empty hold), never an exception. Every call has a form that throws nothing and tells what went
 // wrong in its first argument.
 //

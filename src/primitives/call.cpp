@@ -15,6 +15,28 @@ struct slot : runtime::latch {
   T value;
 };
 
+// Puts the answer down. If it is destroyed before, whoever was to give it had no memory for that: then this is the answer.
+template <class T>
+class answering {
+ public:
+  answering(house& h, std::shared_ptr<slot<T>> s) noexcept : home_(&h), slot_(std::move(s)) {}
+  answering(answering&&) noexcept = default;
+  answering& operator=(answering&&) = delete;
+  ~answering() {
+    if (!slot_) return;
+    slot_->value.error = runtime::no_memory();
+    home_->let_go(*slot_);
+  }
+  void operator()(T value) {
+    slot_->value = std::move(value);
+    home_->open_soon(std::move(slot_));
+  }
+
+ private:
+  house* home_;
+  std::shared_ptr<slot<T>> slot_;
+};
+
 // Waits for the answer of something that can be called off. others_serve: nothing is left to do for it here.
 template <class T, class Asked>
 T wait_for(house& h, const std::shared_ptr<slot<T>>& answer, const Asked& asked, std::stop_token stop,
@@ -32,13 +54,12 @@ template <class T, class Call>
 told<T> wait_for_engine(house& h, Call call) {
   if (auto f = unusable(h, true)) return {std::move(f), {}};
   auto answer = std::make_shared<slot<told<T>>>();
-  call([answer, &h](engine::outcome<T>&& o) {
+  call([put = answering<told<T>>{h, answer}](engine::outcome<T>&& o) mutable {
     if (auto* f = std::get_if<engine::failure>(&o.result)) {
-      answer->value.error = f->code == errc::closed ? tyer::failure{errc::closed} : runtime::to_public(std::move(*f));
+      put({f->code == errc::closed ? tyer::failure{errc::closed} : runtime::to_public(std::move(*f)), {}});
     } else {
-      answer->value.value = std::move(std::get<T>(o.result));
+      put({{}, std::move(std::get<T>(o.result))});
     }
-    h.open_soon(answer);
   });
   h.wait(*answer);
   return std::move(answer->value);
@@ -77,9 +98,8 @@ acquired acquire_blocking(house& h, std::shared_ptr<const spec> what, const pati
   if (stop.stop_requested()) return {errc::cancelled, nullptr};
   auto w = make_wish(h, std::move(what), p, where);
   auto answer = std::make_shared<slot<acquired>>();
-  w->done = [answer, &h](tyer::failure f, hold_ptr held) {
-    answer->value = {std::move(f), std::move(held)};
-    h.open_soon(answer);
+  w->done = [put = answering<acquired>{h, answer}](tyer::failure f, hold_ptr held) mutable {
+    put({std::move(f), std::move(held)});
   };
   w->anywhere = true;  // the answer is only put down
   const bool joined = h.want(w, house::then::waits);
@@ -96,10 +116,7 @@ released release_blocking(house& h, hold_ptr held) {
   auto answer = std::make_shared<slot<released>>();
   h.give_back(
       std::move(held),
-      [answer, &h](tyer::failure f, release_outcome o) {
-        answer->value = {std::move(f), o};
-        h.open_soon(answer);
-      },
+      [put = answering<released>{h, answer}](tyer::failure f, release_outcome o) mutable { put({std::move(f), o}); },
       house::then::waits);
   h.wait(*answer);
   return std::move(answer->value);
@@ -115,9 +132,8 @@ converted convert_blocking(house& h, hold_ptr held, std::shared_ptr<const spec> 
   c->waits = p.waits;
   c->limit = p.waits ? limit_of(h, p) : h.time().now() + h.bounds().request_timeout;
   auto answer = std::make_shared<slot<converted>>();
-  c->done = [answer, &h](tyer::failure f, bool changed) {
-    answer->value = {std::move(f), changed};
-    h.open_soon(answer);
+  c->done = [put = answering<converted>{h, answer}](tyer::failure f, bool changed) mutable {
+    put({std::move(f), changed});
   };
   h.convert(c, house::then::waits);
   return wait_for(h, answer, c, std::move(stop));

@@ -7,9 +7,13 @@
 #include <tyer/error.hpp>
 #include <tyer/hold.hpp>
 
+#include <new>
+#include <system_error>
+#include <utility>
+
 namespace tyer::runtime {
 
-inline tyer::failure to_public(engine::failure f) {
+inline tyer::failure to_public(engine::failure f) noexcept {
   const auto code = [&] {
     switch (f.kind) {
       case core::why::refused: return errc::refused;
@@ -21,8 +25,15 @@ inline tyer::failure to_public(engine::failure f) {
     }
     return errc::unavailable;
   }();
-  return {code, f.words.empty() && f.code ? f.code.message() : std::move(f.words)};
+  try {
+    if (f.words.empty() && f.code) f.words = f.code.message();
+  } catch (const std::bad_alloc&) {  // then without words
+  }
+  return {code, std::move(f.words)};
 }
+
+// Says it without asking for more.
+inline tyer::failure no_memory() noexcept { return std::make_error_code(std::errc::not_enough_memory); }
 
 inline release_outcome to_public(lease::release::outcome o) noexcept {
   switch (o) {

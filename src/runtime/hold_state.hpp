@@ -8,6 +8,7 @@
 #include "runtime/spec.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -91,6 +92,10 @@ class hold_state {
     phase held = phase::held;
     return phase_.compare_exchange_strong(held, how, std::memory_order_acq_rel);
   }
+  // Its owner has let it go, but had no memory to say so: the desk finds it when it is next renewed.
+  void forsake() noexcept { forsaken_.store(true, std::memory_order_release); }
+  bool forsaken() const noexcept { return forsaken_.load(std::memory_order_acquire); }
+
   void tell_lost() noexcept { lost_.request_stop(); }
   void tell_revoked() {
     std::unique_lock lock{revocation_};
@@ -103,6 +108,14 @@ class hold_state {
   std::weak_ptr<runtime::house> home;  // where to give it back; gone with the client
   runtime::ticket* at_desk = nullptr;  // the desk's own: null once the engine's hold is another's or over
 
+  // The herald's own: its place among those who are to be told.
+  struct {
+    std::shared_ptr<hold_state> behind;
+    std::chrono::steady_clock::time_point since;
+    unsigned char what = 0;
+    bool waits = false;
+  } telling;
+
  private:
   std::shared_ptr<const runtime::spec> what_;
   core::id who_;
@@ -114,6 +127,7 @@ class hold_state {
   std::atomic<engine::mode> how_;
   std::atomic<std::int64_t> valid_until_;
   std::atomic<phase> phase_{phase::held};
+  std::atomic<bool> forsaken_{false};
   std::stop_source lost_;
 
   mutable std::mutex revocation_;

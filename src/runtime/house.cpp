@@ -3,7 +3,9 @@
 #include "runtime/failures.hpp"
 #include "runtime/fork.hpp"
 #include "runtime/own_thread.hpp"
+#include "runtime/standing.hpp"
 
+#include <new>
 #include <utility>
 
 namespace tyer::runtime {
@@ -40,27 +42,52 @@ bool house::put(order& o) {
   return true;
 }
 
-// A caller that goes away and finds nobody driving sends the order off itself: that takes no waiting, and a call that
-// follows soon will collect the answer.
 void house::submit(order o, then next) {
   if (!put(o)) return o(*desk_);  // a closed desk only says so, and touches nothing but what the order brings along
-  if (asleep_.exchange(false, std::memory_order_seq_cst)) return parts_.engine->wake();
-  if (next == then::waits) return;
-  if (on_own_thread || !baton_.take()) return baton_.want_io();
-  turn(waiting::no);
-  open_latches();
-  baton_.put_down(resting());
+  see_to_it(next);
 }
 
+// While it lives, the caller drives. However it ends, the baton is put down.
+class house::drive {
+ public:
+  explicit drive(house& h) noexcept : house_(h) {}
+  drive(const drive&) = delete;
+  ~drive() {
+    house_.driver_waits_for_.store(nullptr, std::memory_order_relaxed);
+    house_.baton_.put_down(house_.resting());
+  }
+
+ private:
+  house& house_;
+};
+
+// A caller that goes away and finds nobody driving sends the order off itself: that takes no waiting, and a call that
+// follows soon will collect the answer.
+void house::see_to_it(then next) {
+  if (asleep_.exchange(false, std::memory_order_seq_cst)) return parts_.engine->wake();
+  if (next == then::waits) return;
+  if (on_own_thread || !may_drive() || !baton_.take()) return baton_.want_io();
+  const drive mine{*this};
+  turn(waiting::no);
+  open_latches();
+}
+
+// Whoever drives does it for all: not a thread that the system lets run after ours.
+bool house::may_drive() const noexcept { return recent_standing() >= standing_.load(std::memory_order_relaxed); }
+
+// A caller drives for a moment only. A long wait is left to the thread that is there for it, whatever becomes of the caller's.
 void house::wait(latch& l) {
-  if (baton_.take()) {
+  constexpr std::chrono::milliseconds drive_max{50};
+  if (may_drive() && baton_.take()) {
+    const drive mine{*this};
     driver_waits_for_.store(&l, std::memory_order_seq_cst);
+    const bool flows = parts_.clock->flows();
+    const auto last = flows ? parts_.clock->now() + drive_max : lease::time_point::max();
     while (!l.open() && !stopping_.load(std::memory_order_seq_cst)) {
-      turn(waiting::yes);
+      turn(waiting::yes, last);
       open_latches();
+      if (flows && parts_.clock->now() >= last) break;
     }
-    driver_waits_for_.store(nullptr, std::memory_order_relaxed);
-    baton_.put_down(resting());
   } else {
     baton_.want_io();
   }
@@ -68,18 +95,18 @@ void house::wait(latch& l) {
 }
 
 // Whoever waits may have taken the baton meanwhile, and then sleeps in the engine.
-void house::let_go(latch& l) {
+void house::let_go(latch& l) noexcept {
   l.let_go();
   if (driver_waits_for_.load(std::memory_order_seq_cst) == &l) parts_.engine->wake();
 }
 
 void house::open_latches() {
-  std::vector<std::shared_ptr<latch>> answered;
+  latch_line answered;
   {
     const std::lock_guard in{door_};
     answered.swap(opening_);
   }
-  for (const auto& l : answered) l->let_go();
+  while (const auto l = answered.pop()) l->let_go();
 }
 
 // ---- what callers do by themselves, without the engine
@@ -97,7 +124,7 @@ bool house::join(const std::shared_ptr<wish>& w) {
 }
 
 bool house::hand_off(const hold_ptr& h) {
-  std::vector<std::shared_ptr<latch>> answered;
+  latch_line answered;
   {
     std::unique_lock in{door_, std::defer_lock};
     if (!at_the_door(in)) return false;
@@ -106,7 +133,7 @@ bool house::hand_off(const hold_ptr& h) {
     answered.swap(opening_);
     if (!done) return false;
   }
-  for (const auto& l : answered) let_go(*l);
+  while (const auto l = answered.pop()) let_go(*l);
   return true;
 }
 
@@ -116,8 +143,15 @@ bool house::want(std::shared_ptr<wish> w, then next) {
   return false;
 }
 
-void house::cancel(std::shared_ptr<wish> w, tyer::failure why) {
-  submit([w = std::move(w), why = std::move(why)](desk& d) mutable { d.cancel(w, std::move(why)); }, then::goes);
+void house::cancel(std::shared_ptr<revocable> r, errc why) noexcept {
+  {
+    const std::lock_guard lock{inbox_mutex_};
+    if (ended_ || r->called_off) return;  // a desk that has ended has answered everybody
+    r->called_off = why;
+    r->called_off_before = std::move(called_off_);
+    called_off_ = std::move(r);
+  }
+  see_to_it(then::goes);
 }
 
 void house::give_back(hold_ptr h, release_reply told, then next) {
@@ -127,10 +161,6 @@ void house::give_back(hold_ptr h, release_reply told, then next) {
 
 void house::convert(std::shared_ptr<change> c, then next) {
   submit([c = std::move(c)](desk& d) { d.convert(c); }, next);
-}
-
-void house::cancel(std::shared_ptr<change> c, tyer::failure why) {
-  submit([c = std::move(c), why = std::move(why)](desk& d) mutable { d.cancel(c, std::move(why)); }, then::goes);
 }
 
 void house::ask(std::string name, std::string reason, engine::reply<std::uint32_t> told, then next) {
@@ -177,7 +207,7 @@ void house::complete(std::function<void()> f) {
 
 bool house::has_orders() {
   std::lock_guard lock{inbox_mutex_};
-  return !inbox_.empty();
+  return !inbox_.empty() || called_off_ != nullptr;
 }
 
 bool house::resting() {
@@ -186,27 +216,49 @@ bool house::resting() {
          desk_->next_due() > parts_.clock->now() + baton::grace;
 }
 
+// An order that finds no memory is dropped: whoever waits for its answer has it when the order is destroyed.
 void house::carry_out_orders() {
+  std::shared_ptr<revocable> called_off;
   {
     std::lock_guard lock{inbox_mutex_};
     working_.swap(inbox_);
+    called_off.swap(called_off_);
   }
-  for (order& o : working_) o(*desk_);
+  for (order& o : working_) {
+    try {
+      o(*desk_);
+    } catch (const std::bad_alloc&) {}
+  }
   working_.clear();
+  while (called_off) {
+    auto next = std::move(called_off->called_off_before);
+    called_off->call_off(*desk_);
+    called_off = std::move(next);
+  }
 }
 
-void house::turn(waiting w) {
-  auto until = lease::time_point::min();
-  {
-    const std::lock_guard in{door_};
-    carry_out_orders();
+// Tells until when nothing else is due.
+lease::time_point house::do_what_is_due(waiting& w) {
+  const std::lock_guard in{door_};
+  carry_out_orders();
+  if (closed() && !desk_->closed()) desk_->close();
+  try {
     desk_->on_time(parts_.clock->now());
-    if (!opening_.empty()) w = waiting::no;  // an order had its answer at once, and somebody waits for it
-    if (w == waiting::yes) until = desk_->next_due();
+  } catch (const std::bad_alloc&) {  // what is due stays due
   }
+  if (!opening_.empty()) w = waiting::no;  // an order had its answer at once, and somebody waits for it
+  return w == waiting::yes ? desk_->next_due() : lease::time_point::min();
+}
+
+// The driver may be a caller, who must not pay for others: an engine that has run out of memory answers what it has lost as
+// unknown, and goes on.
+void house::turn(waiting w, lease::time_point last) {
+  auto until = std::min(do_what_is_due(w), last);
   asleep_.store(w == waiting::yes, std::memory_order_seq_cst);
   if (has_orders() || stopping_.load(std::memory_order_seq_cst)) until = lease::time_point::min();
-  parts_.engine->run(until);
+  try {
+    parts_.engine->run(until);
+  } catch (const std::bad_alloc&) {}
   asleep_.store(false, std::memory_order_relaxed);
   if (closed() && drained()) {
     std::lock_guard lock{state_mutex_};
@@ -215,9 +267,20 @@ void house::turn(waiting w) {
   }
 }
 
+void house::open_engine() {
+  while (!stopping_.load(std::memory_order_seq_cst)) {
+    try {
+      return parts_.engine->open(*this);
+    } catch (const std::bad_alloc&) {
+      std::this_thread::sleep_for(std::chrono::milliseconds{10});
+    }
+  }
+}
+
 void house::serve() {
   on_own_thread = true;
-  parts_.engine->open(*this);
+  standing_.store(standing(), std::memory_order_relaxed);
+  open_engine();
   while (!stopping_.load(std::memory_order_seq_cst)) {
     turn(waiting::yes);
     if (somebody_is_answered() && resting()) {
@@ -233,14 +296,14 @@ void house::serve() {
 // A caller has its answer, and nothing else goes on: its next call is its own to drive. The baton lies there before the
 // caller goes on, or it would find the I/O thread still busy.
 void house::stand_by() {
-  std::vector<std::shared_ptr<latch>> answered;
+  latch_line answered;
   {
     const std::lock_guard in{door_};
     answered.swap(opening_);
   }
   baton_.stand_by([this] { return has_orders(); },
                   [&] {
-                    for (const auto& l : answered) let_go(*l);
+                    while (const auto l = answered.pop()) let_go(*l);
                   });
 }
 
@@ -256,8 +319,18 @@ bool house::somebody_is_answered() {
 
 bool house::no_more_orders() {
   std::lock_guard lock{inbox_mutex_};
-  ended_ = inbox_.empty();
+  ended_ = inbox_.empty() && called_off_ == nullptr;
   return ended_;
+}
+
+void house::close_engine() {
+  const auto closed = std::make_shared<bool>(false);
+  parts_.engine->close([closed](engine::outcome<engine::done>&&) { *closed = true; });
+  const auto until = parts_.clock->now() + std::chrono::milliseconds{200};
+  while (!*closed && parts_.clock->now() < until) {
+    parts_.engine->run(until);
+    if (!parts_.clock->flows()) break;
+  }
 }
 
 // Whoever still waits for something gets an answer, however little time there was.
@@ -267,12 +340,9 @@ void house::shut_down() {
     desk_->close();
     carry_out_orders();
   }
-  bool closed = false;
-  parts_.engine->close([&closed](engine::outcome<engine::done>&&) { closed = true; });
-  const auto until = parts_.clock->now() + std::chrono::milliseconds{200};
-  while (!closed && parts_.clock->now() < until) {
-    parts_.engine->run(until);
-    if (!parts_.clock->flows()) break;
+  try {
+    close_engine();
+  } catch (const std::bad_alloc&) {  // what it did not answer, the desk does
   }
   const std::lock_guard in{door_};
   desk_->abandon();
@@ -319,9 +389,7 @@ house::told_facts house::facts() {
 
 bool house::close(std::chrono::milliseconds at_most) {
   if (forked()) return false;
-  if (!closed_.exchange(true)) {
-    submit([](desk& d) { d.close(); }, then::goes);
-  }
+  if (!closed_.exchange(true)) see_to_it(then::goes);
   std::unique_lock lock{state_mutex_};
   if (!on_own_thread) state_changed_.wait_for(lock, at_most, [this] { return drained_ || shut_; });
   const bool all = drained_;
