@@ -99,8 +99,9 @@ void desk::on_answer(const core::id& who, engine::outcome<engine::answer>&& o) {
     floors_.raise(t->what->name, g->part);
     return act(*t, a.on_granted(now, o.sent, g->part, g->ttl));
   }
-  wish& first = static_cast<wish&>(*t->home->line.front());
-  if (first.late < late_grants_min) first.too_late = {};  // it is others who have it
+  if (auto* first = static_cast<wish*>(t->home->line.front()); first != nullptr && first->late < late_grants_min) {
+    first->too_late = {};  // it is others who have it
+  }
   if (const auto* q = std::get_if<engine::queued>(&answer)) {
     if (!t->place.linked) keep_from(*t, fate::waiting, t->what->waiter_ttl, o.sent);
     const auto v = a.on_queued(now, q->ahead == 0, q->look_again);
