@@ -9,7 +9,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -83,14 +82,6 @@ INSTANTIATE_TEST_SUITE_P(of, slow_name_server,
                                            "redis+cluster://a.example:6379,b.example:6379",
                                            "redlock://a.example:6379,b.example:6379,c.example:6379",
                                            "redis://lock.example:6379?protocol=redisson"));
-
-#ifdef TYER_WITH_ETCD
-// gRPC asks in its own way, unless it is told to ask the system; its threads stay for the next channel.
-TEST(slow_name_server_of_etcd, does_not_hold_up_the_end_of_a_client) {
-  ::setenv("GRPC_DNS_RESOLVER", "native", 1);
-  live_and_end("etcd://lock.example:2379");
-}
-#endif
 
 }  // namespace
 }  // namespace tyer::test
