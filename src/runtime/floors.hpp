@@ -34,6 +34,7 @@ class floors {
     const entry fresh{hash_of(name), part};
     while (!put(fresh)) {
       if (!grow()) {
+        if (buckets_.empty()) return;  // no memory for the first of them
         entry& least = *std::ranges::min_element(at(fresh.hash), {}, &entry::part);
         least = fresh;
         return;
