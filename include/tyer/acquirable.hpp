@@ -30,6 +30,11 @@ struct access;
 //   try_acquire_for, _until   | hold        | waits in the queue, then empty  | waits until the limit, then throws
 //   try_acquire               | hold        | empty at once                   | throws after `request_timeout`
 //
+// An engine whose every answer comes too late for the ttl counts as away: try_acquire then throws after three of them and
+// `request_timeout`, the others when they would in an outage (words() name the time it took and the ttl).
+//
+// Without memory a call fails with std::errc::not_enough_memory, leaves nothing behind and concerns nobody else.
+//
 // Contention is a value (an empty hold), never an exception; an outage is errc::unavailable, never an empty hold alone: a
 // limit that passes while the engine is silent throws. Every call has a form that throws nothing and tells what went wrong
 // in its first argument. A limit that is not above zero is try_acquire; the longest one there is, acquire.

@@ -20,8 +20,8 @@ class client_state;
 struct access;
 }  // namespace detail
 
-// One engine, one connection, one I/O thread and one thread for deadlines, whatever the number of locks and waiters. (With
-// redis:// Asio keeps a third thread for looking up host names.)
+// One engine, one connection, and three threads whatever the number of locks and waiters: for I/O, for deadlines, and for
+// callbacks. (While callbacks of lost() are slow, up to 15 more; with redis:// Asio keeps one for looking up host names.)
 //
 //   tyer::client client{"redis://127.0.0.1:6379"};
 //
@@ -30,7 +30,8 @@ struct access;
 //
 // Thread safety: everything may be called from any thread.
 // Lifetimes: mutexes and holds keep what they need alive. The destructor fires lost() on holds that still live, lets
-//   background releases finish for at most one second, and ends the threads.
+//   background releases finish for at most one second, and ends the threads. It waits for callbacks that run, but not for a
+//   name server that does not answer: the thread that asks it ends by itself when it has its answer.
 // fork: in the child every object that came from the parent is inert: calls fail with errc::forked, and nothing is
 //   released.
 class TYER_EXPORT client {

@@ -73,8 +73,8 @@ class [[nodiscard]] TYER_EXPORT hold {
   [[nodiscard]] lease_clock::time_point valid_until() const noexcept;
   [[nodiscard]] lease_clock::duration remaining() const noexcept;  // zero when over
 
-  // Requested when the hold is lost. Callbacks run on a thread of the client that does nothing else: keep them short,
-  // and do not call blocking functions of Tyer from them.
+  // Requested when the hold is lost. Callbacks run on threads that the client has for nothing else: keep them short, and do not
+  // call blocking functions of Tyer from them. Up to 15 slow ones at once delay nobody else's; with more, the rest wait.
   [[nodiscard]] std::stop_token lost() const noexcept;
 
   // Requested when somebody asks for the lock (`client::ask`): the holder may give it back soon, or not. It runs where

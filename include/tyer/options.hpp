@@ -37,13 +37,16 @@ struct client_options {
   // Told of outages, of new masters, of clocks that jump, and of what a server does not allow.
   log_hook log = {};
 
-  // Where completions of asynchronous calls run when the handler has no executor of its own.
+  // Where completions of asynchronous calls run when the handler has no executor of its own. Without one: on a thread of the
+  // client, one after the other, so that a slow one delays those behind it (but no lost()).
   executor completions = {};
 };
 
 // Of one lock object.
 struct lock_options {
-  // How long the engine keeps the lock without hearing from us. Renewed every third of it. 100 ms to 24 h.
+  // How long the engine keeps the lock without hearing from us. Renewed every third of it. 100 ms to 24 h. If more than 0.6 of
+  // it has passed when the engine's answer comes, the grant is given back and asked for again: a ttl that is too short for the
+  // way to the engine is told as errc::unavailable, in words that name both.
   std::chrono::milliseconds ttl{10000};
 
   // How often a released lock may go to the next waiter of the same client without a round trip, before the engine's

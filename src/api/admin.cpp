@@ -234,8 +234,9 @@ observation admin::watch(std::string_view name, std::function<void(const std::ve
                   const engine::page& p) mutable -> std::function<void()> {
     auto now = gathered(p);
     if (told && *told == now) return nullptr;
+    std::function<void()> tell = [f, all = describe_name(p, tokens)] { (*f)(all); };
     told = std::move(now);
-    return [f, all = describe_name(p, tokens)] { (*f)(all); };
+    return tell;
   };
   auto s = std::make_shared<detail::observation_state>(state_->home, std::move(look));
   s->start(std::string{name}, core::within_for_ever(every));

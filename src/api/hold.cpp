@@ -20,9 +20,9 @@ void give_back_quietly(std::shared_ptr<detail::hold_state> s) noexcept {
   const auto home = s->home.lock();
   if (!home || home->forked() || home->closed()) return;
   try {
-    home->give_back(std::move(s), {});
+    home->give_back(s, {});
   } catch (...) {
-    // Out of memory: the engine frees it when the ttl is over. There is nobody to tell.
+    s->forsake();  // out of memory: it is given back instead of being renewed the next time
   }
 }
 
@@ -99,6 +99,7 @@ release_outcome hold::release(failure& why) noexcept {
     why = std::move(r.error);
     return r.outcome;
   } catch (const std::bad_alloc&) {
+    s->forsake();  // it is given back instead of being renewed the next time
     why = std::make_error_code(std::errc::not_enough_memory);
     return release_outcome::unknown;
   }

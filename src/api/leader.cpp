@@ -63,8 +63,9 @@ observation leader::observe(std::function<void(const std::optional<leadership>&)
     auto now = leader_in(p);
     const auto term = now ? std::optional{now->term} : std::nullopt;
     if (told && *told == term) return nullptr;
+    std::function<void()> tell = [f, now = std::move(now)] { (*f)(now); };
     told = term;
-    return [f, now = std::move(now)] { (*f)(now); };
+    return tell;
   };
   auto s = std::make_shared<detail::observation_state>(state_->home, std::move(look));
   s->start(state_->what->name, state_->what->ttl / 3);

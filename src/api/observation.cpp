@@ -27,12 +27,20 @@ void observation_state::stop() {
   idle_.wait(lock, [this] { return !telling_ || teller_ == std::this_thread::get_id(); });
 }
 
+// Room for the news before the look: what was looked at is not news a second time.
 void observation_state::on_look(const engine::page& p) {
-  auto news = look_(p);
-  if (!news) return;
   {
     const std::lock_guard lock{mutex_};
-    untold_.push_back(std::move(news));
+    untold_.emplace_back();
+    auto& news = untold_.back();
+    try {
+      news = look_(p);
+    } catch (...) {
+      untold_.pop_back();
+      throw;
+    }
+    if (!news) untold_.pop_back();
+    if (untold_.empty()) return;
   }
   home_->complete([self = shared_from_this()] { self->tell(); });
 }

@@ -25,13 +25,30 @@ T sleep_until_filled(house& h, const std::shared_ptr<slot<T>>& answer, bool othe
   return std::move(answer->value);
 }
 
-// From a callback of the desk.
+// Puts the answer down, from a callback of the desk. If it is destroyed before, whoever was to give it had no memory for that:
+// then this is the answer.
 template <class T>
-void fill(house& h, const std::shared_ptr<slot<T>>& answer, T value) {
-  answer->value = std::move(value);
-  if (answer->call) answer->call->answered();
-  h.open_soon(answer);
-}
+class answering {
+ public:
+  answering(house& h, std::shared_ptr<slot<T>> s) noexcept : home_(&h), slot_(std::move(s)) {}
+  answering(answering&&) noexcept = default;
+  answering& operator=(answering&&) = delete;
+  ~answering() {
+    if (!slot_) return;
+    slot_->value.error = runtime::no_memory();
+    if (slot_->call) slot_->call->answered();
+    home_->let_go(*slot_);
+  }
+  void operator()(T value) {
+    slot_->value = std::move(value);
+    if (slot_->call) slot_->call->answered();
+    home_->open_soon(std::move(slot_));
+  }
+
+ private:
+  house* home_;
+  std::shared_ptr<slot<T>> slot_;
+};
 
 // Waits for the answer of something that can be called off. others_serve: nothing is left to do for it here.
 template <class T, class Asked>
@@ -49,14 +66,12 @@ template <class T, class Call>
 told<T> wait_for_engine(house& h, Call call) {
   if (auto f = unusable(h, true)) return {std::move(f), {}};
   auto answer = std::make_shared<slot<told<T>>>(h);
-  call([answer, &h](engine::outcome<T>&& o) {
-    told<T> what;
+  call([put = answering<told<T>>{h, answer}](engine::outcome<T>&& o) mutable {
     if (auto* f = std::get_if<engine::failure>(&o.result)) {
-      what.error = f->code == errc::closed ? tyer::failure{errc::closed} : runtime::to_public(std::move(*f));
+      put({f->code == errc::closed ? tyer::failure{errc::closed} : runtime::to_public(std::move(*f)), {}});
     } else {
-      what.value = std::move(std::get<T>(o.result));
+      put({{}, std::move(std::get<T>(o.result))});
     }
-    fill(h, answer, std::move(what));
   });
   return sleep_until_filled(h, answer);
 }
@@ -94,7 +109,9 @@ acquired acquire_blocking(house& h, std::shared_ptr<const spec> what, const pati
   if (stop.stop_requested()) return {errc::cancelled, nullptr};
   auto w = make_wish(h, std::move(what), p, where);
   auto answer = std::make_shared<slot<acquired>>(h);
-  w->done = [answer, &h](tyer::failure f, hold_ptr held) { fill(h, answer, acquired{std::move(f), std::move(held)}); };
+  w->done = [put = answering<acquired>{h, answer}](tyer::failure f, hold_ptr held) mutable {
+    put({std::move(f), std::move(held)});
+  };
   w->anywhere = true;  // the answer is only put down
   const bool joined = h.want(w, house::then::waits);
   return wait_for(h, answer, w, std::move(stop), joined);
@@ -109,7 +126,8 @@ released release_blocking(house& h, hold_ptr held) {
   }
   auto answer = std::make_shared<slot<released>>(h);
   h.give_back(
-      std::move(held), [answer, &h](tyer::failure f, release_outcome o) { fill(h, answer, released{std::move(f), o}); },
+      std::move(held),
+      [put = answering<released>{h, answer}](tyer::failure f, release_outcome o) mutable { put({std::move(f), o}); },
       house::then::waits);
   return sleep_until_filled(h, answer);
 }
@@ -124,7 +142,9 @@ converted convert_blocking(house& h, hold_ptr held, std::shared_ptr<const spec> 
   c->waits = p.waits;
   c->limit = p.waits ? limit_of(h, p) : h.time().now() + h.bounds().request_timeout;
   auto answer = std::make_shared<slot<converted>>(h);
-  c->done = [answer, &h](tyer::failure f, bool changed) { fill(h, answer, converted{std::move(f), changed}); };
+  c->done = [put = answering<converted>{h, answer}](tyer::failure f, bool changed) mutable {
+    put({std::move(f), changed});
+  };
   h.convert(c, house::then::waits);
   return wait_for(h, answer, c, std::move(stop));
 }

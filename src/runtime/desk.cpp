@@ -5,6 +5,8 @@
 #include "runtime/failures.hpp"
 #include "runtime/hold_state.hpp"
 
+#include <algorithm>
+#include <new>
 #include <utility>
 
 namespace tyer::runtime {
@@ -12,6 +14,16 @@ namespace tyer::runtime {
 using core::fate;
 using lease::acquire;
 using phase = detail::hold_state::phase;
+
+namespace {
+
+tyer::failure unanswered() noexcept try {
+  return {errc::closed, "the client was closed before the engine answered"};
+} catch (const std::bad_alloc&) {
+  return errc::closed;
+}
+
+}  // namespace
 
 desk::desk(engine::engine& e, const core::clock& c, core::id_source& ids, watcher& w, const limits& l, door* d)
     : engine_(e),
@@ -25,6 +37,7 @@ desk::desk(engine::engine& e, const core::clock& c, core::id_source& ids, watche
 
 // Wishes that nobody will answer any more must not keep themselves alive.
 desk::~desk() {
+  under_way_->home = nullptr;
   for (const auto& [key, l] : lanes_) {
     while (!l->line.empty()) {
       wish& w = static_cast<wish&>(*l->line.front());
@@ -55,50 +68,57 @@ lane& desk::lane_for(const std::shared_ptr<const spec>& what) {
   return *lanes_.emplace(key, std::move(fresh)).first->second;
 }
 
-void desk::finish(wish& w, tyer::failure f, hold_ptr h) {
+// Whoever waits for the answer must not learn of a failure by an exception on our way. Of a call with a handler of its own, the
+// handler could not be run for want of memory: nobody is left to be told.
+void desk::finish(wish& w, tyer::failure f, hold_ptr h) noexcept {
   const auto last = std::move(w.self);
   w.queued_at = nullptr;
-  w.done(std::move(f), std::move(h));
+  try {
+    w.done(std::move(f), std::move(h));
+  } catch (...) {}
 }
 
 void desk::want(std::shared_ptr<wish> w) {
   if (closed_) return finish(*w, errc::closed, nullptr);
-  if (wishes_ >= limits_.wishes_max) {
-    return finish(*w, {errc::over_limit, "too many callers wait in this client"}, nullptr);
+  lane* l = nullptr;
+  try {
+    if (wishes_ >= limits_.wishes_max) {
+      return finish(*w, {errc::over_limit, "too many callers wait in this client"}, nullptr);
+    }
+    l = &lane_for(w->what);
+    const bool taken = l->standing != nullptr || !l->line.empty();
+    if (!w->waits && taken) {  // one attempt, and others of this client are before it
+      const bool silent = l->standing != nullptr && l->standing->acquiring() != nullptr && !l->answered;
+      if (!undecided(*l)) return finish(*w, silent ? l->silence : tyer::failure{}, nullptr);
+      w->limit = std::min(w->limit, clock_.now() + limits_.request_timeout);
+    }
+    wish_times_.admit();
+  } catch (const std::bad_alloc&) {
+    if (l != nullptr) go_on(*l);
+    return finish(*w, no_memory(), nullptr);
   }
-  lane& l = lane_for(w->what);
-  const bool taken = l.standing != nullptr || !l.line.empty();
-  if (!w->waits && taken) {  // one attempt, and others of this client are before it
-    const bool silent = l.standing != nullptr && l.standing->acquiring() != nullptr && !l.answered;
-    if (!undecided(l)) return finish(*w, silent ? l.silence : tyer::failure{}, nullptr);
-    w->limit = std::min(w->limit, clock_.now() + limits_.request_timeout);
-  }
-  place(l, w);
-  if (w->limit != lease::time_point::max()) {
-    wish_timers_.sweep([](const std::weak_ptr<wish>& p) {
-      const auto live = p.lock();
-      return live && live->queued_at != nullptr;
-    });
-    wish_timers_.at(w->limit, w);
-  }
-  if (l.standing != nullptr) return;
-  l.not_heard({});
-  begin(l);
+  place(*l, w);
+  if (l->standing != nullptr) return;
+  l->not_heard({});
+  go_on(*l);
 }
 
-void desk::place(lane& l, const std::shared_ptr<wish>& w) {
+// It was admitted to wish_times_ before.
+void desk::place(lane& l, const std::shared_ptr<wish>& w) noexcept {
   w->self = w;
   w->queued_at = &l;
   if (w->since == lease::time_point{}) w->since = clock_.now();
   ++wishes_;
   if (!w->waits) ++l.tries;
   l.line.join(*w);
+  wish_times_.set(*w, w->limit);
 }
 
 bool desk::join(const std::shared_ptr<wish>& w) {
   if (closed_ || wishes_ >= limits_.wishes_max || w->limit != lease::time_point::max()) return false;
   const auto at = lanes_.find(key_of(*w->what));
   if (!w->waits || at == lanes_.end() || at->second->standing == nullptr) return false;
+  wish_times_.admit();
   place(*at->second, w);
   return true;
 }
@@ -111,6 +131,7 @@ bool desk::undecided(const lane& l) noexcept {
   return a != nullptr && a->where() != acquire::state::queued;
 }
 
+// If it throws, nothing was begun.
 void desk::begin(lane& l) {
   wish& first = static_cast<wish&>(*l.line.front());
   const bool waits = first.waits;
@@ -127,19 +148,33 @@ void desk::begin(lane& l) {
   t.who = ids_.next();
   t.what = l.what;
   t.how = l.what->how;
-  t.home = &l;
-  ++l.tickets;
   const auto& where = first.where;
   t.owner = core::owner_text(l.what->owner, where.file_name(), where.line(), clock_.wall(), l.what->note);
+  const auto at = tickets_.emplace(t.who, std::move(fresh)).first;
+  try {
+    ticket_times_.admit();
+  } catch (...) {
+    tickets_.erase(at);
+    throw;
+  }
+  t.home = &l;
+  ++l.tickets;
   l.standing = &t;
-  tickets_.emplace(t.who, std::move(fresh));
   act(t, t.acquiring()->start(clock_.now()));
 }
 
-// Nobody stands for this lane any more: the next wish begins, or the lane is put aside for what it has seen.
-void desk::go_on(lane& l) {
-  if (l.standing != nullptr || l.idle.linked) return;
-  if (!l.line.empty()) return begin(l);
+// Nobody stands for this lane any more: the next wish begins, or the lane is put aside.
+void desk::go_on(lane& l) noexcept {
+  if (closed_ || l.standing != nullptr || l.idle.linked) return;
+  while (!l.line.empty()) {
+    try {
+      return begin(l);
+    } catch (const std::bad_alloc&) {  // the call of that one alone
+      wish& first = static_cast<wish&>(*l.line.front());
+      leave(l, first);
+      finish(first, no_memory(), nullptr);
+    }
+  }
   if (l.tickets > 0) return;
   idle_lanes_.push_back(l);
   if (idle_lanes_.size() <= limits_.idle_lanes_max) return;
@@ -149,8 +184,9 @@ void desk::go_on(lane& l) {
   lanes_.erase(at);
 }
 
-void desk::leave(lane& l, wish& w) {
+void desk::leave(lane& l, wish& w) noexcept {
   l.line.leave(w);
+  wish_times_.dismiss(w);
   if (!w.waits) --l.tries;
   --wishes_;
 }
@@ -172,41 +208,10 @@ void desk::cancel(const std::shared_ptr<wish>& w, tyer::failure why) {
   finish(*w, std::move(why), nullptr);
 }
 
-// Running out of time is an answer where others have the lock, be it of this client; where the engine has not said so, it is
-// an outage. One attempt has no time of its own, so it ends here only if the engine is silent.
-tyer::failure desk::at_its_limit(const wish& w) {
-  const lane& l = *w.queued_at;
-  const bool ours = l.standing != nullptr && l.standing->acquiring() == nullptr;
-  if (w.waits && (ours || l.answered)) return {};
-  return l.silence ? l.silence : no_answer_in_time();
-}
+void wish::call_off(desk& d) { d.cancel(shared_from_this(), called_off); }
+void change::call_off(desk& d) { d.cancel(shared_from_this(), called_off); }
 
-// ---- time and events
-
-void desk::on_time(lease::time_point now) {
-  while (auto late = wish_timers_.pop_due(now)) {
-    if (const auto w = late->lock(); w && w->queued_at != nullptr) cancel(w, at_its_limit(*w));
-  }
-  while (auto who = ticket_timers_.pop_due(now)) {
-    ticket* t = find(*who);
-    if (t == nullptr) continue;
-    if (auto* a = t->acquiring()) {
-      if (const auto v = a->on_time(now); v != acquire::verb::none) act(*t, v);
-    } else if (auto* r = t->releasing()) {
-      if (const auto v = r->on_time(now); v != lease::release::verb::none) act(*t, v);
-    } else {
-      on_held_time(*t, now);
-    }
-  }
-  while (auto due = observer_timers_.pop_due(now)) {
-    if (const auto o = due->lock(); o && o->watched) look(o);
-  }
-  keep_what_is_due(now);
-}
-
-lease::time_point desk::next_due() const noexcept {
-  return std::min({keeper_.next_due(), wish_timers_.next(), ticket_timers_.next(), observer_timers_.next()});
-}
+// ---- events
 
 void desk::wake(const core::id& who) {
   ticket* t = find(who);
@@ -220,7 +225,11 @@ void desk::wake(const core::id& who) {
 
 void desk::suspect(const core::id& who) {
   ticket* t = find(who);
-  if (t != nullptr && t->place.linked && t->held() != nullptr) keeper_.hurry(*t, fate::holding, t->what->ttl);
+  if (t == nullptr || !t->place.linked || t->held() == nullptr) return;
+  try {
+    keeper_.hurry(*t, fate::holding, t->what->ttl);
+  } catch (const std::bad_alloc&) {  // it is only a hint: it is renewed at its time
+  }
 }
 
 void desk::gone(const core::id& who) {
@@ -238,11 +247,18 @@ void desk::session_kept(engine::session via, lease::time_point sent, std::chrono
 }
 
 void desk::session_gone(engine::session via) {
-  std::vector<core::id> theirs;
-  for (const auto& [who, t] : tickets_) {
-    if (t->via == via && t->held() != nullptr) theirs.push_back(who);
+  const auto theirs = [&](const auto& t) { return t.second->via == via && t.second->held() != nullptr; };
+  try {
+    std::vector<core::id> all;
+    for (const auto& t : tickets_) {
+      if (theirs(t)) all.push_back(t.first);
+    }
+    for (const auto& who : all) gone(who);
+  } catch (const std::bad_alloc&) {  // more slowly, but without memory
+    for (auto at = tickets_.begin(); (at = std::find_if(tickets_.begin(), tickets_.end(), theirs)) != tickets_.end();) {
+      gone(core::id{at->first});
+    }
   }
-  for (const auto& who : theirs) gone(who);
 }
 
 void desk::asked(const core::id& who, std::string_view) {
@@ -258,8 +274,11 @@ void desk::down(const engine::failure&) {}  // every request under way gets its 
 void desk::up(const engine::server_facts&) {
   keeper_.hurry_all();
   std::vector<core::id> all;
-  all.reserve(tickets_.size());
-  for (const auto& [who, t] : tickets_) all.push_back(who);
+  try {
+    all.reserve(tickets_.size());
+    for (const auto& [who, t] : tickets_) all.push_back(who);
+  } catch (const std::bad_alloc&) {  // each asks again at its own time
+  }
   const auto now = clock_.now();
   for (const auto& who : all) {
     ticket* t = find(who);
@@ -277,24 +296,23 @@ void desk::up(const engine::server_facts&) {
   look_all({});
 }
 
+// Nobody is admitted any more, so each step ends at most its own ticket, and the next one stays where it is.
 void desk::close() {
   closed_ = true;
-  std::vector<core::id> all;
-  for (const auto& [who, t] : tickets_) all.push_back(who);
-  for (const auto& who : all) {
-    ticket* t = find(who);
-    if (t == nullptr) continue;
-    if (auto* r = t->releasing()) {
-      act(*t, r->on_up());  // no time to rest
-    } else if (t->held() != nullptr) {
-      close_held(*t);
-    } else if (t->lost() != nullptr) {
-      const auto end = t->lost()->end;  // the delay begins with the release: not before the owner's window ends
-      take_from_owner(*t);
-      begin_release(*t, lease::release{t->late_until, end}, end);
+  for (auto at = tickets_.begin(); at != tickets_.end();) {
+    ticket& t = *at->second;
+    ++at;
+    if (auto* r = t.releasing()) {
+      act(t, r->on_up());  // no time to rest
+    } else if (t.held() != nullptr) {
+      close_held(t);
+    } else if (t.lost() != nullptr) {
+      const auto end = t.lost()->end;  // the delay begins with the release: not before the owner's window ends
+      take_from_owner(t);
+      begin_release(t, lease::release{t.late_until, end}, end);
     } else {
-      detach(*t);
-      retire(*t);
+      detach(t);
+      retire(t);
     }
   }
   for (const auto& [key, l] : lanes_) {
@@ -324,12 +342,11 @@ void desk::close_held(ticket& t) {
 }
 
 void desk::abandon() {
-  std::vector<release_reply> waiting;
-  for (const auto& [who, t] : tickets_) {
-    if (t->told) waiting.push_back(std::move(t->told));
+  for (auto at = tickets_.begin(); at != tickets_.end();) {
+    auto told = std::move(at->second->told);
+    ++at;
+    if (told) told(unanswered(), release_outcome::unknown);
   }
-  for (auto& told : waiting)
-    told({errc::closed, "the client was closed before the engine answered"}, release_outcome::unknown);
 }
 
 }  // namespace tyer::runtime

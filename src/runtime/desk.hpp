@@ -5,6 +5,9 @@
 // The desk knows no thread, no socket and no clock of its own: it is handed an engine and a clock, and told when to look
 // at the time. Production drives it from a thread (house.hpp); the simulation drives the very same code on virtual time.
 //
+// Without memory: a call that needs some and finds none is answered std::errc::not_enough_memory, and is undone. What concerns
+// others (a request, a renewal) is tried again soon. A hold that cannot be renewed for so long is lost in time as ever.
+//
 // Thread safety: none, but what the engine calls back passes the door, if there is one. Callbacks (wish::done,
 // release_reply) run inside the calls and must not block; they may call back.
 #pragma once
@@ -13,14 +16,16 @@
 #include "core/id.hpp"
 #include "engine/engine.hpp"
 #include "lease/keeper.hpp"
+#include "runtime/agenda.hpp"
+#include "runtime/floors.hpp"
 #include "runtime/observer.hpp"
 #include "runtime/ticket.hpp"
-#include "runtime/timers.hpp"
 #include "runtime/wish.hpp"
 
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -32,9 +37,9 @@ namespace tyer::runtime {
 // Tells lost() in time, whatever the desk is doing.
 class watcher {
  public:
-  virtual void guard(const hold_ptr&) = 0;  // from now on, before the caller is told of the hold
-  virtual void tell(const hold_ptr&) = 0;   // it was ended as lost: run its callbacks soon
-  virtual void ask(const hold_ptr&) = 0;    // somebody wants it back: run the callbacks of revoked() soon
+  virtual void guard(const hold_ptr&) = 0;          // from now on, before the caller is told of the hold
+  virtual void tell(const hold_ptr&) noexcept = 0;  // it was ended as lost: run its callbacks soon
+  virtual void ask(const hold_ptr&) noexcept = 0;   // somebody wants it back: run the callbacks of revoked() soon
 
  protected:
   ~watcher() = default;
@@ -88,12 +93,14 @@ class desk final : public engine::events {
   // The engine was closed: releases that still had no answer will have none.
   void abandon();
   bool drained() const noexcept { return tickets_.empty(); }
+  bool closed() const noexcept { return closed_; }
 
   // Nobody waits for an answer; only releases may be under way.
-  bool quiet() const noexcept { return wishes_ == 0 && asks_in_flight_ == 0 && keeps_in_flight_ == 0; }
+  bool quiet() const noexcept { return wishes_ == 0 && under_way_->asks == 0 && under_way_->keeps == 0; }
 
   std::size_t tickets() const noexcept { return tickets_.size(); }
   std::uint64_t keeps_sent() const noexcept { return keeps_sent_; }
+  std::size_t times() const noexcept { return wish_times_.size() + ticket_times_.size() + observer_times_.size(); }
 
   // engine::events
   void wake(const core::id& who) override;
@@ -127,50 +134,120 @@ class desk final : public engine::events {
     }
   };
 
+  // What replies have in common with the desk, which may be gone before an engine has dropped the last of them.
+  struct under_way {
+    explicit under_way(desk* d) noexcept : home(d) {}
+    desk* home;
+    std::size_t asks = 0, keeps = 0, others = 0;
+  };
+
+  // The reply to a request. If an engine drops it, having found no memory half-way, that is noticed too: nobody waits for an
+  // answer that cannot come.
+  template <class T, std::size_t under_way::* Count, auto Answered, auto Dropped, class What>
+  class reply_to {
+   public:
+    reply_to(std::shared_ptr<under_way> u, What w) noexcept : shared_(std::move(u)), what_(std::move(w)) {
+      ++(*shared_.*Count);
+    }
+    reply_to(reply_to&&) noexcept = default;
+    reply_to& operator=(reply_to&&) = delete;
+    ~reply_to() {
+      if (desk* d = end()) {
+        const auto in = d->come_in();
+        (d->*Dropped)(what_);
+      }
+    }
+    void operator()(engine::outcome<T>&& o) {
+      const auto alive = shared_;
+      const auto in = alive->home->come_in();
+      (end()->*Answered)(what_, std::move(o));
+    }
+
+   private:
+    desk* end() noexcept {
+      const auto s = std::move(shared_);
+      if (!s) return nullptr;
+      --(*s.*Count);
+      return s->home;
+    }
+    std::shared_ptr<under_way> shared_;
+    What what_;
+  };
+
+  struct asking {
+    core::id who;
+    std::uint32_t group;
+  };
+  struct converting {
+    core::id who;
+    std::uint64_t serial;
+  };
+  struct keeping {
+    std::vector<core::id> ids;
+    core::fate as;
+    std::chrono::milliseconds ttl;
+    std::uint32_t group;
+  };
+
   static lane_key key_of(const spec& s) noexcept { return {s.name, s.how, s.take, s.capacity, s.ttl, s.lock_delay}; }
 
   void close_held(ticket& t);
 
   // lanes and their wishes
   lane& lane_for(const std::shared_ptr<const spec>& what);
-  void place(lane& l, const std::shared_ptr<wish>& w);
+  void place(lane& l, const std::shared_ptr<wish>& w) noexcept;
   void begin(lane& l);
-  void go_on(lane& l);
+  void go_on(lane& l) noexcept;
   static bool undecided(const lane& l) noexcept;
-  void leave(lane& l, wish& w);
-  static void finish(wish& w, tyer::failure f, hold_ptr h);
-  static tyer::failure at_its_limit(const wish& w);
+  void leave(lane& l, wish& w) noexcept;
+  static void finish(wish& w, tyer::failure f, hold_ptr h) noexcept;
+
+  // the time of a ticket
+  static tyer::failure at_its_limit(wish& w) noexcept;
+  lease::time_point due_of(ticket& t) noexcept;
+  void wake(ticket& t) noexcept { ticket_times_.set(t, due_of(t)); }
+  void on_ticket_time(ticket& t, lease::time_point now);
+  void do_what_was_not_done(ticket& t, lease::time_point now);
+  void try_again_soon(ticket& t, bool ticket::* what) noexcept;
 
   // a ticket that is being acquired
   ticket* find(const core::id& who) noexcept;
-  void ask(ticket& t);
-  void send_ask(ticket& t, std::uint32_t group);
-  void send_asks_that_waited(asks& of_group);
-  void on_answer(const core::id& who, engine::outcome<engine::answer>&& o);
+  void ask(ticket& t) noexcept;
+  void send_ask(ticket& t, std::uint32_t group, asks& of_group) noexcept;
+  void send_asks_that_waited(asks& of_group) noexcept;
+  void on_answer(const asking& what, engine::outcome<engine::answer>&& o);
+  void on_ask_dropped(const asking& what) noexcept;
+  void on_dropped(const core::id& who) noexcept;
   void on_late_answer(ticket& t, const engine::outcome<engine::answer>& o);
   void act(ticket& t, lease::acquire::verb v);
   bool is_answer(ticket& t, lease::acquire::verb v) noexcept;
   void begin_anew(ticket& t);
+  void begin_anew_if_of_use(ticket& t);
   void refuse_front(ticket& t, tyer::failure f);
   void refuse_tries(ticket& t);
   void grant(ticket& t);
-  void give(ticket& t);
+  hold_ptr make_hold(ticket& t, std::uint32_t handoffs, lease::time_point until);
+  void give(ticket& t, hold_ptr h) noexcept;
+  bool give_to_next(ticket& t, const hold_ptr& from) noexcept;
   void spare_contender(lane& l, const ticket& besides);
 
   // a ticket that is held
   static bool told_lost(const ticket& t) noexcept;
+  bool taken_back(ticket& t);
+  void keep_from(ticket& t, core::fate as, lease::duration ttl, lease::time_point sent) noexcept;
+  void keep_soon(ticket& t, core::fate as, lease::duration ttl) noexcept;
   void on_held_time(ticket& t, lease::time_point now);
   void pass_on(ticket& t, release_reply told);
   void give_to_engine(ticket& t, release_reply told);
   void rest(ticket& t, lease::time_point until);
   void leave_behind(ticket& t, lease::time_point until);
   void keep_what_is_due(lease::time_point now);
-  void send_keep(lease::keeper::batch b);
+  void send_keep(lease::keeper::batch& b);
   void send_keep_to(std::uint32_t group, std::span<lease::kept* const> entries, core::fate as, lease::duration ttl);
-  void keep_after(ticket& t, core::fate as, lease::duration ttl, lease::time_point sent);
-  void keep_again(ticket& t, core::fate as, lease::duration ttl);
-  void on_kept(const std::vector<core::id>& ids, core::fate as, lease::duration ttl,
-               engine::outcome<std::vector<core::fate>>&& o);
+  void on_kept(const keeping& k, engine::outcome<std::vector<core::fate>>&& o);
+  void on_keep_dropped(const keeping& k) noexcept;
+  bool stays_kept(ticket& t, core::fate as) noexcept;
+  void on_left_behind(const core::id& who, engine::outcome<std::vector<core::fate>>&& o);
   void on_hold_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration ttl);
   void on_waiter_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration ttl);
   void lose_by_proof(ticket& t, core::fate is);
@@ -183,27 +260,31 @@ class desk final : public engine::events {
   void confirm_upgrade(ticket& t);
   static bool disproves(ticket& t, const engine::outcome<engine::answer>& o);
   void on_change_time(ticket& t, lease::time_point now);
-  static tyer::failure change_at_its_limit(const ticket& t);
-  void send_convert(ticket& t);
-  void on_converted(const core::id& who, std::uint64_t serial, engine::outcome<engine::answer>&& o);
+  static tyer::failure change_at_its_limit(const ticket& t) noexcept;
+  void send_convert(ticket& t) noexcept;
+  void on_converted(const converting& c, engine::outcome<engine::answer>&& o);
+  void on_convert_dropped(const converting& c) noexcept;
   void act(ticket& t, lease::convert::verb v);
-  void become(ticket& t, const std::shared_ptr<const spec>& to);
+  void become(ticket& t, change& c) noexcept;
   void end_change(ticket& t, tyer::failure f, bool changed);
+  void answer(const std::shared_ptr<change>& c, tyer::failure f, bool changed) noexcept;
   using changes = std::array<std::shared_ptr<change>, 2>;
   static changes take_changes(ticket& t) noexcept;
-  static void answer_all(const changes& all, const tyer::failure& f);
+  void answer_all(const changes& all, const tyer::failure& f) noexcept;
 
   // those who watch a name
-  void look(const std::shared_ptr<observer>& o);
-  void look_all(std::string_view name);
+  void look(const std::shared_ptr<observer>& o) noexcept;
+  void on_seen(const std::shared_ptr<observer>& o, engine::outcome<engine::page>&& result);
+  void on_not_seen(const std::shared_ptr<observer>& o) noexcept;
+  void look_all(std::string_view name) noexcept;
 
   // a ticket on its way back
   void retire(ticket& t);
   void begin_release(ticket& t, lease::release r, lease::time_point first);
-  void send_release(ticket& t);
+  void send_release(ticket& t) noexcept;
   void on_release_answer(const core::id& who, engine::outcome<core::fate>&& o);
   void act(ticket& t, lease::release::verb v);
-  void erase(ticket& t);
+  void erase(ticket& t) noexcept;
   lane* detach(ticket& t) noexcept;
 
   template <class T>
@@ -220,20 +301,20 @@ class desk final : public engine::events {
   door* door_;
   bool closed_ = false;
   std::size_t wishes_ = 0;
-  std::size_t asks_in_flight_ = 0;
-  std::unordered_map<std::uint32_t, asks> asks_;  // by group
-  std::size_t keeps_in_flight_ = 0;
+  std::map<std::uint32_t, asks> asks_;  // by group; a name may move while all are looked at
+  const std::shared_ptr<under_way> under_way_ = std::make_shared<under_way>(this);
   std::uint64_t keeps_sent_ = 0;
   std::uint64_t dice_;
 
   std::unordered_map<lane_key, std::unique_ptr<lane>, lane_hash> lanes_;
   lease::list<lane, &lane::idle> idle_lanes_;
   std::unordered_map<core::id, std::unique_ptr<ticket>, core::id_hash> tickets_;
+  floors floors_;
   lease::keeper keeper_;
-  timers<std::weak_ptr<wish>> wish_timers_;
-  timers<core::id> ticket_timers_;
+  agenda<wish> wish_times_;
+  agenda<ticket> ticket_times_;
   std::vector<std::shared_ptr<observer>> observers_;
-  timers<std::weak_ptr<observer>> observer_timers_;
+  agenda<observer> observer_times_;
 };
 
 }  // namespace tyer::runtime

@@ -4,6 +4,8 @@
 #include "runtime/failures.hpp"
 #include "runtime/hold_state.hpp"
 
+#include <new>
+#include <string>
 #include <utility>
 
 namespace tyer::runtime {
@@ -11,29 +13,49 @@ namespace tyer::runtime {
 using core::fate;
 using lease::acquire;
 
+namespace {
+
+// Grants in a row that came too late: fewer say nothing about the engine.
+constexpr std::uint32_t late_grants_min = 3;
+
+std::string in_ms(lease::duration d) {
+  return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(d).count()) + " ms";
+}
+
+tyer::failure too_slow(lease::duration took, lease::duration ttl) {
+  return {errc::unavailable, "the ttl is too short for this engine: an answer took " + in_ms(took) +
+                                 ", but of a ttl of " + in_ms(ttl) + " a third must be left when it comes"};
+}
+
+}  // namespace
+
 ticket* desk::find(const core::id& who) noexcept {
   const auto at = tickets_.find(who);
   return at == tickets_.end() ? nullptr : at->second.get();
 }
 
-void desk::ask(ticket& t) {
-  const auto group = engine_.group(t.what->name);
-  asks& all = asks_[group];
-  if (all.in_flight < limits_.asks_in_flight_max) return send_ask(t, group);
-  all.waiting.push_back(t.who);
+void desk::ask(ticket& t) noexcept {
+  try {
+    const auto group = engine_.group(t.what->name);
+    asks& all = asks_[group];
+    if (all.in_flight < limits_.asks_in_flight_max) return send_ask(t, group, all);
+    all.waiting.push_back(t.who);
+  } catch (const std::bad_alloc&) {
+    try_again_soon(t, &ticket::unasked);
+  }
 }
 
-void desk::send_asks_that_waited(asks& of_group) {
+void desk::send_asks_that_waited(asks& of_group) noexcept {
   while (!of_group.waiting.empty() && of_group.in_flight < limits_.asks_in_flight_max) {
     ticket* t = find(of_group.waiting.front());
     of_group.waiting.pop_front();
     if (t == nullptr || t->acquiring() == nullptr) continue;
     t->acquiring()->on_sent(clock_.now());
-    send_ask(*t, engine_.group(t->what->name));
+    ask(*t);  // the name may have moved to another group
   }
 }
 
-void desk::send_ask(ticket& t, std::uint32_t group) {
+void desk::send_ask(ticket& t, std::uint32_t group, asks& of_group) noexcept {
   const spec& s = *t.what;
   engine::request r;
   r.what = {t.who, s.name, s.how};
@@ -44,22 +66,31 @@ void desk::send_ask(ticket& t, std::uint32_t group) {
   r.lock_delay = s.lock_delay;
   r.not_after = limits_.request_timeout;
   r.enqueue = t.acquiring()->enqueues();
-  r.seen = t.home->seen;
+  r.seen = floors_.of(s.name);
   r.owner = t.owner;
-  ++asks_in_flight_;
-  ++asks_[group].in_flight;
-  engine_.acquire(r, [this, who = t.who, group](engine::outcome<engine::answer>&& o) {
-    const auto in = come_in();
-    --asks_in_flight_;
-    asks& of_group = asks_[group];
-    --of_group.in_flight;
-    send_asks_that_waited(of_group);
-    on_answer(who, std::move(o));
-  });
+  using reply = reply_to<engine::answer, &under_way::asks, &desk::on_answer, &desk::on_ask_dropped, asking>;
+  ++of_group.in_flight;
+  try {
+    engine_.acquire(r, reply{under_way_, {t.who, group}});
+  } catch (const std::bad_alloc&) {  // the reply was dropped, and said so
+  }
 }
 
-void desk::on_answer(const core::id& who, engine::outcome<engine::answer>&& o) {
-  ticket* t = find(who);
+// A request that was not made, or will have no answer.
+void desk::on_ask_dropped(const asking& what) noexcept {
+  --asks_.find(what.group)->second.in_flight;
+  on_dropped(what.who);
+}
+
+void desk::on_dropped(const core::id& who) noexcept {
+  if (ticket* t = find(who)) try_again_soon(*t, &ticket::unasked);
+}
+
+void desk::on_answer(const asking& what, engine::outcome<engine::answer>&& o) {
+  asks& of_group = asks_.find(what.group)->second;
+  --of_group.in_flight;
+  send_asks_that_waited(of_group);
+  ticket* t = find(what.who);
   if (t == nullptr || t->held() != nullptr) return;
   if (t->releasing() != nullptr) return on_late_answer(*t, o);
   acquire& a = *t->acquiring();
@@ -67,7 +98,7 @@ void desk::on_answer(const core::id& who, engine::outcome<engine::answer>&& o) {
   if (auto* f = std::get_if<engine::failure>(&o.result)) {
     const auto kind = f->kind;
     t->last = to_public(std::move(*f));
-    t->home->not_heard(t->last);
+    t->home->not_heard(same(t->last));
     return act(*t, a.on_failure(now, kind));
   }
   t->home->heard();
@@ -77,11 +108,14 @@ void desk::on_answer(const core::id& who, engine::outcome<engine::answer>&& o) {
     t->via = g->via;
     t->slots = std::move(g->slots);
     t->key = std::move(g->key);
-    t->home->seen = std::max(t->home->seen, g->part);
+    floors_.raise(t->what->name, g->part);
     return act(*t, a.on_granted(now, o.sent, g->part, g->ttl));
   }
+  if (auto* first = static_cast<wish*>(t->home->line.front()); first != nullptr && first->late < late_grants_min) {
+    first->too_late = {};  // it is others who have it
+  }
   if (const auto* q = std::get_if<engine::queued>(&answer)) {
-    if (!t->place.linked) keep_after(*t, fate::waiting, t->what->waiter_ttl, o.sent);
+    if (!t->place.linked) keep_from(*t, fate::waiting, t->what->waiter_ttl, o.sent);
     const auto v = a.on_queued(now, q->ahead == 0, q->look_again);
     act(*t, v);
     if (v == acquire::verb::none) refuse_tries(*t);
@@ -102,14 +136,12 @@ void desk::on_late_answer(ticket& t, const engine::outcome<engine::answer>& o) {
 
 void desk::act(ticket& t, acquire::verb v) {
   switch (v) {
-    case acquire::verb::none:
-      ticket_timers_.sweep([this](const core::id& who) { return find(who) != nullptr; });
-      return ticket_timers_.at(t.acquiring()->wake_at(), t.who);
+    case acquire::verb::none: return wake(t);
     case acquire::verb::ask: return ask(t);
     case acquire::verb::granted: return grant(t);
     case acquire::verb::busy: return is_answer(t, v) ? refuse_front(t, {}) : begin_anew(t);
     case acquire::verb::failed: return is_answer(t, v) ? refuse_front(t, std::move(t.last)) : begin_anew(t);
-    case acquire::verb::anew: return begin_anew(t);
+    case acquire::verb::anew: return begin_anew_if_of_use(t);
   }
 }
 
@@ -117,6 +149,23 @@ void desk::begin_anew(ticket& t) {
   lane& l = *detach(t);
   retire(t);
   go_on(l);
+}
+
+// The grant came too late to be of use. That may be a hiccup, so it is asked for again, but not for ever: where every answer
+// takes so long, the ttl is too short for this engine.
+void desk::begin_anew_if_of_use(ticket& t) {
+  wish& first = static_cast<wish&>(*t.home->line.front());
+  const auto now = clock_.now();
+  if (first.late++ == 0) first.late_since = t.acquiring()->granted_at();
+  try {
+    first.too_late = too_slow(now - t.acquiring()->granted_at(), t.what->ttl);
+  } catch (const std::bad_alloc&) {
+    first.too_late = errc::unavailable;
+  }
+  const auto patience = first.waits ? limits_.unavailable_after : limits_.request_timeout;
+  if (first.late < late_grants_min || now - first.late_since < patience) return begin_anew(t);
+  if (first.waits && first.limit != lease::time_point::max()) return begin_anew(t);  // it has a limit of its own
+  refuse_front(t, std::move(first.too_late));
 }
 
 // Whether the end of this attempt is what the first wish wanted to know. Not if it waits, but the attempt was made for a
@@ -144,56 +193,86 @@ void desk::refuse_front(ticket& t, tyer::failure f) {
 void desk::refuse_tries(ticket& t) {
   lane& l = *t.home;
   if (l.tries == 0) return;
-  std::vector<std::shared_ptr<wish>> refused;
-  for (lease::waiting* at = l.line.front(); at != nullptr; at = at->place.next) {
-    wish& w = static_cast<wish&>(*at);
-    if (!w.waits) refused.push_back(w.self);
+  lease::list<lease::waiting, &lease::waiting::place> refused;
+  for (lease::waiting* at = l.line.front(); at != nullptr;) {
+    wish& w = static_cast<wish&>(*std::exchange(at, at->place.next));
+    if (w.waits) continue;
+    leave(l, w);
+    refused.push_back(w);
   }
-  for (const auto& w : refused) leave(l, *w);
   if (l.line.empty()) {
     detach(t);
     retire(t);
     go_on(l);
   }
-  for (const auto& w : refused) finish(*w, {}, nullptr);
+  while (lease::waiting* w = refused.pop_front()) finish(static_cast<wish&>(*w), {}, nullptr);
 }
 
 void desk::grant(ticket& t) {
   const auto until = t.acquiring()->valid_until();
   const auto granted_at = t.acquiring()->granted_at();
+  hold_ptr h;
+  try {
+    keeper_.make_room(fate::holding, t.what->ttl, engine_.group(t.what->name));
+    h = make_hold(t, t.handoffs, until);
+  } catch (const std::bad_alloc&) {
+    return refuse_front(t, no_memory());
+  }
   t.late_until = t.acquiring()->unsettled_until();
   keeper_.remove(t);
   t.owner.clear();
   t.stage = lease::tenure{granted_at, until, t.what->ttl};
   const auto sent =
       until + lease::margin(t.what->ttl) - t.what->ttl;  // or earlier, if the engine gave less than the ttl
-  if (t.via == 0) keep_after(t, fate::holding, t.what->ttl, sent);
-  give(t);
+  if (t.via == 0) keep_from(t, fate::holding, t.what->ttl, sent);
+  give(t, std::move(h));
+}
+
+// For the first in line. Its deadline is guarded before anybody is told of it.
+hold_ptr desk::make_hold(ticket& t, std::uint32_t handoffs, lease::time_point until) {
+  const wish& first = static_cast<const wish&>(*t.home->line.front());
+  auto h = std::make_shared<detail::hold_state>(
+      first.what, t.who,
+      detail::hold_state::grant{core::make_token(t.part, handoffs), clock_.now(), until, t.how, t.slots, t.key});
+  watch_.guard(h);
+  return h;
 }
 
 // The first in line has it. Whoever shares it with others does not keep the next of this client from asking for it too.
-void desk::give(ticket& t) {
+void desk::give(ticket& t, hold_ptr h) noexcept {
   lane& l = *t.home;
   wish& first = static_cast<wish&>(*l.line.front());
   const auto alive = first.self;
   leave(l, first);
-  auto h =
-      std::make_shared<detail::hold_state>(first.what, t.who,
-                                           detail::hold_state::grant{core::make_token(t.part, t.handoffs), clock_.now(),
-                                                                     t.held()->valid_until(), t.how, t.slots, t.key});
   h->at_desk = &t;
   t.current = h;
-  watch_.guard(h);
   if (t.asked_back) watch_.ask(h);
-  if (h->ends_at() != lease::time_point::max()) {
-    ticket_timers_.at(lease::alarm_at(h->ends_at(), t.what->ttl), t.who);
-  }
+  wake(t);
   if (l.standing == &t && t.how != engine::mode::exclusive) {
     l.standing = nullptr;
     go_on(l);
   }
   spare_contender(l, t);
   finish(first, {}, std::move(h));
+}
+
+// From one holder to the next, without the engine. False: there is no memory for it, and nothing was done.
+bool desk::give_to_next(ticket& t, const hold_ptr& from) noexcept {
+  hold_ptr next;
+  try {
+    next = make_hold(t, t.handoffs + 1, t.held()->valid_until());
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  if (from && !from->end(detail::hold_state::phase::released)) {
+    next->end(detail::hold_state::phase::released);  // it was lost in this moment: nobody has seen the other
+    return false;
+  }
+  if (from) from->at_desk = nullptr;
+  t.current.reset();
+  ++t.handoffs;
+  give(t, std::move(next));
+  return true;
 }
 
 // Nobody of the lane waits any more, so nobody need stand in the engine's queue for it.

@@ -4,6 +4,7 @@
 #include "runtime/failures.hpp"
 #include "runtime/hold_state.hpp"
 
+#include <new>
 #include <utility>
 
 namespace tyer::runtime {
@@ -12,11 +13,6 @@ using lease::convert;
 using phase = detail::hold_state::phase;
 
 namespace {
-
-void answer(const std::shared_ptr<change>& c, tyer::failure f, bool changed) {
-  c->pending = false;
-  c->done(std::move(f), changed);
-}
 
 convert::goal goal_of(engine::mode m) {
   return m == engine::mode::exclusive ? convert::goal::exclusive : convert::goal::shared;
@@ -28,7 +24,19 @@ engine::mode mode_of(convert::goal g) {
 
 }  // namespace
 
-void desk::convert(std::shared_ptr<change> c) {
+void desk::answer(const std::shared_ptr<change>& c, tyer::failure f, bool changed) noexcept {
+  c->pending = false;
+  if (lane* unused = std::exchange(c->home, nullptr)) {
+    --unused->tickets;
+    go_on(*unused);
+  }
+  try {
+    c->done(std::move(f), changed);
+  } catch (...) {  // as in finish()
+  }
+}
+
+void desk::convert(std::shared_ptr<change> c) try {
   ticket* t = c->of->at_desk;
   if (closed_) return answer(c, errc::closed, false);
   if (t == nullptr || t->held() == nullptr || c->of->where() != phase::held) return answer(c, errc::lost, false);
@@ -40,10 +48,15 @@ void desk::convert(std::shared_ptr<change> c) {
   if (!idle && (t->changing->current || t->changing->next)) {
     return answer(c, {errc::refused, "this hold is being converted already"}, false);
   }
+  lane& home = lane_for(c->to);
+  ++home.tickets;
+  c->home = &home;
   c->pending = true;
-  if (c->limit != lease::time_point::max()) ticket_timers_.at(c->limit, t->who);
   if (idle) return begin_change(*t, std::move(c));
   t->changing->next = std::move(c);  // an upgrade that was given up is still being taken back
+  wake(*t);
+} catch (const std::bad_alloc&) {
+  answer(c, no_memory(), false);
 }
 
 void desk::begin_change(ticket& t, std::shared_ptr<change> c) {
@@ -88,39 +101,49 @@ bool desk::disproves(ticket& t, const engine::outcome<engine::answer>& o) {
 }
 
 // As for a wish: `false` only if the engine has said that others are in the way.
-tyer::failure desk::change_at_its_limit(const ticket& t) {
+tyer::failure desk::change_at_its_limit(const ticket& t) noexcept {
   if (t.changing->answered) return {};
-  return t.last.code == errc::unavailable ? t.last : no_answer_in_time();
+  return t.last.code == errc::unavailable ? same(t.last) : no_answer_in_time();
 }
 
 void desk::on_change_time(ticket& t, lease::time_point now) {
   const auto who = t.who;
   const auto why = change_at_its_limit(t);
   for (const auto& c : {t.changing->current, t.changing->next}) {
-    if (c && now >= c->limit) cancel(c, why);
+    if (!c || now < c->limit) continue;
+    c->limit = lease::time_point::max();  // once: a downgrade goes on
+    cancel(c, same(why));
   }
   ticket* same = find(who);  // whoever was told may have given it back
   if (same != nullptr && same->changing) act(*same, same->changing->machine.on_time(now));
 }
 
-void desk::send_convert(ticket& t) {
-  const auto serial = ++t.changing->serial;
-  engine_.convert({t.who, t.what->name, t.how}, mode_of(t.changing->machine.to()), limits_.request_timeout,
-                  [this, who = t.who, serial](engine::outcome<engine::answer>&& o) {
-                    const auto in = come_in();
-                    on_converted(who, serial, std::move(o));
-                  });
+void desk::send_convert(ticket& t) noexcept {
+  wake(t);  // its caller has a limit
+  using reply =
+      reply_to<engine::answer, &under_way::others, &desk::on_converted, &desk::on_convert_dropped, converting>;
+  const converting mine{t.who, ++t.changing->serial};
+  try {
+    engine_.convert({t.who, t.what->name, t.how}, mode_of(t.changing->machine.to()), limits_.request_timeout,
+                    reply{under_way_, mine});
+  } catch (const std::bad_alloc&) {  // the reply was dropped, and said so
+  }
 }
 
-void desk::on_converted(const core::id& who, std::uint64_t serial, engine::outcome<engine::answer>&& o) {
-  ticket* t = find(who);
-  if (t == nullptr || t->held() == nullptr || !t->changing || t->changing->serial != serial) return;
+void desk::on_convert_dropped(const converting& c) noexcept {
+  ticket* t = find(c.who);
+  if (t != nullptr && t->changing && t->changing->serial == c.serial) try_again_soon(*t, &ticket::unasked);
+}
+
+void desk::on_converted(const converting& c, engine::outcome<engine::answer>&& o) {
+  ticket* t = find(c.who);
+  if (t == nullptr || t->held() == nullptr || !t->changing || t->changing->serial != c.serial) return;
   lease::convert& machine = t->changing->machine;
   const auto now = clock_.now();
   if (t->in_doubt && disproves(*t, o)) return lose_by_proof(*t, core::fate::holding);
   if (auto* f = std::get_if<engine::failure>(&o.result)) {
     if (f->code == errc::lost) {  // the renewal will prove it
-      if (t->place.linked) keeper_.hurry(*t, core::fate::holding, t->what->ttl);
+      suspect(c.who);
     }
     const auto kind = f->kind;
     const bool lost = f->code == errc::lost;
@@ -134,20 +157,20 @@ void desk::on_converted(const core::id& who, std::uint64_t serial, engine::outco
     // a restart from an old copy, and what others were granted since may conflict with what we have.
     if (t->changing->current && g->part <= t->changing->before) return lose_by_proof(*t, core::fate::holding);
     t->part = std::max(t->part, g->part);
-    t->home->seen = std::max(t->home->seen, g->part);
+    floors_.raise(t->what->name, g->part);
     return act(*t, machine.on_granted(now, o.sent));
   }
   t->changing->answered = true;
   const auto* q = std::get_if<engine::queued>(&a);
   const auto v = q != nullptr ? machine.on_queued(now, q->look_again) : machine.on_busy();
-  const auto c = t->changing->current;
-  if (q != nullptr && c && !c->waits) return cancel(c, {});  // one attempt, and others still read
+  const auto change = t->changing->current;
+  if (q != nullptr && change && !change->waits) return cancel(change, {});  // one attempt, and others still read
   act(*t, v);
 }
 
 void desk::act(ticket& t, convert::verb v) {
   switch (v) {
-    case convert::verb::none: return ticket_timers_.at(t.changing->machine.wake_at(), t.who);
+    case convert::verb::none: return wake(t);
     case convert::verb::ask: return send_convert(t);
     case convert::verb::granted: return end_change(t, {}, true);
     case convert::verb::busy: return end_change(t, {}, false);
@@ -158,20 +181,19 @@ void desk::act(ticket& t, convert::verb v) {
 void desk::end_change(ticket& t, tyer::failure f, bool changed) {
   const auto c = std::exchange(t.changing->current, nullptr);
   const auto next = std::exchange(t.changing->next, nullptr);
-  if (c && changed) become(t, c->to);
+  if (c && changed) become(t, *c);
+  wake(t);
   if (next) begin_change(t, next);
   if (c) answer(c, std::move(f), changed);
 }
 
 // From now on it belongs to those who want the other mode: they may have it next.
-void desk::become(ticket& t, const std::shared_ptr<const spec>& to) {
+void desk::become(ticket& t, change& c) noexcept {
+  const auto& to = c.to;
   lane& old = *t.home;
-  const auto seen = old.seen;
   --old.tickets;
   if (old.standing == &t) old.standing = nullptr;
-  lane& fresh = lane_for(to);
-  fresh.seen = std::max(fresh.seen, seen);
-  ++fresh.tickets;
+  lane& fresh = *std::exchange(c.home, nullptr);
   t.home = &fresh;
   t.what = to;
   t.how = to->how;
@@ -189,9 +211,9 @@ desk::changes desk::take_changes(ticket& t) noexcept {
   return {std::move(t.changing->current), std::move(t.changing->next)};
 }
 
-void desk::answer_all(const changes& all, const tyer::failure& f) {
+void desk::answer_all(const changes& all, const tyer::failure& f) noexcept {
   for (const auto& c : all) {
-    if (c) answer(c, f, false);
+    if (c) answer(c, f.code, false);
   }
 }
 

@@ -46,19 +46,13 @@ bool desk::hand_off(const hold_ptr& h) {
   const auto now = clock_.now();
   if (now < h->free_at() || !t->home->line.may_hand_off(*t->held(), t->handoffs, now)) return false;
   const wish& next = static_cast<const wish&>(*t->home->line.front());
-  if (!next.anywhere || next.what->max_hold.count() > 0 || !h->end(phase::released)) return false;
-  h->at_desk = nullptr;
-  t->current.reset();
-  ++t->handoffs;
-  give(*t);
-  return true;
+  return next.anywhere && next.what->max_hold.count() == 0 && give_to_next(*t, h);
 }
 
 // To the next of this client without a round trip, or back to the engine.
 void desk::pass_on(ticket& t, release_reply told) {
-  if (!t.asked_back && !t.unsure && !closed_ && t.home->line.may_hand_off(*t.held(), t.handoffs, clock_.now())) {
-    ++t.handoffs;
-    give(t);
+  if (!t.asked_back && !t.unsure && !closed_ && t.home->line.may_hand_off(*t.held(), t.handoffs, clock_.now()) &&
+      give_to_next(t, nullptr)) {
     if (told) told({}, release_outcome::released);
     return;
   }
@@ -75,7 +69,7 @@ void desk::give_to_engine(ticket& t, release_reply told) {
 // Renewed like any other, but nobody has it: others come when its min_hold is over.
 void desk::rest(ticket& t, lease::time_point until) {
   t.rests_until = until;
-  ticket_timers_.at(until, t.who);
+  wake(t);
   // An upgrade that waits would keep other readers out meanwhile.
   t.in_doubt = false;
   if (t.changing) act(t, t.changing->machine.give_up(clock_.now()));
@@ -90,10 +84,16 @@ void desk::leave_behind(ticket& t, lease::time_point until) {
   t.stage = lapsed{until, until};
   const engine::target target{t.who, t.what->name, t.how};
   const auto ttl = std::chrono::ceil<std::chrono::milliseconds>(until - now);
-  engine_.keep({&target, 1}, fate::holding, ttl, [this, who = t.who](auto&&) {
-    const auto in = come_in();
-    if (ticket* kept = find(who); kept != nullptr) erase(*kept);
-  });
+  using reply = reply_to<std::vector<fate>, &under_way::others, &desk::on_left_behind, &desk::on_dropped, core::id>;
+  const auto who = t.who;
+  try {
+    return engine_.keep({&target, 1}, fate::holding, ttl, reply{under_way_, who});
+  } catch (const std::bad_alloc&) {}
+  on_left_behind(who, {now, {}});  // it stays for the rest of its ttl only
+}
+
+void desk::on_left_behind(const core::id& who, engine::outcome<std::vector<fate>>&&) {
+  if (ticket* kept = find(who); kept != nullptr) erase(*kept);
 }
 
 void desk::on_held_time(ticket& t, lease::time_point now) {
@@ -113,32 +113,58 @@ void desk::on_held_time(ticket& t, lease::time_point now) {
 // The alarm has rung: whatever the engine says, the hold is over, and must not be kept from others.
 bool desk::told_lost(const ticket& t) noexcept { return t.current && t.current->where() == phase::lost; }
 
+// Its owner has let it go, and had no memory to say so. False: it stays to be renewed, perhaps for the next owner.
+bool desk::taken_back(ticket& t) {
+  if (!t.current || !t.current->forsaken()) return false;
+  const auto who = t.who;
+  give_back(hold_ptr{t.current}, {});
+  const ticket* same = find(who);
+  return same == nullptr || same->home == nullptr;
+}
+
+void desk::keep_from(ticket& t, fate as, lease::duration ttl, lease::time_point sent) noexcept {
+  t.group = engine_.group(t.what->name);
+  try {
+    keeper_.add(t, as, ttl, sent, jitter());
+  } catch (const std::bad_alloc&) {
+    try_again_soon(t, &ticket::unkept);
+  }
+}
+
+void desk::keep_soon(ticket& t, fate as, lease::duration ttl) noexcept {
+  t.group = engine_.group(t.what->name);
+  try {
+    keeper_.retry(t, as, ttl, clock_.now());
+  } catch (const std::bad_alloc&) {
+    try_again_soon(t, &ticket::unkept);
+  }
+}
+
 void desk::keep_what_is_due(lease::time_point now) {
   for (auto b = keeper_.take(now); !b.entries.empty(); b = keeper_.take(now)) {
     if (b.as == fate::holding) {
       std::erase_if(b.entries, [&](lease::kept* e) {
         ticket& t = static_cast<ticket&>(*e);
+        if (taken_back(t)) return true;
         if (!t.held()->over(now) && !told_lost(t)) return false;
         lose_by_deadline(t);
         return true;
       });
     }
-    if (!b.entries.empty()) send_keep(std::move(b));
+    if (b.entries.empty()) continue;
+    try {
+      send_keep(b);
+    } catch (const std::bad_alloc&) {
+      for (lease::kept* e : b.entries) {
+        if (!e->place.linked) keep_soon(static_cast<ticket&>(*e), b.as, b.ttl);
+      }
+      return;
+    }
   }
 }
 
-void desk::keep_after(ticket& t, fate as, lease::duration ttl, lease::time_point sent) {
-  t.group = engine_.group(t.what->name);
-  keeper_.add(t, as, ttl, sent, jitter());
-}
-
-void desk::keep_again(ticket& t, fate as, lease::duration ttl) {
-  t.group = engine_.group(t.what->name);
-  keeper_.retry(t, as, ttl, clock_.now());
-}
-
 // All are of one group, but for a name that has moved since it was put there.
-void desk::send_keep(lease::keeper::batch b) {
+void desk::send_keep(lease::keeper::batch& b) {
   auto from = b.entries.begin();
   while (from != b.entries.end()) {
     const auto group_of = [&](const lease::kept* e) {
@@ -162,36 +188,42 @@ void desk::send_keep_to(std::uint32_t group, std::span<lease::kept* const> entri
     targets.push_back({t.who, t.what->name, t.how});
     ids.push_back(t.who);
   }
-  ++keeps_in_flight_;
-  ++keeps_sent_;
-  keeper_.on_sent(group);
+  using reply = reply_to<std::vector<fate>, &under_way::keeps, &desk::on_kept, &desk::on_keep_dropped, keeping>;
   const auto ttl = std::chrono::duration_cast<std::chrono::milliseconds>(lease);
-  engine_.keep(targets, as, ttl, [this, group, as, ttl, ids = std::move(ids)](engine::outcome<std::vector<fate>>&& o) {
-    const auto in = come_in();
-    --keeps_in_flight_;
-    keeper_.on_answered(group);
-    on_kept(ids, as, ttl, std::move(o));
-  });
+  keeper_.on_sent(group);
+  engine_.keep(targets, as, ttl, reply{under_way_, {std::move(ids), as, ttl, group}});
+  ++keeps_sent_;
 }
 
-void desk::on_kept(const std::vector<core::id>& ids, fate as, lease::duration ttl,
-                   engine::outcome<std::vector<fate>>&& o) {
+// Neither given back, nor granted, nor lost since it was asked for.
+bool desk::stays_kept(ticket& t, fate as) noexcept {
+  if (t.place.linked) return false;
+  if (as == fate::holding) return t.held() != nullptr;
+  return t.acquiring() != nullptr && t.acquiring()->where() == acquire::state::queued;
+}
+
+void desk::on_keep_dropped(const keeping& k) noexcept {
+  keeper_.on_answered(k.group);
+  for (const auto& who : k.ids) {
+    ticket* t = find(who);
+    if (t != nullptr && stays_kept(*t, k.as)) keep_soon(*t, k.as, k.ttl);
+  }
+}
+
+void desk::on_kept(const keeping& k, engine::outcome<std::vector<fate>>&& o) {
+  keeper_.on_answered(k.group);
   const auto* fates = std::get_if<std::vector<fate>>(&o.result);
   const auto now = clock_.now();
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    ticket* t = find(ids[i]);
-    if (t == nullptr || t->place.linked) continue;
-    const bool stays = as == fate::holding
-                           ? t->held() != nullptr
-                           : t->acquiring() != nullptr && t->acquiring()->where() == acquire::state::queued;
-    if (!stays) continue;
+  for (std::size_t i = 0; i < k.ids.size(); ++i) {
+    ticket* t = find(k.ids[i]);
+    if (t == nullptr || !stays_kept(*t, k.as)) continue;
     if (fates == nullptr || i >= fates->size() || (*fates)[i] == fate::unknown) {
-      t->home->not_heard(fates == nullptr ? to_public(std::get<engine::failure>(o.result)) : no_answer_in_time());
-      keep_again(*t, as, ttl);  // unknown neither extends nor ends
-    } else if (as == fate::holding) {
-      on_hold_kept(*t, (*fates)[i], o.sent, ttl);
+      t->home->not_heard(fates == nullptr ? said(std::get<engine::failure>(o.result)) : no_answer_in_time());
+      keep_soon(*t, k.as, k.ttl);  // unknown neither extends nor ends
+    } else if (k.as == fate::holding) {
+      on_hold_kept(*t, (*fates)[i], o.sent, k.ttl);
     } else {
-      on_waiter_kept(*t, (*fates)[i], o.sent, ttl);
+      on_waiter_kept(*t, (*fates)[i], o.sent, k.ttl);
     }
   }
   keep_what_is_due(now);
@@ -200,14 +232,14 @@ void desk::on_kept(const std::vector<core::id>& ids, fate as, lease::duration tt
 void desk::on_hold_kept(ticket& t, fate f, lease::time_point sent, lease::duration ttl) {
   if (f != fate::holding) return lose_by_proof(t, f);
   if (told_lost(t)) return lose_by_deadline(t);  // the answer came after the alarm: its owner has stopped
-  if (t.in_doubt) return keep_again(t, fate::holding, ttl);
+  if (t.in_doubt) return keep_soon(t, fate::holding, ttl);
   if (t.held()->on_kept(sent, ttl) && t.current) t.current->extend(t.held()->valid_until());
-  keep_after(t, fate::holding, ttl, sent);
+  keep_from(t, fate::holding, ttl, sent);
 }
 
 void desk::on_waiter_kept(ticket& t, fate f, lease::time_point sent, lease::duration ttl) {
   t.home->heard();
-  if (f == fate::waiting) keep_after(t, fate::waiting, ttl, sent);
+  if (f == fate::waiting) keep_from(t, fate::waiting, ttl, sent);
   act(t, t.acquiring()->on_kept(clock_.now(), f));
 }
 
@@ -225,7 +257,7 @@ void desk::lapse(ticket& t, lease::time_point end) {
   if (t.current->end(phase::lost)) watch_.tell(t.current);
   const auto until = end + t.what->ttl + t.what->lock_delay;
   t.stage = lapsed{end, until};
-  ticket_timers_.at(until, t.who);
+  wake(t);
 }
 
 // The engine has it no more, or (after a restart from an old copy) as a waiter, whose place is given back.

@@ -3,6 +3,7 @@
 #include "runtime/failures.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace tyer::runtime {
@@ -50,39 +51,64 @@ void desk::diagnose(engine::reply<std::vector<engine::finding>> told) {
 
 void desk::observe(std::shared_ptr<observer> o) {
   if (closed_) return;
-  engine_.watch(o->name, true);
-  observers_.push_back(o);
+  observer_times_.admit();
+  try {
+    observers_.push_back(o);
+  } catch (...) {
+    observer_times_.dismiss(*o);
+    throw;
+  }
+  try {
+    engine_.watch(o->name, true);
+  } catch (const std::bad_alloc&) {  // then it only looks from time to time
+  }
   look(o);
 }
 
 void desk::forget(const std::shared_ptr<observer>& o) {
   o->watched = false;
   if (closed_) return;  // perhaps nobody drives any more: nothing but the observer may be touched
-  std::erase(observers_, o);
+  if (std::erase(observers_, o) == 0) return;
+  observer_times_.dismiss(*o);
   const bool others = std::ranges::any_of(observers_, [&](const auto& x) { return x->name == o->name; });
   if (!others) engine_.watch(o->name, false);
 }
 
-// A push says only that something has changed; what it is now, a look says.
-void desk::look(const std::shared_ptr<observer>& o) {
+// A push says only that something has changed; what it is now, a look says. However many changes there are, one look is under
+// way at a time, and behind the last one a single time stands for the next.
+void desk::look(const std::shared_ptr<observer>& o) noexcept {
   if (std::exchange(o->looking, true)) {
     o->again = true;
     return;
   }
-  engine_.show(o->name, [this, o](engine::outcome<engine::page>&& result) {
-    const auto in = come_in();
-    o->looking = false;
-    if (!o->watched || closed_) return;
+  observer_times_.remove(*o);
+  using reply =
+      reply_to<engine::page, &under_way::others, &desk::on_seen, &desk::on_not_seen, std::shared_ptr<observer>>;
+  try {
+    engine_.show(o->name, reply{under_way_, o});
+  } catch (const std::bad_alloc&) {  // the reply was dropped, and said so
+  }
+}
+
+void desk::on_not_seen(const std::shared_ptr<observer>& o) noexcept {
+  o->looking = false;
+  if (o->watched && !closed_) observer_times_.set(*o, clock_.now() + o->every);
+}
+
+void desk::on_seen(const std::shared_ptr<observer>& o, engine::outcome<engine::page>&& result) {
+  o->looking = false;
+  if (!o->watched || closed_) return;
+  observer_times_.set(*o, clock_.now() + o->every);
+  try {
     if (const auto* p = std::get_if<engine::page>(&result.result)) o->seen(*p);
-    if (std::exchange(o->again, false)) return look(o);
-    observer_timers_.at(clock_.now() + o->every, o);
-  });
+  } catch (const std::bad_alloc&) {  // what it did not see now, it sees the next time
+  }
+  if (std::exchange(o->again, false) && o->watched) look(o);
 }
 
 // All of a name; without a name all there are.
-void desk::look_all(std::string_view name) {
-  const auto all = observers_;
-  for (const auto& o : all) {
+void desk::look_all(std::string_view name) noexcept {
+  for (const auto& o : observers_) {
     if (name.empty() || o->name == name) look(o);
   }
 }

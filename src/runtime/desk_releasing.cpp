@@ -2,6 +2,7 @@
 #include "runtime/desk.hpp"
 #include "runtime/failures.hpp"
 
+#include <new>
 #include <utility>
 
 namespace tyer::runtime {
@@ -36,11 +37,12 @@ void desk::begin_release(ticket& t, lease::release r, lease::time_point first) {
   act(t, first <= clock_.now() ? machine.start() : machine.start_at(first));
 }
 
-void desk::send_release(ticket& t) {
-  engine_.release({t.who, t.what->name, t.how}, t.clean, [this, who = t.who](engine::outcome<fate>&& o) {
-    const auto in = come_in();
-    on_release_answer(who, std::move(o));
-  });
+void desk::send_release(ticket& t) noexcept {
+  using reply = reply_to<fate, &under_way::others, &desk::on_release_answer, &desk::on_dropped, core::id>;
+  try {
+    engine_.release({t.who, t.what->name, t.how}, t.clean, reply{under_way_, t.who});
+  } catch (const std::bad_alloc&) {  // the reply was dropped, and said so
+  }
 }
 
 void desk::on_release_answer(const core::id& who, engine::outcome<fate>&& o) {
@@ -60,7 +62,7 @@ void desk::act(ticket& t, lease::release::verb v) {
   switch (v) {
     case lease::release::verb::send: return send_release(t);
     case lease::release::verb::none: {
-      ticket_timers_.at(t.releasing()->wake_at(), t.who);
+      wake(t);
       // It may have to be repeated, but the owner need not wait for that.
       if (t.releasing()->result() == lease::release::outcome::unknown || !t.told) return;
       auto told = std::move(t.told);
@@ -77,8 +79,9 @@ void desk::act(ticket& t, lease::release::verb v) {
   }
 }
 
-void desk::erase(ticket& t) {
+void desk::erase(ticket& t) noexcept {
   keeper_.remove(t);
+  ticket_times_.dismiss(t);
   tickets_.erase(core::id{t.who});
 }
 

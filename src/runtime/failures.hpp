@@ -7,9 +7,13 @@
 #include <tyer/error.hpp>
 #include <tyer/hold.hpp>
 
+#include <new>
+#include <system_error>
+#include <utility>
+
 namespace tyer::runtime {
 
-inline tyer::failure to_public(engine::failure f) {
+inline tyer::failure to_public(engine::failure f) noexcept {
   const auto code = [&] {
     switch (f.kind) {
       case core::why::refused: return errc::refused;
@@ -21,12 +25,32 @@ inline tyer::failure to_public(engine::failure f) {
     }
     return errc::unavailable;
   }();
-  return {code, f.words.empty() && f.code ? f.code.message() : std::move(f.words)};
+  try {
+    if (f.words.empty() && f.code) f.words = f.code.message();
+  } catch (const std::bad_alloc&) {  // then without words
+  }
+  return {code, std::move(f.words)};
 }
 
-inline tyer::failure no_answer_in_time() {
-  return {errc::unavailable, "the engine did not answer within the time that the caller gave it"};
+inline tyer::failure said(const engine::failure& f) noexcept try {
+  return to_public(f);
+} catch (const std::bad_alloc&) {
+  return to_public({f.kind, f.code, {}});
 }
+
+// What another must be told too. Without memory, then without words.
+inline tyer::failure same(const tyer::failure& f) noexcept try { return f; } catch (const std::bad_alloc&) {
+  return f.code;
+}
+
+inline tyer::failure no_answer_in_time() noexcept try {
+  return {errc::unavailable, "the engine did not answer within the time that the caller gave it"};
+} catch (const std::bad_alloc&) {
+  return errc::unavailable;
+}
+
+// Says it without asking for more.
+inline tyer::failure no_memory() noexcept { return std::make_error_code(std::errc::not_enough_memory); }
 
 inline release_outcome to_public(lease::release::outcome o) noexcept {
   switch (o) {

@@ -8,6 +8,7 @@
 #include "runtime/spec.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -95,6 +96,10 @@ class hold_state {
   }
   // It is given back before its owner could do anything with it: there is nothing that a min_hold would protect.
   void never_used() noexcept { unused_.store(true, std::memory_order_release); }
+  // Its owner has let it go, but had no memory to say so: the desk finds it when it is next renewed.
+  void forsake() noexcept { forsaken_.store(true, std::memory_order_release); }
+  bool forsaken() const noexcept { return forsaken_.load(std::memory_order_acquire); }
+
   void tell_lost() noexcept { lost_.request_stop(); }
   void tell_revoked() {
     std::unique_lock lock{revocation_};
@@ -106,6 +111,14 @@ class hold_state {
 
   std::weak_ptr<runtime::house> home;  // where to give it back; gone with the client
   runtime::ticket* at_desk = nullptr;  // the desk's own: null once the engine's hold is another's or over
+
+  // The herald's own: its place among those who are to be told.
+  struct {
+    std::shared_ptr<hold_state> behind;
+    std::chrono::steady_clock::time_point since;
+    unsigned char what = 0;
+    bool waits = false;
+  } telling;
 
  private:
   std::shared_ptr<const runtime::spec> what_;
@@ -119,6 +132,7 @@ class hold_state {
   std::atomic<std::int64_t> valid_until_;
   std::atomic<phase> phase_{phase::held};
   std::atomic<bool> unused_{false};
+  std::atomic<bool> forsaken_{false};
   std::stop_source lost_;
 
   mutable std::mutex revocation_;

@@ -4,6 +4,7 @@
 #include "runtime/fork.hpp"
 #include "runtime/own_thread.hpp"
 
+#include <new>
 #include <utility>
 
 namespace tyer::runtime {
@@ -40,46 +41,24 @@ bool house::put(order& o) {
   return true;
 }
 
-// A caller that goes away and finds nobody driving sends the order off itself: that takes no waiting, and a call that
-// follows soon will collect the answer.
 void house::submit(order o, then next) {
   if (!put(o)) return o(*desk_);  // a closed desk only says so, and touches nothing but what the order brings along
-  if (asleep_.exchange(false, std::memory_order_seq_cst)) return parts_.engine->wake();
-  if (next == then::waits) return;
-  if (on_own_thread || !baton_.take()) return baton_.want_io();
-  turn(waiting::no);
-  open_latches();
-  baton_.put_down(resting());
-}
-
-void house::wait(latch& l) {
-  if (baton_.take()) {
-    driver_waits_for_.store(&l, std::memory_order_seq_cst);
-    while (!l.open() && !stopping_.load(std::memory_order_seq_cst)) {
-      turn(waiting::yes);
-      open_latches();
-    }
-    driver_waits_for_.store(nullptr, std::memory_order_relaxed);
-    baton_.put_down(resting());
-  } else {
-    baton_.want_io();
-  }
-  l.wait();
+  see_to_it(next);
 }
 
 // Whoever waits may have taken the baton meanwhile, and then sleeps in the engine.
-void house::let_go(latch& l) {
+void house::let_go(latch& l) noexcept {
   l.let_go();
   if (driver_waits_for_.load(std::memory_order_seq_cst) == &l) parts_.engine->wake();
 }
 
 void house::open_latches() {
-  std::vector<std::shared_ptr<latch>> answered;
+  latch_line answered;
   {
     const std::lock_guard in{door_};
     answered.swap(opening_);
   }
-  for (const auto& l : answered) l->let_go();
+  while (const auto l = answered.pop()) l->let_go();
 }
 
 // ---- what callers do by themselves, without the engine
@@ -97,7 +76,7 @@ bool house::join(const std::shared_ptr<wish>& w) {
 }
 
 bool house::hand_off(const hold_ptr& h) {
-  std::vector<std::shared_ptr<latch>> answered;
+  latch_line answered;
   {
     std::unique_lock in{door_, std::defer_lock};
     if (!at_the_door(in)) return false;
@@ -106,7 +85,7 @@ bool house::hand_off(const hold_ptr& h) {
     answered.swap(opening_);
     if (!done) return false;
   }
-  for (const auto& l : answered) let_go(*l);
+  while (const auto l = answered.pop()) let_go(*l);
   return true;
 }
 
@@ -116,8 +95,15 @@ bool house::want(std::shared_ptr<wish> w, then next) {
   return false;
 }
 
-void house::cancel(std::shared_ptr<wish> w, tyer::failure why) {
-  submit([w = std::move(w), why = std::move(why)](desk& d) mutable { d.cancel(w, std::move(why)); }, then::goes);
+void house::cancel(std::shared_ptr<revocable> r, errc why) noexcept {
+  {
+    const std::lock_guard lock{inbox_mutex_};
+    if (ended_ || r->called_off) return;  // a desk that has ended has answered everybody
+    r->called_off = why;
+    r->called_off_before = std::move(called_off_);
+    called_off_ = std::move(r);
+  }
+  see_to_it(then::goes);
 }
 
 void house::give_back(hold_ptr h, release_reply told, then next) {
@@ -127,10 +113,6 @@ void house::give_back(hold_ptr h, release_reply told, then next) {
 
 void house::convert(std::shared_ptr<change> c, then next) {
   submit([c = std::move(c)](desk& d) { d.convert(c); }, next);
-}
-
-void house::cancel(std::shared_ptr<change> c, tyer::failure why) {
-  submit([c = std::move(c), why = std::move(why)](desk& d) mutable { d.cancel(c, std::move(why)); }, then::goes);
 }
 
 void house::ask(std::string name, std::string reason, engine::reply<std::uint32_t> told, then next) {
@@ -173,111 +155,7 @@ void house::complete(std::function<void()> f) {
   if (!watch_->run_soon([f] { f(); })) std::thread{std::move(f)}.detach();  // the client was closed
 }
 
-// ---- the driver
-
-bool house::has_orders() {
-  std::lock_guard lock{inbox_mutex_};
-  return !inbox_.empty();
-}
-
-bool house::resting() {
-  const std::lock_guard in{door_};
-  return desk_->quiet() && !has_orders() && !stopping_.load(std::memory_order_seq_cst) &&
-         desk_->next_due() > parts_.clock->now() + baton::grace;
-}
-
-void house::carry_out_orders() {
-  {
-    std::lock_guard lock{inbox_mutex_};
-    working_.swap(inbox_);
-  }
-  for (order& o : working_) o(*desk_);
-  working_.clear();
-}
-
-void house::turn(waiting w) {
-  auto until = lease::time_point::min();
-  {
-    const std::lock_guard in{door_};
-    carry_out_orders();
-    desk_->on_time(parts_.clock->now());
-    if (!opening_.empty()) w = waiting::no;  // an order had its answer at once, and somebody waits for it
-    if (w == waiting::yes) until = desk_->next_due();
-  }
-  asleep_.store(w == waiting::yes, std::memory_order_seq_cst);
-  if (has_orders() || stopping_.load(std::memory_order_seq_cst)) until = lease::time_point::min();
-  parts_.engine->run(until);
-  asleep_.store(false, std::memory_order_relaxed);
-  if (closed() && drained()) {
-    std::lock_guard lock{state_mutex_};
-    drained_ = true;
-    state_changed_.notify_all();
-  }
-}
-
-void house::serve() {
-  on_own_thread = true;
-  parts_.engine->open(*this);
-  while (!stopping_.load(std::memory_order_seq_cst)) {
-    turn(waiting::yes);
-    if (somebody_is_answered() && resting()) {
-      stand_by();
-    } else {
-      open_latches();
-    }
-  }
-  shut_down();
-  open_latches();
-}
-
-// A caller has its answer, and nothing else goes on: its next call is its own to drive. The baton lies there before the
-// caller goes on, or it would find the I/O thread still busy.
-void house::stand_by() {
-  std::vector<std::shared_ptr<latch>> answered;
-  {
-    const std::lock_guard in{door_};
-    answered.swap(opening_);
-  }
-  baton_.stand_by([this] { return has_orders(); },
-                  [&] {
-                    for (const auto& l : answered) let_go(*l);
-                  });
-}
-
-bool house::drained() {
-  const std::lock_guard in{door_};
-  return desk_->drained();
-}
-
-bool house::somebody_is_answered() {
-  const std::lock_guard in{door_};
-  return !opening_.empty();
-}
-
-bool house::no_more_orders() {
-  std::lock_guard lock{inbox_mutex_};
-  ended_ = inbox_.empty();
-  return ended_;
-}
-
-// Whoever still waits for something gets an answer, however little time there was.
-void house::shut_down() {
-  {
-    const std::lock_guard in{door_};
-    desk_->close();
-    carry_out_orders();
-  }
-  bool closed = false;
-  parts_.engine->close([&closed](engine::outcome<engine::done>&&) { closed = true; });
-  const auto until = parts_.clock->now() + std::chrono::milliseconds{200};
-  while (!closed && parts_.clock->now() < until) {
-    parts_.engine->run(until);
-    if (!parts_.clock->flows()) break;
-  }
-  const std::lock_guard in{door_};
-  desk_->abandon();
-  while (!no_more_orders()) carry_out_orders();
-}
+// ---- what the engine tells
 
 void house::up(const engine::server_facts& facts) {
   {
@@ -319,9 +197,7 @@ house::told_facts house::facts() {
 
 bool house::close(std::chrono::milliseconds at_most) {
   if (forked()) return false;
-  if (!closed_.exchange(true)) {
-    submit([](desk& d) { d.close(); }, then::goes);
-  }
+  if (!closed_.exchange(true)) see_to_it(then::goes);
   std::unique_lock lock{state_mutex_};
   if (!on_own_thread) state_changed_.wait_for(lock, at_most, [this] { return drained_ || shut_; });
   const bool all = drained_;

@@ -1,9 +1,9 @@
-// A client's inside: the engine, the desk, and the two threads that work for them.
+// A client's inside: the engine, the desk, and the threads that work for them.
 //
 //   caller's thread ── order ──▶ inbox ──▶ [driver: desk + engine]  ── hold ──▶ caller
 //                                               │ guard, tell
 //                                               ▼
-//                                         [watch: deadlines, lost()]
+//                                         [watch: deadlines] ──▶ [herald: callbacks]
 //
 // Whoever drives has the desk and the engine for himself: usually the I/O thread, or a caller that waits for an answer
 // while nothing else goes on (no hop to another thread and back).
@@ -52,11 +52,11 @@ class house final : public std::enable_shared_from_this<house>, private engine::
 
   // True if it has to wait for others of this client, and nothing is left to do for it: then wait for the latch alone.
   bool want(std::shared_ptr<wish> w, then next = then::goes);
-  void cancel(std::shared_ptr<wish> w, tyer::failure why);
   void give_back(hold_ptr h, release_reply told, then next = then::goes);  // `told` may be null
 
   void convert(std::shared_ptr<change> c, then next = then::goes);
-  void cancel(std::shared_ptr<change> c, tyer::failure why);
+  // Of a wish or a change that still waits. Never fails: whoever has given up must not have to fail at that too.
+  void cancel(std::shared_ptr<revocable> r, errc why) noexcept;
 
   void ask(std::string name, std::string reason, engine::reply<std::uint32_t> told, then next = then::goes);
   void show(std::string name, engine::reply<engine::page> told, then next = then::goes);
@@ -70,10 +70,12 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   // Waits for the latch; drives the engine meanwhile if nobody else does.
   void wait(latch& l);
   // Opens it at the end of the turn. Only from callbacks of the desk. The one who waits may be the one who drives.
-  void open_soon(std::shared_ptr<latch> l) {
+  void open_soon(std::shared_ptr<latch> l) noexcept {
     if (ended_.load(std::memory_order_acquire)) return l->let_go();  // there are no more turns
-    opening_.push_back(std::move(l));
+    opening_.push(std::move(l));
   }
+  // Opens it now, from anywhere.
+  void let_go(latch&) noexcept;
 
   // Runs where completions of callers without an executor of their own run.
   void complete(std::function<void()> f);
@@ -106,20 +108,25 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   explicit house(parts p);
 
   enum class waiting { no, yes };
+  class drive;
 
   bool join(const std::shared_ptr<wish>& w);
   bool hand_off(const hold_ptr& h);
   bool at_the_door(std::unique_lock<desk::door>& in);
   bool put(order& o);  // false once nobody will look any more
   void submit(order o, then next);
+  void see_to_it(then next);
   void serve();
-  void turn(waiting w);
+  void open_engine();
+  void close_engine();
+  void turn(waiting w, lease::time_point last = lease::time_point::max());
+  bool may_drive() const noexcept;
+  lease::time_point do_what_is_due(waiting& w);
   void carry_out_orders();
   bool no_more_orders();
   bool resting();
   bool drained();
   bool somebody_is_answered();
-  void let_go(latch&);
   void open_latches();
   void stand_by();
   bool has_orders();
@@ -165,12 +172,14 @@ class house final : public std::enable_shared_from_this<house>, private engine::
 
   std::mutex inbox_mutex_;
   std::vector<order> inbox_;
+  std::shared_ptr<revocable> called_off_;
   std::vector<order> working_;      // the driver's: swapped with the inbox, so that both keep their room
   std::atomic<bool> ended_{false};  // no driver will take from the inbox any more
   std::atomic<bool> asleep_{false};
 
   baton baton_;
-  std::vector<std::shared_ptr<latch>> opening_;  // behind the door
+  std::atomic<int> standing_{0};  // of the I/O thread, as the system schedules it
+  latch_line opening_;            // behind the door
   std::atomic<const latch*> driver_waits_for_{nullptr};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> closed_{false};

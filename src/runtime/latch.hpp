@@ -13,11 +13,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 namespace tyer::runtime {
 
 class latch {
  public:
+  std::shared_ptr<latch> behind;  // in a latch_line
+
   bool open() const noexcept { return state_.load(std::memory_order_acquire) == is_open; }
 
   void let_go() noexcept {
@@ -38,6 +42,32 @@ class latch {
   }
 
   std::atomic<std::uint32_t> state_{closed};
+};
+
+// Those whose answer is there: a line through its members, so that nobody stays outside for want of memory.
+class latch_line {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+
+  void push(std::shared_ptr<latch> l) noexcept {
+    latch* const raw = l.get();
+    (last_ != nullptr ? last_->behind : first_) = std::move(l);
+    last_ = raw;
+  }
+  std::shared_ptr<latch> pop() noexcept {
+    auto l = std::move(first_);
+    if (l) first_ = std::move(l->behind);
+    if (!first_) last_ = nullptr;
+    return l;
+  }
+  void swap(latch_line& other) noexcept {
+    first_.swap(other.first_);
+    std::swap(last_, other.last_);
+  }
+
+ private:
+  std::shared_ptr<latch> first_;
+  latch* last_ = nullptr;
 };
 
 }  // namespace tyer::runtime

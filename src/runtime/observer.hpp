@@ -3,13 +3,15 @@
 
 #include "core/function.hpp"
 #include "engine/engine.hpp"
+#include "runtime/agenda.hpp"
 
 #include <chrono>
+#include <memory>
 #include <string>
 
 namespace tyer::runtime {
 
-struct observer {
+struct observer : timed, std::enable_shared_from_this<observer> {
   std::string name;
   std::chrono::milliseconds every{};               // looks so often, and whenever the engine tells of a change
   core::function<void(const engine::page&)> seen;  // after each look, on the desk's thread: must not block

@@ -7,6 +7,7 @@
 #include "lease/keeper.hpp"
 #include "lease/release.hpp"
 #include "lease/tenure.hpp"
+#include "runtime/agenda.hpp"
 #include "runtime/wish.hpp"
 
 #include <tyer/hold.hpp>
@@ -38,7 +39,7 @@ struct conversion {
   std::shared_ptr<change> next = {};
 };
 
-struct ticket : lease::kept {
+struct ticket : lease::kept, timed {
   core::id who;
   std::shared_ptr<const spec> what;
   engine::mode how = engine::mode::exclusive;    // now: a conversion changes it
@@ -48,12 +49,14 @@ struct ticket : lease::kept {
   bool unsure = false;                           // given back while its mode changed: the engine may have it in another
   bool upgraded = false;                         // exclusive, but not by the engine's grant
   bool in_doubt = false;                         // upgraded, and a server that has come back may not know it any more
+  bool unasked = false, unkept = false;          // for want of memory: a request was not made, a renewal not planned
   std::uint32_t handoffs = 0;                    // since the engine's grant
   std::optional<lease::time_point> rests_until;  // given back before its min_hold was over
   engine::session via = 0;
   std::uint64_t part = 0;
   std::vector<std::uint32_t> slots;
   hold_key key;
+  lease::time_point again_at = lease::time_point::max();    // and then it is tried again
   lease::time_point late_until = lease::time_point::min();  // until then a request without an answer may be executed
   std::variant<lease::acquire, lease::tenure, lapsed, lease::release> stage;
   std::unique_ptr<conversion> changing;
@@ -80,15 +83,14 @@ struct lane {
   ticket* standing = nullptr;
   std::size_t tries = 0;    // of those in line
   std::size_t tickets = 0;  // that have it as their home, the standing one included
-  std::uint64_t seen = 0;   // the largest token part known for the name
   bool answered = false;    // the last request made for those in line had an answer of the engine's
   tyer::failure silence;    // if not: the last words there were
-  lease::link<lane> idle;   // among those kept for what they have seen
+  lease::link<lane> idle;   // among those that are kept for the next who wants the same
 
   explicit lane(std::shared_ptr<const spec> s) : what(std::move(s)), line(what->handoffs) {}
 
   void heard() noexcept { answered = true; }
-  void not_heard(tyer::failure why) {
+  void not_heard(tyer::failure why) noexcept {
     answered = false;
     silence = std::move(why);
   }

@@ -36,10 +36,6 @@ watch::watch(const core::clock& c)
 
 watch::~watch() {
   stop();
-  if (thread_.joinable()) {  // by a callback: when it returns, the thread finds that there is nothing left
-    *abandoned_ = true;
-    thread_.detach();
-  }
   ::close(timer_);
   ::close(signal_);
 }
@@ -52,38 +48,42 @@ void watch::guard(const hold_ptr& h) {
   if (when < armed_) arm(when);
 }
 
-void watch::tell(const hold_ptr& h) {
-  run_soon([h] { h->tell_lost(); });
+void watch::tell(const hold_ptr& h) noexcept {
+  herald_.tell(h, herald::news::lost);
+  signal();
 }
 
-void watch::ask(const hold_ptr& h) {
-  run_soon([h] { h->tell_revoked(); });
-}
-
-bool watch::run_soon(core::function<void()> task) {
-  std::lock_guard lock{mutex_};
-  if (ended_) return false;
-  tasks_.push_back(std::move(task));
-  if (tasks_.size() == 1) ::eventfd_write(signal_, 1);
-  return true;
+void watch::ask(const hold_ptr& h) noexcept {
+  herald_.tell(h, herald::news::revoked);
+  signal();
 }
 
 lease::time_point watch::look() {
-  std::unique_lock lock{mutex_};
-  const auto mine = ++looks_wanted_;
-  ::eventfd_write(signal_, 1);
-  if (!on_own_thread) looked_.wait(lock, [&] { return looks_done_ >= mine || stopping_; });
-  return alarms_.next();
+  lease::time_point next;
+  {
+    std::unique_lock lock{mutex_};
+    const auto mine = ++looks_wanted_;
+    signal();
+    looked_.wait(lock, [&] { return looks_done_ >= mine || stopping_; });
+    next = alarms_.next();
+  }
+  herald_.settle();
+  return next;
 }
 
+// The herald first: while it tells, somebody must look after it.
 void watch::stop() {
+  herald_.stop();
   {
     std::lock_guard lock{mutex_};
     stopping_ = true;
-    ::eventfd_write(signal_, 1);
+    looked_.notify_all();
   }
-  if (thread_.joinable() && thread_.get_id() != std::this_thread::get_id()) thread_.join();
+  signal();
+  if (thread_.joinable()) thread_.join();
 }
+
+void watch::signal() noexcept { ::eventfd_write(signal_, 1); }
 
 // Under the lock. Setting the timer needs no wake-up: the thread polls its descriptor.
 void watch::arm(lease::time_point when) {
@@ -98,59 +98,39 @@ void watch::arm(lease::time_point when) {
   ::timerfd_settime(timer_, TFD_TIMER_ABSTIME, &spec, nullptr);
 }
 
-void watch::wait() {
+void watch::wait(bool look_soon) noexcept {
   pollfd fds[2] = {{timer_, POLLIN, 0}, {signal_, POLLIN, 0}};
-  ::poll(fds, 2, -1);
+  ::poll(fds, 2, look_soon ? static_cast<int>(herald::patience.count()) : -1);
   std::uint64_t ignored = 0;
   [[maybe_unused]] ssize_t n = ::read(timer_, &ignored, sizeof ignored);
   n = ::read(signal_, &ignored, sizeof ignored);
 }
 
-// Whoever runs a callback must look at `abandoned` behind it: if it is set, there is no watch any more.
-void watch::ring_due(std::unique_lock<std::mutex>& lock, const bool& abandoned) {
+// All that are over have their end before anybody is told: valid() does not wait for a callback.
+void watch::ring_due() {
   const auto now = clock_.now();
   while (auto h = alarms_.pop_due(now)) {
     if ((*h)->where() != phase::held) continue;
     const auto when = alarm_of(**h);
     if (when > now) {
       alarms_.at(when, std::move(*h));
-      continue;
+    } else if ((*h)->end(phase::lost)) {
+      herald_.tell(*h, herald::news::lost);
     }
-    if (!(*h)->end(phase::lost)) continue;
-    lock.unlock();
-    (*h)->tell_lost();
-    h->reset();
-    if (abandoned) return;
-    lock.lock();
   }
   arm(alarms_.next());
 }
 
 void watch::serve() {
   on_own_thread = true;
-  bool abandoned = false;
   std::unique_lock lock{mutex_};
-  abandoned_ = &abandoned;
-  for (;;) {
+  while (!stopping_) {
     const auto looks = looks_wanted_;
-    ring_due(lock, abandoned);
-    if (abandoned) return;
-    auto tasks = std::exchange(tasks_, {});
-    lock.unlock();
-    for (auto& task : tasks) task();
-    const bool idle = tasks.empty();
-    tasks.clear();
-    if (abandoned) return;
-    lock.lock();
+    ring_due();
     looks_done_ = looks;
     looked_.notify_all();
-    if (!tasks_.empty() || !idle) continue;
-    if (stopping_) {
-      ended_ = true;
-      return;
-    }
     lock.unlock();
-    wait();
+    wait(herald_.look_after());
     lock.lock();
   }
 }

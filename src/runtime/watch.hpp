@@ -1,8 +1,9 @@
-// The thread that tells lost() in time, and runs what must not hold up the engine.
+// The thread of the deadlines: it finds out in time that a hold is over, and does nothing else.
 //
 // Every live hold is on its list with the time of its alarm. A renewal does not touch the list: when the alarm comes up,
 // the hold itself says how long it has left. Waits on a timerfd on CLOCK_BOOTTIME, so a machine that was suspended, or a
-// process that was stopped, finds the alarm rung when it wakes up.
+// process that was stopped, finds the alarm rung when it wakes up. Whatever is somebody else's code runs at the herald's:
+// this thread only looks after it.
 //
 // Thread safety: everything may be called from any thread.
 #pragma once
@@ -10,13 +11,13 @@
 #include "core/clock.hpp"
 #include "core/function.hpp"
 #include "runtime/desk.hpp"
+#include "runtime/herald.hpp"
 #include "runtime/timers.hpp"
 
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 namespace tyer::runtime {
 
@@ -28,22 +29,23 @@ class watch final : public watcher {
   watch& operator=(const watch&) = delete;
 
   void guard(const hold_ptr& h) override;
-  void tell(const hold_ptr& h) override;
-  void ask(const hold_ptr& h) override;
-  bool run_soon(core::function<void()> task);  // false if there is no thread any more
+  void tell(const hold_ptr& h) noexcept override;
+  void ask(const hold_ptr& h) noexcept override;
+  bool run_soon(core::function<void()> task) { return herald_.run_soon(std::move(task)); }
 
   // For a clock that is moved by hand: look at the time again. Returns when everything due was told, with the time of the
   // next alarm.
   lease::time_point look();
 
-  // Tells what is to be told, and ends the thread. From the thread itself: as soon as it comes back.
+  // Tells what is to be told, and ends. From a callback: when that comes back.
   void stop();
 
  private:
   void serve();
-  void wait();
+  void wait(bool look_soon) noexcept;
+  void signal() noexcept;
   void arm(lease::time_point when);
-  void ring_due(std::unique_lock<std::mutex>& lock, const bool& abandoned);
+  void ring_due();
 
   const core::clock& clock_;
   int timer_ = -1;
@@ -53,10 +55,8 @@ class watch final : public watcher {
   std::uint64_t looks_wanted_ = 0, looks_done_ = 0;
   timers<hold_ptr> alarms_;
   lease::time_point armed_ = lease::time_point::max();
-  std::vector<core::function<void()>> tasks_;
   bool stopping_ = false;
-  bool ended_ = false;         // the thread has looked at the tasks for the last time
-  bool* abandoned_ = nullptr;  // the thread's own: set when the watch is destroyed from inside a callback
+  herald herald_;
   std::thread thread_;
 };
 

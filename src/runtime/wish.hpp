@@ -3,12 +3,15 @@
 
 #include "core/function.hpp"
 #include "lease/local_queue.hpp"
+#include "runtime/agenda.hpp"
 #include "runtime/spec.hpp"
 
 #include <tyer/error.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <source_location>
+#include <system_error>
 
 namespace tyer {
 inline namespace v1 {
@@ -21,9 +24,19 @@ class hold_state;
 namespace tyer::runtime {
 
 struct lane;
+class desk;
 using hold_ptr = std::shared_ptr<detail::hold_state>;
 
-struct wish : lease::waiting {
+// What its caller may call off, at any moment and without memory: it is linked, not copied, into the list of those.
+struct revocable {
+  virtual ~revocable() = default;
+  virtual void call_off(desk&) = 0;
+
+  std::error_code called_off;                    // why, once it was
+  std::shared_ptr<revocable> called_off_before;  // the house's own: the list of them
+};
+
+struct wish : lease::waiting, timed, revocable, std::enable_shared_from_this<wish> {
   std::shared_ptr<const spec> what;
   bool waits = true;                                   // false: one attempt
   lease::time_point limit = lease::time_point::max();  // an empty answer then
@@ -31,13 +44,18 @@ struct wish : lease::waiting {
   core::function<void(tyer::failure, hold_ptr)> done;  // once, on the desk's thread: must not block
   bool anywhere = false;                               // done may be called on any thread: it only opens a latch
 
+  void call_off(desk&) override;
+
   // The desk's own.
   lane* queued_at = nullptr;
   std::shared_ptr<wish> self;  // while the desk has it
+  std::uint32_t late = 0;      // grants in a row that came too late to be of use
+  lease::time_point late_since{};
+  tyer::failure too_late;  // what to say of them
 };
 
 // One caller's wish to change the mode of a hold, from the call until its one answer.
-struct change {
+struct change : revocable, std::enable_shared_from_this<change> {
   hold_ptr of;
   std::shared_ptr<const spec> to;                      // the same name in the other mode
   bool waits = true;                                   // false: one attempt
@@ -45,7 +63,11 @@ struct change {
   // Once, on the desk's thread: true if the hold has the mode now. If not, it is what it was.
   core::function<void(tyer::failure, bool)> done;
 
-  bool pending = false;  // the desk's own
+  void call_off(desk&) override;
+
+  // The desk's own.
+  bool pending = false;
+  lane* home = nullptr;  // of the other mode: its place there is reserved, so that the change itself needs no memory
 };
 
 }  // namespace tyer::runtime

@@ -182,7 +182,7 @@ void process::push(const memory::notice& n) {
 
 void process::guard(const runtime::hold_ptr& h) { ring_later(h); }
 
-void process::tell(const runtime::hold_ptr& h) {
+void process::tell(const runtime::hold_ptr& h) noexcept {
   ++losses;
   const bool by_proof = life_->clock.now() < alarm_of(*h);
   around_.time.note("c lost", index_, by_proof, h->token());
@@ -195,7 +195,7 @@ void process::tell(const runtime::hold_ptr& h) {
   for (worker& w : life_->workers) w.on_lost(h, by_proof);
 }
 
-void process::ask(const runtime::hold_ptr& h) {
+void process::ask(const runtime::hold_ptr& h) noexcept {
   around_.time.note("c asked", index_, h->token());
   h->tell_revoked();
   for (worker& w : life_->workers) w.on_asked(h);

@@ -124,8 +124,8 @@ class process final : private runtime::watcher {
 
   // runtime::watcher
   void guard(const runtime::hold_ptr& h) override;
-  void tell(const runtime::hold_ptr& h) override;
-  void ask(const runtime::hold_ptr& h) override;
+  void tell(const runtime::hold_ptr& h) noexcept override;
+  void ask(const runtime::hold_ptr& h) noexcept override;
   void ring(const runtime::hold_ptr& h);
   void ring_later(const runtime::hold_ptr& h);
 

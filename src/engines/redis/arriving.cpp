@@ -44,6 +44,7 @@ void connection::body::attempt(time_point t) {
   if (!made.words.empty()) return lose(std::move(made.words));
   session_ = std::make_shared<session>(context_, std::move(made.value), s_.where, static_cast<session::host&>(*this));
   session_->self = session_;
+  session_->lookup = loop_->look_up();
   session_->start(limit, [this, self = shared_from_this(), mine = session_](session::error_code e) {
     if (mine == session_) lose(mine->explain(e), mine->login_refused() ? why::refused : why::not_sent);
   });
@@ -114,6 +115,7 @@ void connection::body::on_push(std::string_view channel, std::string_view messag
 }
 
 void connection::body::note(item::kind what, std::string_view channel, std::string_view text) {
+  make_room(1);
   messages_.push_back({std::string{channel}, std::string{text}});
   ready_.push_back({what, 0, nullptr});
 }
@@ -196,7 +198,15 @@ void connection::body::give_up(std::string why) {
   if (drop_.empty() && stage_ != stage::away) drop_ = std::move(why);
 }
 
+// All memory first: if there is none, nothing was lost yet.
 void connection::body::lose(std::string words, why kind) {
+  std::size_t items = 1 + (open_ != nullptr ? open_->entries.size() : 0);
+  for (const batch* b : flying_) items += b->entries.size();
+  make_room(items);
+  for (batch* b : flying_) b->lost.words = words;
+  if (open_ != nullptr) open_->lost.words = words;
+  failure gone = away(kind, words);
+
   const auto t = now();
   if (stage_ == stage::up && t - up_since_ >= settled_after) backoff_ = backoff_min;
   backoff_ = std::clamp(backoff_, backoff_min, backoff_max);
@@ -204,23 +214,32 @@ void connection::body::lose(std::string words, why kind) {
   backoff_ *= 2;
   stage_ = stage::away;
   next_time_ = time_point::max();
-  absence_ = away(kind, words);
+  absence_ = std::move(gone);
 
   std::uint64_t written = 0;
   if (const auto old = std::exchange(session_, nullptr)) {
     written = old->stream.get_usage().commands_sent;
     old->end();
   }
-  for (batch* b : std::exchange(flying_, {}))
-    fail(*b, b->last_command <= written ? why::unknown : why::not_sent, words);
+  for (; !flying_.empty(); flying_.pop_front()) {
+    batch& b = *flying_.front();
+    fail(b, b.last_command <= written ? why::unknown : why::not_sent, words);
+  }
   if (batch* b = std::exchange(open_, nullptr)) fail(*b, why::not_sent, words);
 
   log(outage_ ? log_level::debug : log_level::warning, words);
   if (!std::exchange(outage_, true) && !closing_) ready_.push_back({item::kind::down, 0, nullptr});
 }
 
+// Room for so many more to be delivered: what is added then cannot fail.
+void connection::body::make_room(std::size_t items) {
+  if (ready_.capacity() - ready_.size() < items) ready_.reserve(std::max(2 * ready_.size(), ready_.size() + items));
+}
+
 void connection::body::fail(batch& b, why kind, const std::string& words) {
-  b.lost = {kind, make_error_code(kind == why::unknown ? errc::unknown : errc::unavailable), words};
+  b.lost.words = words;
+  b.lost.kind = kind;
+  b.lost.code = make_error_code(kind == why::unknown ? errc::unknown : errc::unavailable);
   for (std::uint32_t i = 0; i < b.entries.size(); ++i) {
     if (b.entries[i].now != batch::state::waiting) continue;
     b.entries[i].now = batch::state::lost;

@@ -2,6 +2,7 @@
 
 #include <boost/redis/resp3/type.hpp>
 
+#include <algorithm>
 #include <charconv>
 
 namespace tyer::redis {
@@ -17,6 +18,11 @@ constexpr std::size_t kept_bytes_max = std::size_t{1} << 20;
 
 void batch::add(std::string_view command, std::span<const std::string_view> words, const script* via, then back) {
   const auto from = request.payload().size();
+  // All memory first: half a command would make nonsense of those behind it.
+  std::size_t room = 64 + command.size();
+  for (const auto w : words) room += 32 + w.size();
+  request.reserve(from + room);
+  if (entries.size() == entries.capacity()) entries.reserve(std::max<std::size_t>(8, 2 * entries.size()));
   if (words.empty())
     request.push(command);  // push_range() would push nothing
   else

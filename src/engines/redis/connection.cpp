@@ -37,20 +37,26 @@ void connection::body::send(std::string_view command, std::span<const std::strin
   ++in_flight_;
 }
 
+// If it throws, the batch is among those on their way, where lose() finds it.
 void connection::body::flush() {
   if (open_ == nullptr || session_ == nullptr) return;
+  flying_.push_back(open_);
   batch& b = *std::exchange(open_, nullptr);
   b.sent = now();
   b.executing = true;
   session_->commands += b.request.get_expected_responses();
   b.last_command = session_->commands;
   b.attempt = attempts_;
-  flying_.push_back(&b);
   node_sink sink{{this, &b}};
   // No cancellation is ever passed on: it would close the connection that all share.
-  session_->stream.async_exec(
-      b.request, boost::redis::any_adapter{sink},
-      [this, self = shared_from_this(), alive = session_, &b](session::error_code, std::size_t) { finished(b); });
+  try {
+    session_->stream.async_exec(
+        b.request, boost::redis::any_adapter{sink},
+        [this, self = shared_from_this(), alive = session_, &b](session::error_code, std::size_t) { finished(b); });
+  } catch (...) {
+    b.executing = false;  // nobody will say that it is finished
+    throw;
+  }
 }
 
 // Boost.Redis is done with the batch. If answers are missing, the connection is lost: the batch stays among those on their
@@ -63,6 +69,7 @@ void connection::body::finished(batch& b) {
 
 batch& connection::body::fresh() {
   if (spare_.empty()) {
+    spare_.reserve(all_.size() + 1);  // so that none is ever lost on its way back
     all_.push_back(std::make_unique<batch>());
     return *all_.back();
   }
@@ -79,6 +86,7 @@ void connection::body::recycle(batch& b) {
 // Its times.
 
 void connection::body::tick(time_point t) {
+  if (broken_) broken("out of memory");
   if (closing_ && stage_ == stage::away) return;
   if (t >= next_attempt_) attempt(t);
   if (stage_ == stage::arriving && t >= arrive_by_) {
@@ -93,6 +101,7 @@ void connection::body::tick_requests(time_point t) {
   const auto limit = std::to_string(s_.request_timeout.count()) + " ms";
   while (!flying_.empty() && t >= flying_.front()->sent + s_.request_timeout) {
     batch& b = *flying_.front();
+    make_room(b.entries.size());
     flying_.pop_front();
     fail(b, why::unknown, s_.where.shown + " did not answer within " + limit);
   }
@@ -157,14 +166,21 @@ void connection::body::on_node(batch& b, std::size_t i, const boost::redis::resp
 
 void connection::body::deliver() {
   const auto count = ready_.size();  // what a callback adds has to wait for the next turn
-  for (std::size_t i = 0; i < count; ++i) {
-    deliver(item{ready_[i]});
-    if ((i + 1) % answers_per_flush == 0 && open_ != nullptr) {
-      flush();
-      loop_->serve();
+  std::size_t i = 0;
+  const auto take_out = [&] { ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(i)); };
+  try {
+    while (i < count) {
+      deliver(item{ready_[i++]});
+      if (i % answers_per_flush == 0 && open_ != nullptr) {
+        flush();
+        loop_->serve();
+      }
     }
+  } catch (...) {
+    take_out();
+    throw;
   }
-  ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(count));
+  take_out();
   if (!drop_.empty()) lose(std::exchange(drop_, {}));
   if (closed_ && idle()) finish_close();
 }
@@ -206,9 +222,18 @@ void connection::body::deliver_heard(item::kind what) {
   }
 }
 
+// Its answer was taken out, if only to find that there is no memory for it.
+void connection::body::settled(batch& b) noexcept {
+  if (--b.undelivered == 0 && !b.executing) recycle(b);
+}
+
 void connection::body::deliver_reply(batch& b, std::uint32_t index) {
   auto& e = b.entries[index];
   const auto state = std::exchange(e.now, batch::state::delivered);
+  auto back = std::move(e.back);
+  --in_flight_;
+  const auto last = [this](batch* x) { settled(*x); };
+  const std::unique_ptr<batch, decltype(last)> done{&b, last};
   leaves_.clear();
   for (std::uint32_t i = 0; i < e.leaves; ++i) leaves_.push_back(b.leaf(e, i));
   failure wrong;
@@ -217,39 +242,32 @@ void connection::body::deliver_reply(batch& b, std::uint32_t index) {
   if (state == batch::state::refused) {
     const auto error = leaves_.empty() ? std::string_view{} : leaves_[0];
     const bool forgotten = is_noscript(error) && e.via != nullptr;
-    if ((forgotten && send_again(b, e)) || redirected(b, e, error)) {
-      --in_flight_;  // it was counted anew where it was sent again
-      if (--b.undelivered == 0 && !b.executing) recycle(b);
-      return;
-    }
+    if ((forgotten && send_again(b, e, back)) || redirected(b, e, error, back)) return;
     if (ends_connection(error) && b.attempt == attempts_ && stage_ == stage::up && drop_.empty())
       drop_ = s_.where.shown + ": " + std::string{error};
     wrong = refusal(error);
     r.wrong = &wrong;
   }
-  auto back = std::move(e.back);
-  --in_flight_;
   back(r);
-  if (--b.undelivered == 0 && !b.executing) recycle(b);
 }
 
 // The server has forgotten the script (a restart, SCRIPT FLUSH): the same request with the whole text. It was certainly not
 // executed, so this is the first time. Not if a later request for the name is already on its way: order counts for more,
 // and the caller may repeat what was not sent.
-bool connection::body::send_again(batch& b, batch::entry& e) {
+bool connection::body::send_again(batch& b, batch::entry& e, then& back) {
   if (stage_ != stage::up || closing_) return false;
   auto words = b.words(e);  // EVALSHA sha1 count key...
   if (words.size() < 4 || overtaken(b, e, words[3])) return false;
   load_scripts();
   words[1] = e.via->text;
-  send("EVAL", std::span{words}.subspan(1), nullptr, std::move(e.back));
+  send("EVAL", std::span{words}.subspan(1), nullptr, std::move(back));
   return true;
 }
 
-bool connection::body::redirected(batch& b, batch::entry& e, std::string_view error) {
+bool connection::body::redirected(batch& b, batch::entry& e, std::string_view error, then& back) {
   if (s_.purpose != use::shard || e.via == nullptr || closing_ || !is_redirection(error)) return false;
   const auto words = b.words(e);  // EVALSHA sha1 count key...
-  return listener_->on_redirected(error, *e.via, std::span{words}.subspan(2), e.back);
+  return listener_->on_redirected(error, *e.via, std::span{words}.subspan(2), back);
 }
 
 bool connection::body::overtaken(const batch& b, const batch::entry& e, std::string_view key) const {

@@ -37,10 +37,17 @@ class connection::body final : public loop::member,
     loop_->join(*this);
   }
 
-  // Nobody is told anything any more. Handlers of Asio may still hold on to this.
+  // Nobody is told anything any more. Handlers of Asio may still hold on to this, and on a thread of their own in the end: so
+  // nothing of others is left in it.
   void retire() {
     loop_->leave(*this);
     listener_ = nullptr;
+    for (const auto& b : all_) {
+      for (auto& e : b->entries) e.back = nullptr;
+    }
+    refused_.clear();
+    closed_ = nullptr;
+    s_.log = nullptr;
     if (const auto old = std::exchange(session_, nullptr)) old->end();
   }
 
@@ -75,6 +82,7 @@ class connection::body final : public loop::member,
   }
 
   void refuse(failure f, then back) {
+    make_room(1);
     refused_.push_back({std::move(f), std::move(back)});
     ready_.push_back({item::kind::refused, 0, nullptr});
   }
@@ -103,8 +111,13 @@ class connection::body final : public loop::member,
     if (session_) session_->drain();
   }
   void deliver() override;
+  // Nothing is known of what was on its way. Without memory to say so, it is said in the next turn.
   void broken(const std::string& words) override {
-    if (session_) lose(s_.where.shown + ": " + words);
+    broken_ = true;
+    try {
+      if (stage_ != stage::away) lose(s_.where.shown + ": " + words);
+      broken_ = false;
+    } catch (const std::bad_alloc&) {}
   }
 
  private:
@@ -152,6 +165,7 @@ class connection::body final : public loop::member,
 
   // The connection
   void attempt(time_point);
+  void on_looked_up(session& s) override { loop_->looked_up(s.lookup); }
   void on_read() override { last_read_ = now(); }
   void on_greeted(session&) override;
   void on_subscribed(session&, std::string_view channel, std::string_view error) override;
@@ -165,6 +179,7 @@ class connection::body final : public loop::member,
   void load_scripts();
   void lose(std::string words, why kind = why::not_sent);
   void fail(batch&, why, const std::string& words);
+  void make_room(std::size_t items);
 
   // Its times
   void tick_requests(time_point);
@@ -179,8 +194,9 @@ class connection::body final : public loop::member,
   void deliver(const item&);
   void deliver_heard(item::kind);
   void deliver_reply(batch&, std::uint32_t index);
-  bool send_again(batch&, batch::entry&);
-  bool redirected(batch&, batch::entry&, std::string_view error);
+  void settled(batch&) noexcept;
+  bool send_again(batch&, batch::entry&, then& back);
+  bool redirected(batch&, batch::entry&, std::string_view error, then& back);
   bool overtaken(const batch&, const batch::entry&, std::string_view key) const;
 
   bool speaks_of_locks() const { return s_.purpose == use::locks || s_.purpose == use::shard; }
@@ -206,7 +222,7 @@ class connection::body final : public loop::member,
   stage stage_ = stage::away;
   failure absence_ = away(why::not_sent, "not connected yet");
   engine::server_facts facts_;
-  bool outage_ = false, closing_ = false;
+  bool outage_ = false, closing_ = false, broken_ = false;
   std::size_t preparing_ = 0, loading_scripts_ = 0;  // answers still to come
   core::function<void()> closed_;
   std::uint64_t attempts_ = 0;

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <new>
+#include <thread>
 #include <vector>
 
 namespace tyer::redis {
@@ -29,12 +31,21 @@ class loop::body {
 
   asio::io_context& context() noexcept { return context_; }
 
+  std::uint64_t look_up() noexcept { return ++lookups_; }
+  void looked_up(std::uint64_t which) noexcept { looked_up_ = std::max(looked_up_, which); }
+  bool looks_up() const noexcept { return looked_up_ < lookups_; }
+
  private:
-  // Members may come and go while each is called.
+  // Members may come and go while each is called. One that finds no memory is given up and begins again; the others go on.
   template <class Call>
   void each(Call call) {
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      if (members_[i] != nullptr) call(*members_[i]);
+      if (members_[i] == nullptr) continue;
+      try {
+        call(*members_[i]);
+      } catch (const std::bad_alloc&) {
+        if (members_[i] != nullptr) members_[i]->broken(short_of_memory);
+      }
     }
   }
   bool ready() const {
@@ -57,6 +68,8 @@ class loop::body {
     });
   }
 
+  const std::string short_of_memory = "out of memory";
+
   // Nobody was here for so long (the process was stopped, perhaps): what has come meanwhile is read before anything is
   // given up for having taken too long.
   static constexpr milliseconds absent_for{100};
@@ -64,6 +77,7 @@ class loop::body {
   const core::clock* clock_;
   time_point left_at_{};
   std::vector<member*> members_;  // null: has left
+  std::uint64_t lookups_ = 0, looked_up_ = 0;
   std::atomic<bool> woken_{false};
   asio::io_context context_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
@@ -98,7 +112,9 @@ void loop::body::serve(lease_clock::duration limit) {
     } else {
       context_.run_one_for(limit);
     }
-  } catch (const std::exception& e) {  // the limit of the read buffer, or no memory
+  } catch (const std::bad_alloc&) {
+    each([this](member& m) { m.broken(short_of_memory); });
+  } catch (const std::exception& e) {  // the limit of the read buffer
     each([words = std::string{e.what()}](member& m) { m.broken(words); });
   }
   each([](member& m) { m.drain(); });
@@ -113,13 +129,22 @@ void loop::body::wake() noexcept {
 }
 
 loop::loop(const core::clock& c) : body_(std::make_unique<body>(c)) {}
-loop::~loop() = default;
+
+loop::~loop() {
+  if (!body_->looks_up()) return;
+  try {
+    std::thread{[last = std::move(body_)]() mutable { last.reset(); }}.detach();
+  } catch (...) {  // no thread to be had: it was waited for here
+  }
+}
 
 void loop::join(member& m) { body_->join(m); }
 void loop::leave(member& m) { body_->leave(m); }
 void loop::run(time_point until) { body_->run(until); }
 void loop::wake() noexcept { body_->wake(); }
 void loop::serve() { body_->serve({}); }
+std::uint64_t loop::look_up() noexcept { return body_->look_up(); }
+void loop::looked_up(std::uint64_t which) noexcept { body_->looked_up(which); }
 asio::io_context& loop::context() noexcept { return body_->context(); }
 
 }  // namespace tyer::redis

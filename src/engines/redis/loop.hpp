@@ -9,6 +9,7 @@
 #include "core/clock.hpp"
 #include "engine/engine.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -31,14 +32,14 @@ class loop {
     virtual bool ready() const = 0;               // there is something to deliver
     virtual void drain() = 0;                     // after I/O
     virtual void deliver() = 0;                   // may call back
-    virtual void broken(const std::string&) = 0;  // an exception came out of the I/O, nobody knows whose
+    virtual void broken(const std::string&) = 0;  // an exception came out of it, or of the I/O and nobody knows whose
 
    protected:
     ~member() = default;
   };
 
   explicit loop(const core::clock&);
-  ~loop();
+  ~loop();  // never waits for a name server
 
   // At any time, also while members deliver.
   void join(member&);
@@ -49,6 +50,12 @@ class loop {
 
   // Lets I/O go on that needs no waiting, for a member that has much to deliver.
   void serve();
+
+  // Asio looks host names up one after the other, on a thread that nobody can call back: getaddrinfo() takes as long as the name
+  // server lets it. Whoever starts a lookup says so, and when it has come back by itself; if one has not, the end of the loop is
+  // left to a thread of its own, which waits for it and for nothing else.
+  std::uint64_t look_up() noexcept;
+  void looked_up(std::uint64_t which) noexcept;
 
   boost::asio::io_context& context() noexcept;
 

@@ -11,6 +11,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/redis/connection.hpp>
+#include <boost/redis/error.hpp>
 
 #include <fcntl.h>
 
@@ -33,6 +34,7 @@ class session {
   // Told from inside handlers of Asio: must only take note.
   class host {
    public:
+    virtual void on_looked_up(session&) = 0;  // the host name, by itself: not because it took too long
     virtual void on_read() = 0;
     virtual void on_greeted(session&) = 0;
     virtual void on_subscribed(session&, std::string_view channel, std::string_view error) = 0;
@@ -77,6 +79,7 @@ class session {
 
   boost::redis::basic_connection<executor> stream;
   std::uint64_t commands = 0;  // given to the stream so far
+  std::uint64_t lookup = 0;    // of its host name
 
  private:
   // Boost.Redis tells its logger everything that its callers are not told.
@@ -136,6 +139,9 @@ class session {
   }
 
   void resolved(const error_code& e) {
+    if (e != boost::asio::error::operation_aborted && e != boost::redis::error::resolve_timeout) {
+      host_->on_looked_up(*this);
+    }
     if (e) {
       why_ = "the host name " + where_.server.host + " cannot be resolved: " + e.message();
       return;

@@ -43,8 +43,8 @@ class counted_ids final : public core::id_source {
 class noting_watcher final : public runtime::watcher {
  public:
   void guard(const hold_ptr& h) override { guarded.push_back(h); }
-  void tell(const hold_ptr& h) override { told.push_back(h); }
-  void ask(const hold_ptr& h) override { asked.push_back(h); }
+  void tell(const hold_ptr& h) noexcept override { told.push_back(h); }
+  void ask(const hold_ptr& h) noexcept override { asked.push_back(h); }
   std::vector<hold_ptr> guarded, told, asked;
 };
 

@@ -67,6 +67,7 @@ class scripted_engine final : public seam::engine {
   std::vector<keep_call> keeps;
   std::vector<release_call> releases;
   std::vector<convert_call> converts;
+  std::vector<call<seam::page>> shows;
   seam::events* events = nullptr;
   std::size_t keep_batch = 100;
   std::function<std::uint32_t(std::string_view)> where = [](std::string_view) { return 0; };
@@ -97,7 +98,9 @@ class scripted_engine final : public seam::engine {
   void lift(const seam::target&, std::uint64_t, seam::reply<fate>) override {}
   void ask(std::string_view, std::string_view, seam::reply<std::uint32_t>) override {}
   void evict(const seam::target&, std::string_view, seam::reply<fate>) override {}
-  void show(std::string_view, seam::reply<seam::page>) override {}
+  void show(std::string_view, seam::reply<seam::page> then) override {
+    shows.push_back({clock_.now(), std::move(then)});
+  }
   void list(std::string_view, std::string_view, std::uint32_t, seam::reply<seam::page>) override {}
   void watch(std::string_view, bool) override {}
   void diagnose(seam::reply<std::vector<seam::finding>>) override {}

@@ -1,0 +1,162 @@
+// Who drives: a caller, as long as nobody else pays for it.
+#include "runtime/house.hpp"
+
+#include "unit/runtime/bench.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sched.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <thread>
+
+namespace tyer::testing {
+namespace {
+
+// Answers an acquire in the next run(), if it is told to, and notes who called that.
+class noting_engine final : public seam::engine {
+ public:
+  struct notes {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::set<std::thread::id> drivers;
+    bool answers = true;
+  };
+  explicit noting_engine(std::shared_ptr<notes> n) : notes_(std::move(n)) {}
+
+  seam::capabilities can() const noexcept override {
+    return {.queue = true, .push = true, .token = true, .keep_batch = 10};
+  }
+  void open(seam::events&) override {}
+  void acquire(const seam::request& r, seam::reply<seam::answer> then) override {
+    waiting_.push_back([this, ttl = r.ttl, then = std::move(then)]() mutable {
+      then({lease_clock::now(), seam::granted{++part_, ttl, 0, {}}});
+    });
+  }
+  void keep(std::span<const seam::target> all, fate as, milliseconds, seam::reply<std::vector<fate>> then) override {
+    waiting_.push_back([n = all.size(), as, then = std::move(then)]() mutable {
+      then({lease_clock::now(), std::vector<fate>(n, as)});
+    });
+  }
+  void release(const seam::target&, bool, seam::reply<fate> then) override {
+    waiting_.push_back([then = std::move(then)]() mutable { then({lease_clock::now(), fate::holding}); });
+  }
+  void convert(const seam::target&, seam::mode, milliseconds, seam::reply<seam::answer>) override {}
+  void lift(const seam::target&, std::uint64_t, seam::reply<fate>) override {}
+  void ask(std::string_view, std::string_view, seam::reply<std::uint32_t>) override {}
+  void evict(const seam::target&, std::string_view, seam::reply<fate>) override {}
+  void show(std::string_view, seam::reply<seam::page>) override {}
+  void list(std::string_view, std::string_view, std::uint32_t, seam::reply<seam::page>) override {}
+  void watch(std::string_view, bool) override {}
+  void diagnose(seam::reply<std::vector<seam::finding>>) override {}
+  void close(seam::reply<seam::done> then) override {
+    waiting_.push_back([then = std::move(then)]() mutable { then({lease_clock::now(), seam::done{}}); });
+    notes_->answers = true;
+  }
+  void run(seam::time_point until) override {
+    {
+      std::unique_lock lock{notes_->mutex};
+      notes_->drivers.insert(std::this_thread::get_id());
+      notes_->changed.notify_all();
+      const auto for_now = std::clamp<lease_clock::duration>(until - lease_clock::now(), 0ms, 50ms);
+      notes_->changed.wait_for(lock, for_now, [this] { return woken_ || (notes_->answers && !waiting_.empty()); });
+      woken_ = false;
+      if (!notes_->answers) return;
+    }
+    for (auto& answer : std::exchange(waiting_, {})) answer();
+  }
+  void wake() noexcept override {
+    const std::lock_guard lock{notes_->mutex};
+    woken_ = true;
+    notes_->changed.notify_all();
+  }
+
+ private:
+  std::shared_ptr<notes> notes_;
+  std::vector<core::function<void(), 128>> waiting_;
+  std::uint64_t part_ = 0;
+  bool woken_ = false;
+};
+
+struct in_the_house : ::testing::Test {
+  std::shared_ptr<noting_engine::notes> notes = std::make_shared<noting_engine::notes>();
+  std::shared_ptr<runtime::house> house = runtime::house::open({std::make_shared<core::boot_clock>(),
+                                                                std::make_unique<core::random_ids>(),
+                                                                std::make_unique<noting_engine>(notes),
+                                                                {},
+                                                                {},
+                                                                {}});
+  std::shared_ptr<runtime::spec> lock = bench::make_lock("order", 10s);
+
+  // As a blocking call does.
+  hold_ptr acquire() {
+    const auto opened = std::make_shared<runtime::latch>();
+    auto w = std::make_shared<runtime::wish>();
+    hold_ptr got;
+    w->what = lock;
+    w->anywhere = true;
+    w->done = [&, opened](tyer::failure, hold_ptr h) {
+      got = std::move(h);
+      house->open_soon(opened);
+    };
+    house->want(w, runtime::house::then::waits);
+    house->wait(*opened);
+    return got;
+  }
+  bool has_driven(std::thread::id who) {
+    const std::lock_guard in{notes->mutex};
+    return notes->drivers.contains(who);
+  }
+  void forget_drivers() {
+    const std::lock_guard in{notes->mutex};
+    notes->drivers.clear();
+  }
+};
+
+TEST_F(in_the_house, a_caller_drives_itself_when_nothing_else_goes_on) {
+  for (int i = 0; i < 1000 && !has_driven(std::this_thread::get_id()); ++i) {
+    house->give_back(acquire(), {});
+  }
+  EXPECT_TRUE(has_driven(std::this_thread::get_id()));
+}
+
+// It may not run for seconds on a busy machine, and with it no renewal of the client would.
+TEST_F(in_the_house, a_caller_that_is_scheduled_after_everybody_else_does_not_drive) {
+  std::thread idle{[&] {
+    const sched_param none{};
+    ASSERT_EQ(::sched_setscheduler(0, SCHED_IDLE, &none), 0);
+    forget_drivers();
+    for (int i = 0; i < 200; ++i) house->give_back(acquire(), {});
+    EXPECT_FALSE(has_driven(std::this_thread::get_id()));
+  }};
+  idle.join();
+}
+
+TEST_F(in_the_house, a_long_wait_is_left_to_the_thread_that_is_there_for_it) {
+  for (int i = 0; i < 1000 && !has_driven(std::this_thread::get_id()); ++i) house->give_back(acquire(), {});
+  {
+    const std::lock_guard in{notes->mutex};
+    notes->answers = false;
+  }
+  std::atomic<bool> others{false};
+  std::thread looks{[&, caller = std::this_thread::get_id()] {
+    // The caller may drive at first; then it stops to, though it still waits.
+    std::unique_lock in{notes->mutex};
+    for (const auto end = std::chrono::steady_clock::now() + 20s; std::chrono::steady_clock::now() < end && !others;) {
+      notes->drivers.clear();
+      notes->changed.wait_for(in, 200ms);
+      notes->changed.wait_for(in, 200ms, [&] { return notes->drivers.contains(caller); });
+      others = !notes->drivers.empty() && !notes->drivers.contains(caller);
+    }
+    notes->answers = true;
+    notes->changed.notify_all();
+  }};
+  EXPECT_TRUE(acquire());
+  looks.join();
+  EXPECT_TRUE(others);
+}
+
+}  // namespace
+}  // namespace tyer::testing
