@@ -159,6 +159,14 @@ TEST(StaleAcceptedOfModes, AReaderAfterAWriterAndAWriterAfterAReader) {
   EXPECT_TRUE(stale_accepted(pen{}.use(5, 50, ok, s).use(4, 40, ok, s).use(6, 60, ok, x).told()).empty());
 }
 
+// A failover lets a writer be overtaken by readers. Refused, it has written nothing that a reader with a smaller token could
+// have missed.
+TEST(StaleAcceptedOfModes, AWriterThatWasRefusedMakesNoReaderStale) {
+  const auto ok = verdict::accepted, no = verdict::stale;
+  EXPECT_TRUE(stale_accepted(pen{}.use(6, 60, ok, s).use(5, 50, no, x).use(4, 40, ok, s).told()).empty());
+  EXPECT_EQ(stale_accepted(pen{}.use(5, 50, no, x).use(4, 40, ok, s).told()).size(), 1u) << "it should have been let in";
+}
+
 TEST(StaleAcceptedOfModes, EverySlotIsAThingOfItsOwn) {
   const auto ok = verdict::accepted;
   EXPECT_TRUE(stale_accepted(pen{}.use(5, 50, ok, p, 1).use(4, 40, ok, p, 2).told()).empty());

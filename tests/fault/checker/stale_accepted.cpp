@@ -13,16 +13,18 @@ struct thing {
   seen exclusive, any;
 };
 
-// The verdicts of the resource are not believed: what it was shown, refused or not, counts as seen. True if what came
-// before makes this one stale; `top` is then what that was.
+// The verdicts of the resource are not believed: what counts is what it should have let in, by the rule of tyer/fence.hpp. True
+// if what was let in before makes this one stale; `top` is then what that was. A writer that had to be refused has written
+// nothing, so it makes no reader stale.
 bool show(thing& t, const resource_write& w, seen& top) {
   const bool reads = w.how == mode::shared;
   top = reads ? t.exclusive : t.any;
   // No reader has the token of a writer: whoever is downgraded gets a new one.
   const bool stale = w.token < top.token || (w.token == top.token && (reads || w.hold != top.hold));
+  if (stale) return true;
   if (w.token > t.any.token) t.any = {w.token, w.hold};
   if (!reads && w.token > t.exclusive.token) t.exclusive = {w.token, w.hold};
-  return stale;
+  return false;
 }
 
 }  // namespace
