@@ -217,15 +217,23 @@ void guardian::end_all(ending why) {
 
 void guardian::ask_all_to_end() {
   const auto all = signal_descendants(::getpid(), {SIGTERM, SIGCONT});  // who is stopped would not hear of the first
-  if (all.count == 0 && !child_ended_) ::kill(whole_child(), SIGTERM);
+  if (all.count == 0 && has_group()) ::kill(whole_child(), SIGTERM);
   say_what_is_out_of_reach(all);
 }
 
 void guardian::kill_all() {
-  if (!child_ended_) ::kill(whole_child(), SIGKILL);
+  if (has_group()) ::kill(whole_child(), SIGKILL);
   say_what_is_out_of_reach(signal_descendants(::getpid(), {SIGKILL}));
   arm(tyer::lease_clock::now() + kill_again_after_);
   kill_again_after_ = std::min(2 * kill_again_after_, kill_again_after_max);
+}
+
+// The command, or what it has left behind in its own process group. Whoever is left there is a child of ours, or below one; if
+// nobody is, the group's number may be another's by now.
+bool guardian::has_group() const {
+  if (!child_ended_) return true;
+  siginfo_t nobody{};
+  return child_.own_group && ::waitid(P_PGID, static_cast<id_t>(child_.pid), &nobody, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
 void guardian::finish() {

@@ -61,7 +61,8 @@ class guardian {
   void finish();
 
   void say_what_is_out_of_reach(const reached&);
-  // As kill(2) takes it. Only until it has been waited for: then the number may be another's.
+  // As kill(2) takes it. Only while has_group(): later the number may be another's.
+  bool has_group() const;
   pid_t whole_child() const { return child_.own_group ? -child_.pid : child_.pid; }
   time_point term_at() const { return valid_until_ - job_.margin - job_.grace; }
   void arm(time_point);

@@ -333,6 +333,12 @@ class WithoutProc(RunTest):
         self.assertEqual((done.returncode, done.stdout), (3, b"started\n"))
         self.assertEqual(done.stderr, b"")
 
+    def test_what_stayed_in_the_group_of_the_command_outlived_it(self):
+        begun = time.monotonic()
+        done = self.tyer("run", self.name, "--without-proc", "--grace", "1s", "--", "sh", "-c", "trap '' TERM; sleep 50 & exit 3")
+        self.assertEqual(done.returncode, 3)
+        self.assertLess(time.monotonic() - begun, 30)
+
 
 class Json(RunTest):
     """What --json prints, which is as its schema says."""
