@@ -28,9 +28,12 @@ frame::frame(const config& c, const tyer::engine::environment& e, std::string pr
   });
 }
 
+// gRPC may have calls for longer than there is an engine, and lets go of them on its own threads. What they would have
+// answered belongs to this one.
 frame::~frame() {
   dues_->close();
   box_->shut();
+  for (const auto& o : operations_) o->drop();
 }
 
 void frame::open(tyer::engine::events& e) {

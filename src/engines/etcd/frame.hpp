@@ -37,6 +37,7 @@ struct operation {
   time_point counts_from;                    // what the answer is dated with: `sent`, or when what proves it left
   time_point not_after = time_point::max();  // no write is sent later
   std::function<void(failure)> fail;         // answers; empty once it is answered
+  std::function<void()> drop;                // the reply, which then is never called
   std::function<void()> on_lease_lost;       // a write named a lease that the server does not know
   std::function<void()> on_no_space;         // etcd has no space left to write, only to delete
 
@@ -149,6 +150,7 @@ op frame::make(std::string name, const std::shared_ptr<reply<T>>& back) {
   o->sent = o->counts_from = environment_.clock->now();
   o->deadline = o->sent + environment_.request_timeout;
   o->fail = [o = o.get(), back](failure f) { (*back)({o->sent, std::move(f)}); };
+  o->drop = [back] { *back = nullptr; };
   operations_.push_back(o);
   if (closed_) {
     box_->put([this, o] {

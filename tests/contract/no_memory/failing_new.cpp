@@ -31,6 +31,13 @@ void* allocated(std::size_t size) {
 
 void* operator new(std::size_t size) { return allocated(size); }
 void* operator new[](std::size_t size) { return allocated(size); }
+// Also these: a sanitizer's own would not fit our delete.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept try {
+  return allocated(size);
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+void* operator new[](std::size_t size, const std::nothrow_t& n) noexcept { return operator new(size, n); }
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete[](void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }

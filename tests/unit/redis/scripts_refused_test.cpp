@@ -179,7 +179,8 @@ TEST_P(redis_scripts_refused, a_conversion_is_done_or_not) {
       server.ask({"FLUSHALL"});
       const auto first = acquire(ann, {.as = from, .delay = delay});
       std::vector<std::string> words;
-      for (const auto word : c.convert({core::id::from(ann), "n"}, to, never)) words.emplace_back(word);
+      const engine::target target{core::id::from(ann), "n"};
+      for (const auto word : c.convert(target, to, never)) words.emplace_back(word);
       const auto before = kept();
       refuse();
       const auto v = call(scripts::convert, words);
@@ -201,7 +202,8 @@ TEST_P(redis_scripts_refused, a_lift_and_an_eviction_are_done_or_not) {
   refuse();
   redis::commands c{redis::keys{"tyer:"}, 24h, 100};
   std::vector<std::string> words;
-  for (const auto word : c.lift({core::id::from(ann), "n"}, part + 9)) words.emplace_back(word);
+  const engine::target target{core::id::from(ann), "n"};
+  for (const auto word : c.lift(target, part + 9)) words.emplace_back(word);
   EXPECT_TRUE(call(scripts::lift, words).is_error());
   EXPECT_TRUE(call(scripts::evict, {"1", key, ann}).is_error());
   allow();

@@ -60,7 +60,8 @@ class noting_engine final : public seam::engine {
       std::unique_lock lock{notes_->mutex};
       notes_->drivers.insert(std::this_thread::get_id());
       notes_->changed.notify_all();
-      const auto for_now = std::clamp<lease_clock::duration>(until - lease_clock::now(), 0ms, 50ms);
+      const auto now = lease_clock::now();  // `until` may be as far away as there is, either way
+      const auto for_now = std::clamp(until, now, now + 50ms) - now;
       notes_->changed.wait_for(lock, for_now, [this] { return woken_ || (notes_->answers && !waiting_.empty()); });
       woken_ = false;
       if (!notes_->answers) return;
