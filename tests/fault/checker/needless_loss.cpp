@@ -4,7 +4,8 @@
 //
 //  - the engine was there for the name all the time and had been for a while (after an outage a client takes its time
 //    between attempts, and goes on so if its connection ends again soon), and no answer was lost by our doing,
-//  - where a majority of servers has a hold, all of them had it when the one trouble of its life began,
+//  - where a majority of servers has a hold, all of them had it when the one trouble of its life began: it was not asked for
+//    in another one, nor while clients were still on their way back to the server of that one,
 //  - nothing of the name was lost, and no server with it replaced,
 //  - the process was not stopped, and the machine let it run for most of the time,
 //
@@ -50,7 +51,7 @@ class trial {
   static bool hinders(const hindrance& h, const grant& g, const interval& time) {
     if (!h.names.has(g.name) || (h.pid != 0 && h.pid != g.pid)) return false;
     if (!h.for_life) return meet(h.time, time);
-    return g.invoked <= h.time.end && (time.end > h.time.end || g.returned >= h.time.begin);
+    return g.invoked <= h.time.end + wary_ns && (time.end > h.time.end || g.returned >= h.time.begin);
   }
   bool stopped(std::uint32_t pid, const interval& time) const {
     const auto stops = s_.stopped.find(pid);

@@ -73,6 +73,16 @@ TEST(NeedlessLoss, OneServerOfAMajorityIsACauseOnlyWithASecondTrouble) {
   EXPECT_EQ(count(lost_at_its_deadline(5000).hindered(0, 900, 0, 0, true)), 0u);  // granted in one
 }
 
+TEST(NeedlessLoss, GrantSoonAfterATroubleHasPerhapsNotAllVotes) {
+  const auto lost = [] { return pen{}.hold(11, 0, 1, 2, 99).attempt(10, 4000).granted(10, 4001, 100, 4951); };
+  const auto in_the_next = [&] {
+    return lost().look(op::lost, 10, 4951, 100, 4951, 0).release(10, 5000, 100, 4951).hindered(4200, 5000, 0, 0, true);
+  };
+  EXPECT_EQ(count(in_the_next()), 1u);
+  EXPECT_EQ(count(in_the_next().hindered(3000, 3900, 0, 0, true)), 0u);
+  EXPECT_EQ(count(in_the_next().hindered(500, 900, 0, 0, true)), 1u);
+}
+
 TEST(NeedlessLoss, StopOfTheProcessIsACauseAndOfAnotherIsNot) {
   EXPECT_EQ(count(lost_at_its_deadline().done(op::stop, 1300, 10).done(op::cont, 1500, 10)), 0u);
   EXPECT_EQ(count(lost_at_its_deadline().done(op::stop, 1300, 11).done(op::cont, 1500, 11)), 1u);
