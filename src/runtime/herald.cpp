@@ -13,7 +13,8 @@ namespace tyer::runtime {
 
 class herald::body {
  public:
-  void tell(const hold_ptr& h, news what) noexcept;
+  hush be_quiet() noexcept { return hush{mutex_}; }
+  void tell(const hold_ptr& h, news what, const hush&) noexcept;
   bool run_soon(core::function<void()> task);
   bool wants_help() noexcept;
   void no_help() noexcept;  // the helper that was wanted could not be made
@@ -45,8 +46,7 @@ class herald::body {
 
 thread_local const herald::body* herald::body::serves_ = nullptr;
 
-void herald::body::tell(const hold_ptr& h, news what) noexcept {
-  const std::lock_guard lock{mutex_};
+void herald::body::tell(const hold_ptr& h, news what, const hush&) noexcept {
   auto& t = h->telling;
   t.what |= static_cast<unsigned char>(what);
   if (std::exchange(t.waits, true)) return;
@@ -160,7 +160,9 @@ herald::~herald() {
   if (thread_.joinable()) thread_.detach();
 }
 
-void herald::tell(const hold_ptr& h, news what) noexcept { body_->tell(h, what); }
+void herald::tell(const hold_ptr& h, news what) noexcept { tell(h, what, be_quiet()); }
+herald::hush herald::be_quiet() noexcept { return body_->be_quiet(); }
+void herald::tell(const hold_ptr& h, news what, const hush& quiet) noexcept { body_->tell(h, what, quiet); }
 bool herald::run_soon(core::function<void()> task) { return body_->run_soon(std::move(task)); }
 
 bool herald::look_after() noexcept {

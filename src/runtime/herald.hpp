@@ -19,6 +19,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 namespace tyer::runtime {
@@ -37,6 +38,10 @@ class herald {
   herald& operator=(const herald&) = delete;
 
   void tell(const hold_ptr& h, news what) noexcept;
+  // While it lives nobody is told: for who ends several holds, and wants all of them over before the first is told.
+  using hush = std::unique_lock<std::mutex>;
+  [[nodiscard]] hush be_quiet() noexcept;
+  void tell(const hold_ptr& h, news what, const hush&) noexcept;
   bool run_soon(core::function<void()> task);  // false if it has ended
 
   // For the thread of the deadlines, to be called every `patience` while somebody waits to be told: starts a helper if

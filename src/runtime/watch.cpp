@@ -109,13 +109,14 @@ void watch::wait(bool look_soon) noexcept {
 // All that are over have their end before anybody is told: valid() does not wait for a callback.
 void watch::ring_due() {
   const auto now = clock_.now();
+  const auto quiet = herald_.be_quiet();
   while (auto h = alarms_.pop_due(now)) {
     if ((*h)->where() != phase::held) continue;
     const auto when = alarm_of(**h);
     if (when > now) {
       alarms_.at(when, std::move(*h));
     } else if ((*h)->end(phase::lost)) {
-      herald_.tell(*h, herald::news::lost);
+      herald_.tell(*h, herald::news::lost, quiet);
     }
   }
   arm(alarms_.next());
