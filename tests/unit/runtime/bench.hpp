@@ -5,6 +5,7 @@
 #include "runtime/hold_state.hpp"
 #include "unit/runtime/scripted_engine.hpp"
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -21,10 +22,10 @@ class hand_clock final : public core::clock {
  public:
   lease::time_point now() const noexcept override { return now_; }
   bool flows() const noexcept override { return false; }
-  void move(lease::duration d) { now_ += d; }
+  void move(lease::duration d) { now_ = now_.load() + d; }
 
  private:
-  lease::time_point now_{1000s};
+  std::atomic<lease::time_point> now_{lease::time_point{1000s}};  // a watch looks at it from its own thread
 };
 
 class counted_ids final : public core::id_source {
