@@ -164,7 +164,8 @@ TEST(StaleAcceptedOfModes, AReaderAfterAWriterAndAWriterAfterAReader) {
 TEST(StaleAcceptedOfModes, AWriterThatWasRefusedMakesNoReaderStale) {
   const auto ok = verdict::accepted, no = verdict::stale;
   EXPECT_TRUE(stale_accepted(pen{}.use(6, 60, ok, s).use(5, 50, no, x).use(4, 40, ok, s).told()).empty());
-  EXPECT_EQ(stale_accepted(pen{}.use(5, 50, no, x).use(4, 40, ok, s).told()).size(), 1u) << "it should have been let in";
+  EXPECT_EQ(stale_accepted(pen{}.use(5, 50, no, x).use(4, 40, ok, s).told()).size(), 1u)
+      << "it should have been let in";
 }
 
 TEST(StaleAcceptedOfModes, EverySlotIsAThingOfItsOwn) {

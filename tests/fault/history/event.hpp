@@ -51,9 +51,10 @@ enum class op : std::uint8_t {
 
   leases_anew = 22,  // just after the engine let every lease begin anew: what the dead have left stays as much longer
 
-  hindered = 23,  // from t_ns to deadline_ns the engine was there, but a request could be without its answer; token: the
-                  // names, as in data_loss; hold: only those of this pid, 0: everybody's; outcome 1:
-                  // instead, one of the servers that a hold needs most of may know nothing of it ever since
+  hindered =
+      23,  // from t_ns to deadline_ns the engine was there, but a request could be without its answer; token: the
+           // names, as in data_loss; hold: only those of this pid, 0: everybody's; outcome 1:
+           // instead, one of the servers that a hold needs most of may know nothing of it ever since
 };
 
 enum class miss : std::uint8_t { empty = 0, cancelled = 1, failed = 2 };
