@@ -1,5 +1,5 @@
 # tyer_test(NAME LABEL unit SOURCES ... USES room... [LINKS target...] [ENGINES redis valkey] [ARGS ...] [TIMEOUT s]
-#           [COST s] [SANITIZED kind...] [EVERYWHERE | NIGHT] [ALONE])
+#           [COST s] [SANITIZED kind...] [EVERYWHERE | NIGHT] [ALONE] [CALM])
 #
 # A GoogleTest program over rooms of the house (their object files are linked in directly, so internals can be tested).
 # With ENGINES the program runs once per kind under `tools/engines run KIND`, which sets TYER_URI. Under a sanitizer only
@@ -8,7 +8,12 @@
 # test that hangs, on a machine that is busy with other things: many times COST.
 #
 # At every push it runs on the first deployment of each family named in ENGINES, with EVERYWHERE on all of them; on the
-# others, and with NIGHT on all of them, only at night (tyer_tier.cmake). With ALONE nothing runs beside it.
+# others, and with NIGHT on all of them, only at night (tyer_tier.cmake). With ALONE nothing runs beside it. CALM is for a
+# test in which no server fails: servers that elect a leader wait longer before they take a busy one for dead.
+
+set(tyer_calm_etcd3 --set election-timeout=2500 --set heartbeat-interval=250)  # no lease is shorter than 1.5 of it
+set(tyer_calm_sentinel --set down-after-milliseconds=5000)
+set(tyer_calm_cluster --set cluster-node-timeout=10000)
 
 if(COMMAND tyer_test)
   return()
@@ -62,7 +67,7 @@ macro(tyer_test_properties test)
 endmacro()
 
 function(tyer_test name)
-  cmake_parse_arguments(TEST "EVERYWHERE;NIGHT;ALONE" "LABEL;TIMEOUT;COST" "SOURCES;USES;LINKS;ENGINES;ARGS;SANITIZED" ${ARGN})
+  cmake_parse_arguments(TEST "EVERYWHERE;NIGHT;ALONE;CALM" "LABEL;TIMEOUT;COST" "SOURCES;USES;LINKS;ENGINES;ARGS;SANITIZED" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 300)
   endif()
@@ -92,8 +97,13 @@ function(tyer_test name)
       add_test(NAME ${name}.memory COMMAND ${name} ${TEST_ARGS})
       set_tests_properties(${name}.memory PROPERTIES ENVIRONMENT "TYER_URI=memory://contract")
     else()
+      set(settings "")
+      if(TEST_CALM)
+        string(REGEX REPLACE "-.*" "" family ${kind})
+        set(settings ${tyer_calm_${family}})
+      endif()
       add_test(NAME ${name}.${kind}
-               COMMAND ${PROJECT_SOURCE_DIR}/tools/engines run ${kind} -- $<TARGET_FILE:${name}> ${TEST_ARGS})
+               COMMAND ${PROJECT_SOURCE_DIR}/tools/engines run ${kind} ${settings} -- $<TARGET_FILE:${name}> ${TEST_ARGS})
     endif()
     tyer_test_properties(${name}.${kind})
     if(kind MATCHES "^etcd")

@@ -32,6 +32,8 @@ failure explain(const wire::status& s) {
       // Too busy to begin with it: that passes. Anything else, as a full database, does not by itself.
       if (words.find("too many requests") != words.npos) return no(why::not_sent, errc::unavailable, words);
       return no(why::over_limit, errc::over_limit, words);
+    case wire::code::cancelled:  // by ourselves
+      return no(why::unknown, errc::unknown, "etcd: no answer yet when its server was left for being silent");
     default: return no(why::unknown, errc::unknown, words);
   }
 }

@@ -101,7 +101,7 @@ TEST_F(exclusive_contract, releasing_an_expired_hold_harms_nobody) {
   const auto given = lasts(w, a.lock(w));
   a.pump_until(a.now() + given + 5ms);
   const auto next = b.wants("order");
-  b.lock(next);
+  b.lock_freed(next);
   EXPECT_EQ(a.release(w), fate::gone);
   EXPECT_EQ(b.keep(next, fate::holding, 20s), fate::holding);
 }

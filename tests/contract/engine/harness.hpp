@@ -87,6 +87,7 @@ class client final : public engine::events {
   engine::busy find_busy(const want&);        // must be busy
   engine::failure find_failure(const want&);  // must fail
   engine::granted wait_turn(const want&);     // as a runtime does: woken, asking again, keeping its place
+  engine::granted lock_freed(const want&);    // must be granted soon: what has expired may have yet to be taken away
   time_point poll(const want&);               // tries until it is granted, tells when
   bool could_lock(want);                      // tries with a new id; a grant is given back
 
@@ -102,7 +103,7 @@ class client final : public engine::events {
 
   // Starts a call with `start(reply)`, pumps until it is answered. What it is dated with may be so much earlier.
   template <class T, class F>
-  outcome<T> call(F start, milliseconds earlier = 0ms);
+  outcome<T> call(F start, time_point::duration earlier = {});
 
   // --- the loop ---
 
@@ -179,7 +180,7 @@ class engine_contract : public ::testing::Test {
 };
 
 template <class T, class F>
-outcome<T> client::call(F start, milliseconds earlier) {
+outcome<T> client::call(F start, time_point::duration earlier) {
   // Shared with the reply, which would outlive this frame if the engine never answered.
   auto box = std::make_shared<std::optional<outcome<T>>>();
   const auto made = now();

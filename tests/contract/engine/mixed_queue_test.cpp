@@ -35,7 +35,7 @@ class mixed_queue_contract : public engine_contract {
       std::size_t last = first;
       for (; last < queue.size() && taken + queue[last].weight <= room; ++last) {
         taken += queue[last].weight;
-        queue[last].from->lock(queue[last].w);
+        queue[last].from->wait_turn(queue[last].w);  // at once, but for the dead who are still being taken away
       }
       if (last < queue.size()) queue[last].from->enqueue(queue[last].w);
       for (; first < last; ++first) EXPECT_EQ(queue[first].from->release(queue[first].w), fate::holding);

@@ -112,8 +112,10 @@ TEST_F(operator_contract, does_not_list_what_has_expired) {
   auto w = a.wants("order");
   w.ttl = brief();
   const auto given = lasts(w, a.lock(w));
-  b.pump_until(b.now() + given + 5ms);
-  EXPECT_TRUE(b.list("", 10).empty());
+  // Where the holder's own client takes it away (etcd), that request is on its way by then.
+  const auto over = b.now() + given + 5ms;
+  b.pump_until(over);
+  while (!b.list("", 10).empty()) ASSERT_LT(b.now(), over + 1s);
 }
 
 TEST_F(operator_contract, a_listing_says_who_and_how) {

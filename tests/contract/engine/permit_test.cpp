@@ -135,7 +135,7 @@ TEST_F(permit_contract, permits_expire_one_by_one) {
   const auto given = a.lock(mortal).ttl;
   b.lock(lasting);
   c.pump_until(c.now() + given + 5ms);
-  c.lock(c.permits("pool", 1, 2));
+  c.lock_freed(c.permits("pool", 1, 2));
   EXPECT_EQ(b.keep(lasting, fate::holding, 20s), fate::holding);
   EXPECT_EQ(a.keep(mortal, fate::holding, 20s), fate::gone);
 }

@@ -186,7 +186,7 @@ TEST_F(queue_contract, a_hand_over_claimed_too_late_goes_to_the_end_of_the_queue
   a.release(holder);
   b.pump_until(b.now() + late.waiter_ttl + 5ms);
   EXPECT_EQ(b.enqueue(late).ahead, 0u);
-  c.lock(next);
+  c.wait_turn(next);
 }
 
 TEST_F(queue_contract, a_waiter_whose_client_died_is_passed_over) {
@@ -321,7 +321,7 @@ TEST_F(queue_contract, a_waiter_that_died_unclaimed_causes_no_lock_delay) {
   c.enqueue(next);
   a.release(holder);
   c.pump_until(c.now() + dead.waiter_ttl + 5ms);
-  c.lock(next);
+  c.wait_turn(next);
 }
 
 }  // namespace tyer::contract
