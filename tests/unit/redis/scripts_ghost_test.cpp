@@ -62,11 +62,11 @@ TEST_F(redis_scripts, a_shared_ghost_stops_writers_only) {
 }
 
 TEST_F(redis_scripts, a_ghost_of_permits_keeps_its_slots) {
-  permits(ann, 2, 3, {.ttl = 20ms, .delay = 60ms});
+  permits(ann, 2, 3, {.ttl = 20ms, .delay = 300ms});
   outlast(20ms);
   EXPECT_EQ(permits(bob, 1, 3), "2-2");
   EXPECT_EQ(permits(cid, 1, 3)[0], 'q');
-  outlast(60ms);
+  outlast(300ms);
   EXPECT_EQ(permits(cid, 1, 3), "0-0");
 }
 
@@ -89,10 +89,10 @@ TEST_F(redis_scripts, who_waits_behind_its_own_ghost_can_give_up_both) {
 
 TEST_F(redis_scripts, an_unclaimed_hand_over_leaves_no_ghost) {
   acquire(ann);
-  acquire(bob, {.place = 20ms, .delay = 1h});
-  share(cid, {.place = 200ms, .delay = 1h});
+  acquire(bob, {.place = 100ms, .delay = 1h});
+  share(cid, {.place = 1s, .delay = 1h});
   release(ann);
-  outlast(20ms);
+  outlast(100ms);
   EXPECT_EQ(keep_waiter(cid), "h");
   EXPECT_EQ(release_unclean(cid), "h");
   EXPECT_PRED1(is_part, attempt(dee));
@@ -108,11 +108,11 @@ TEST_F(redis_scripts, a_claim_brings_the_lock_delay) {
 }
 
 TEST_F(redis_scripts, an_upgrade_waits_for_ghosts_too) {
-  share(ann, {.delay = 60ms});
+  share(ann, {.delay = 300ms});
   share(bob);
   release_unclean(ann);
   EXPECT_EQ(convert(bob, engine::mode::exclusive)[0], 'q');
-  outlast(60ms);
+  outlast(300ms);
   EXPECT_EQ(keep_hold(bob), "h") << "its own renewal finds out";
   EXPECT_EQ(convert(bob, engine::mode::exclusive)[0], 't');
   EXPECT_FALSE(exists(holders));

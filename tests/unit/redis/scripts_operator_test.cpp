@@ -121,11 +121,11 @@ TEST_F(redis_scripts, holders_that_were_replaced_by_something_else) {
 }
 
 TEST_F(redis_scripts, holders_of_another_format_are_no_holders) {
-  share(ann, {.ttl = 20ms});
+  share(ann, {.ttl = 200ms});
   server.ask({"HSET", holders, bob, "short"});
   EXPECT_EQ(keep_hold(bob), "g");
   EXPECT_EQ(release(bob), "g");
-  outlast(20ms);
+  outlast(200ms);
   EXPECT_PRED1(is_part, attempt(cid));
   EXPECT_FALSE(exists(holders));
 }

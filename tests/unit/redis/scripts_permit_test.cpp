@@ -45,9 +45,9 @@ TEST_F(redis_scripts, another_capacity_while_in_use) {
 }
 
 TEST_F(redis_scripts, permits_end_one_by_one) {
-  permits(ann, 1, 2, {.ttl = 20ms});
+  permits(ann, 1, 2, {.ttl = 200ms});
   permits(bob, 1, 2);
-  outlast(20ms);
+  outlast(200ms);
   EXPECT_EQ(permits(cid, 1, 2), "0-0");
   EXPECT_EQ(keep_hold(ann), "g");
   EXPECT_EQ(keep_hold(bob), "h");
@@ -85,10 +85,10 @@ TEST_F(redis_scripts, permits_shared_holds_and_exclusive_ones_exclude_each_other
 }
 
 TEST_F(redis_scripts, lost_holders_of_permits_are_forgotten_at_their_time) {
-  permits(ann, 1, 2, {.ttl = 50ms});
+  permits(ann, 1, 2, {.ttl = 200ms});
   server.ask({"DEL", holders});
   EXPECT_EQ(permits(bob, 1, 2), "1-1");
-  outlast(50ms);
+  outlast(200ms);
   EXPECT_EQ(permits(cid, 1, 2), "0-0");
 }
 

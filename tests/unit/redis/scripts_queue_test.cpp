@@ -88,10 +88,10 @@ TEST_F(redis_scripts, anybodys_touch_passes_an_expired_lock_on_to_the_head) {
   };
   for (const auto& [name, touch] : touches) {
     server.ask({"FLUSHALL"});
-    acquire(ann, {.ttl = 50ms});
+    acquire(ann, {.ttl = 200ms});
     ASSERT_EQ(acquire(bob)[0], 'q') << name;
     ASSERT_EQ(acquire(cid)[0], 'q') << name;
-    outlast(50ms);
+    outlast(200ms);
     touch();
     EXPECT_EQ(keep_waiter(bob), "h") << name;
     EXPECT_EQ(keep_waiter(cid), "w") << name;
@@ -99,19 +99,19 @@ TEST_F(redis_scripts, anybodys_touch_passes_an_expired_lock_on_to_the_head) {
 }
 
 TEST_F(redis_scripts, the_head_that_asks_after_expiry_is_granted_at_once) {
-  acquire(ann, {.ttl = 50ms});
+  acquire(ann, {.ttl = 200ms});
   acquire(bob);
   acquire(cid);
-  outlast(50ms);
+  outlast(200ms);
   EXPECT_PRED1(is_part, acquire(bob));
   EXPECT_EQ(keep_hold(bob), "h") << "no claim needed";
   EXPECT_TRUE(acquire(cid).starts_with("q0 "));
 }
 
 TEST_F(redis_scripts, the_head_that_keeps_its_place_after_expiry_is_handed_the_lock) {
-  acquire(ann, {.ttl = 50ms});
+  acquire(ann, {.ttl = 200ms});
   acquire(bob);
-  outlast(50ms);
+  outlast(200ms);
   EXPECT_EQ(keep_waiter(bob), "h");
   EXPECT_PRED1(is_part, acquire(bob));
 }
