@@ -14,6 +14,7 @@ import etcd_json
 from faults.children import LabError
 from faults.engine import PREFIX, Servers, engines
 from faults.history import Op, now_ns
+from faults.slowness import Slowness
 
 if TYPE_CHECKING:
     from faults.lab import Lab
@@ -42,6 +43,7 @@ class Etcd(Servers):
         lab.proxy = _SomeProxy(len(self.ports), [proxy for half in self._halves for proxy in half.values()])
         self._start_watching()
         lab.callback(self._stop_watching)
+        lab.callback(Slowness(self.history, self.ports, self._reads).end)
         uris = []
         for start in range(len(self.ports)):
             for half in self._halves:
@@ -99,6 +101,10 @@ class Etcd(Servers):
         """A lease that nobody uses goes through the same log as everything."""
         leader = self._leader()
         return leader is not None and self._try(leader, "lease/grant", {"TTL": 1}) is not None
+
+    def _reads(self, node: str) -> bool:
+        """Through the leader and most of the servers, as every read is that a client makes."""
+        return self._try(node, "kv/range", {"key": base64.b64encode(b"whatever").decode()}) is not None
 
     def _wait_for_another(self, old: str) -> None:
         self.until(lambda: (self._leader() or old) != old and self._writes(), f"{old} was not replaced")
