@@ -183,6 +183,7 @@ void cluster::tick(time_point t) {
   if (closing_ || outer_ == nullptr || t < next_ask_) return;
   look_after_scouts(t);
   look_after_shards(t);
+  detours_.forget_old(t);
   ask_somebody(t);
 }
 
