@@ -97,4 +97,37 @@ TEST_F(redis_scripts_life, dead_waiters_do_not_count_when_there_are_too_many) {
   EXPECT_EQ(server.ask({"HLEN", waiters}).number, 1);
 }
 
+// By the clock of the state and by that of the server, so much of the time to live is left.
+TEST_F(redis_scripts_life, a_token_that_is_written_is_remembered_for_the_whole_tombstone_ttl) {
+  using engine::mode;
+  c_ = redis::commands{redis::keys{"tyer:"}, 16s, 100};
+  const auto leave = [&](milliseconds left) {
+    const auto dies = static_cast<std::uint32_t>((server_time() + left) / 1s);
+    std::string packed;
+    for (int shift = 24; shift >= 0; shift -= 8) packed += static_cast<char>(dies >> shift);
+    server.ask({"SETRANGE", key, "4", packed});
+    server.ask({"PEXPIRE", key, std::to_string(left.count())});
+  };
+  const std::map<std::string, std::function<void()>> grants{
+      {"exclusive", [&] { take(bob, {.ttl = 100ms}); }},
+      {"with a lock delay", [&] { take(bob, {.ttl = 100ms, .delay = 100ms}); }},
+      {"shared", [&] { take(bob, {.ttl = 100ms, .as = mode::shared}); }},
+      {"permit", [&] { take(bob, {.ttl = 100ms, .as = mode::permit}); }},
+      {"lifted",
+       [&] { take(bob, {.ttl = 100ms}), lift(bob, static_cast<std::uint64_t>(server_time() / 1us) + 15'900'000); }},
+  };
+  for (const auto& [name, grant] : grants) {
+    for (milliseconds left = 14500ms; left < 20s; left += 100ms) {
+      server.ask({"FLUSHALL"});
+      take(ann, {.ttl = 100ms});
+      release(ann);
+      leave(left);
+      const auto began = server_time();
+      grant();
+      const auto lives = pttl(key) + (server_time() - began) / 1ms + 1;
+      EXPECT_GE(lives, 16'000) << name << ", when " << left.count() << " ms were left";
+    }
+  }
+}
+
 }  // namespace tyer::test
