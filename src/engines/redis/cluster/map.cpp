@@ -60,7 +60,8 @@ void cluster::heard(shard& from, std::string_view text) {
   }
   from.trouble.clear();
   nodes_ = std::move(nodes);
-  const bool changed = map_.learn(nodes_, [this](const core::endpoint& e) { return given_up(e); });
+  const bool changed = map_.learn(nodes_, known_as(from.link.server()), m_.clock->now(),
+                                  [this](const core::endpoint& e) { return given_up(e); });
   redraw();
   if (!changed) return;
   if (m_.log) {
