@@ -97,6 +97,25 @@ TEST_F(redis_scripts_life, dead_waiters_do_not_count_when_there_are_too_many) {
   EXPECT_EQ(server.ask({"HLEN", waiters}).number, 1);
 }
 
+TEST_F(redis_scripts_life, a_dead_waiter_among_thousands_is_found_by_those_who_are_refused) {
+  acquire(ann);
+  const auto nth = [](int i) { return "E-" + std::to_string(100000 + i) + "--------"; };
+  for (int i = 0; i < 1500; ++i) acquire(nth(i), {.place = i == 700 ? 1ms : 1h, .most = 1500});
+  outlast(1ms);
+  int tries = 1;
+  while (acquire(bob, {.most = 1500}) == "o" && tries < 5000) ++tries;
+  EXPECT_LT(tries, 5000) << "one of 75 looks finds it, by chance";
+  EXPECT_EQ(acquire(cid, {.most = 1500}), "o") << "it counted for one";
+}
+
+TEST_F(redis_scripts_life, a_thousand_dead_waiters_are_forgotten_in_one_go) {
+  acquire(ann);
+  for (int i = 0; i < 1000; ++i) acquire("E-" + std::to_string(100000 + i) + "--------", {.place = 1ms, .most = 1000});
+  outlast(1ms);
+  EXPECT_EQ(acquire(bob, {.most = 1000})[0], 'q');
+  EXPECT_EQ(server.ask({"HLEN", waiters}).number, 1);
+}
+
 // By the clock of the state and by that of the server, so much of the time to live is left.
 TEST_F(redis_scripts_life, a_token_that_is_written_is_remembered_for_the_whole_tombstone_ttl) {
   using engine::mode;
