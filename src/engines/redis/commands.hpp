@@ -67,7 +67,12 @@ class commands {
  private:
   // Every key outlives the longest lease in it, and a place in the queue that becomes a hold just before it ends. Scripts take
   // care of a lock delay that only they know of.
-  std::chrono::milliseconds live(std::chrono::milliseconds lease) const { return std::max(tombstone_ttl_, lease * 3); }
+  //
+  // The tombstone's time is what is left at least when a token is written. Scripts leave the time to live alone until a
+  // sixteenth of it is gone; and a token that several servers agree on is made by one up to a lease before all have it.
+  std::chrono::milliseconds live(std::chrono::milliseconds lease) const {
+    return (std::max(tombstone_ttl_, lease * 2) + lease) * 15 / 14;
+  }
   std::string_view digits(std::string& buffer, std::int64_t);
 
   redis::keys keys_;

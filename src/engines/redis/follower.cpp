@@ -8,16 +8,20 @@ namespace tyer::redis {
 // What a decision looks at, beside the words.
 struct follower::view {
   bool is_master, waited, long_away;
+  time_point now;
   bool others_answer = false;  // somebody who leads no failover
+  bool others_decide = false;  // a majority of such
   bool forgotten = false;      // our epoch
 };
 
 void follower::heard(std::size_t i, word w, time_point t) {
-  sentinels_[i] = {true, std::move(w)};
+  auto& s = sentinels_[i];
+  const bool same = s.says && s.says->leads_failover && s.says->epoch == w.epoch && s.says->master == w.master;
+  s = {true, std::move(w), same ? s.leads_since : t};
   if (!since_) since_ = t;
 }
 
-void follower::silent(std::size_t i) { sentinels_[i] = {true, std::nullopt}; }
+void follower::silent(std::size_t i) { sentinels_[i] = {true, std::nullopt, {}}; }
 
 std::optional<core::endpoint> follower::decide(bool is_master, time_point t) {
   if (std::exchange(was_master_, is_master) && !is_master) since_ = t;
@@ -33,6 +37,7 @@ std::optional<core::endpoint> follower::follow(const word* w, time_point t) {
     if (w->epoch > at_->epoch && majority(count_of(*w))) at_->epoch = w->epoch;
     return std::nullopt;
   }
+  if (at_ && w->epoch < at_->epoch) in_vain_ = at_;
   at_ = place{w->master, w->epoch};
   was_master_ = false;
   since_ = t;
@@ -40,7 +45,15 @@ std::optional<core::endpoint> follower::follow(const word* w, time_point t) {
 }
 
 follower::time_point follower::next_look(time_point t) const {
-  if (!since_ || was_master_) return time_point::max();
+  if (at_ && was_master_) {
+    auto next = time_point::max();
+    for (const auto& s : sentinels_) {
+      const bool newer = s.says && s.says->leads_failover && s.says->epoch > at_->epoch;
+      if (newer && t < s.leads_since + long_away) next = std::min(next, s.leads_since + long_away);
+    }
+    return next;
+  }
+  if (!since_) return time_point::max();
   if (t < *since_ + patience) return *since_ + patience;
   return at_ && t < *since_ + long_away ? *since_ + long_away : time_point::max();
 }
@@ -54,15 +67,17 @@ bool follower::may_begin(time_point t) const {
 }
 
 follower::view follower::look(bool is_master, time_point t) const {
-  view v{is_master, at_ && !is_master && t - *since_ >= patience, at_ && !is_master && t - *since_ >= long_away};
-  std::size_t answers = 0;
+  view v{is_master, at_ && !is_master && t - *since_ >= patience, at_ && !is_master && t - *since_ >= long_away, t};
+  std::size_t answers = 0, others = 0;
   bool ours = false;
   for (const auto& s : sentinels_) {
     if (!s.says) continue;
     ++answers;
-    v.others_answer |= !s.says->leads_failover;
+    if (!s.says->leads_failover) ++others;
     ours |= at_ && s.says->epoch >= at_->epoch && !(s.says->leads_failover && s.says->master == at_->server);
   }
+  v.others_answer = others > 0;
+  v.others_decide = majority(others);
   v.forgotten = v.long_away && majority(answers) && !ours;
   return v;
 }
@@ -70,15 +85,24 @@ follower::view follower::look(bool is_master, time_point t) const {
 const follower::word* follower::best(const view& v) const {
   const word* found = nullptr;
   for (const auto& s : sentinels_) {
-    if (!s.says || !may_move(*s.says, v)) continue;
+    if (!s.says || !may_move(s, v)) continue;
     if (found == nullptr || better(*s.says, *found, v)) found = &*s.says;
   }
   return found;
 }
 
-bool follower::may_move(const word& w, const view& v) const {
+// Though it may lead a failover.
+bool follower::is_believed(const sentinel& s, const view& v) const {
+  const word& w = *s.says;
+  if (!w.leads_failover || !v.others_answer) return true;
+  if (in_vain_ && in_vain_->server == w.master && in_vain_->epoch == w.epoch) return false;
+  return v.is_master && !v.others_decide && v.now - s.leads_since >= long_away;
+}
+
+bool follower::may_move(const sentinel& s, const view& v) const {
+  const word& w = *s.says;
   if (!at_) return !w.leads_failover || !v.others_answer;
-  if (v.is_master) return w.epoch > at_->epoch && (!w.leads_failover || !v.others_answer);
+  if (v.is_master) return w.epoch > at_->epoch && is_believed(s, v);
   if (w.epoch < at_->epoch && !v.forgotten) return false;
   if (!w.leads_failover || !v.others_answer) return true;
   return v.waited && !(v.long_away && w.master == at_->server);

@@ -8,7 +8,9 @@
 //
 //   our server             what moves us
 //   none yet               the best word, once a majority of the sentinels has spoken, or all that can, or after `patience`
-//   calls itself master    a larger epoch; of who leads a failover only if no other sentinel answers
+//   calls itself master    a larger epoch; of who leads a failover only if no other sentinel answers, or if it has said so for
+//                          `long_away` and the others that answer are no majority: they would have heard of it, so they are cut
+//                          off. Not again if we went there and found nobody
 //   away                   the same epoch too, where more sentinels name another; after `patience` also who leads a failover
 //   away for `long_away`   also a smaller epoch, if a majority answers and none has ours: they may have been set up anew; and
 //                          who leads a failover to our server is no longer heard
@@ -58,6 +60,7 @@ class follower {
   struct sentinel {
     bool has_spoken = false;  // at least that it cannot say
     std::optional<word> says;
+    time_point leads_since{};  // with the same word
   };
   struct place {
     core::endpoint server;
@@ -68,7 +71,8 @@ class follower {
   std::size_t count_of(const word&) const;
   bool majority(std::size_t n) const { return 2 * n > sentinels_.size(); }
   bool may_begin(time_point) const;
-  bool may_move(const word&, const view&) const;
+  bool is_believed(const sentinel&, const view&) const;
+  bool may_move(const sentinel&, const view&) const;
   bool better(const word&, const word&, const view&) const;
   view look(bool is_master, time_point) const;
   const word* best(const view&) const;
@@ -76,7 +80,7 @@ class follower {
   time_point next_look(time_point) const;
 
   std::vector<sentinel> sentinels_;
-  std::optional<place> at_;
+  std::optional<place> at_, in_vain_;  // where we are; where one who led a failover sent us
   bool was_master_ = false;
   std::optional<time_point> since_;  // we have had no master, or the first word when there never was one
   time_point due_ = time_point::max();

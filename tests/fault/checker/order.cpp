@@ -11,7 +11,8 @@
 //  - B came later than A's stay if its first request arrived after that had begun.
 //  - B was served first if A said "still waiting" to a request that arrived after B's grant had been read, or if A's
 //    grant, with which its stay ended, has the larger token part: the parts of a name grow in the order of the grants,
-//    as long as the engine does not lose what it has counted to.
+//    as long as the engine does not lose what it has counted to. After such a loss a client that has seen a larger part
+//    than the one it was handed takes the next one above that when it claims: only what is larger than that counts.
 //
 // Two readers do not conflict, so their order does not matter. An upgrade is no ticket: it goes before the queue. What a
 // process hands from one of its threads to another is no grant of the engine. A try never waits, but its ticket is one.
@@ -56,6 +57,27 @@ class ages {
 
  private:
   std::vector<std::int64_t> ends_;
+};
+
+// How far parts may be raised by who saw larger ones before a loss, by age.
+class floors {
+ public:
+  floors(const std::vector<service>& services, const ages& all) {
+    for (const service& s : services) {
+      auto& largest = largest_[all.at(s.came)];
+      largest = std::max(largest, s.part);
+    }
+  }
+  std::uint64_t until(std::ptrdiff_t age) const {
+    std::uint64_t largest = 0;
+    for (const auto& [earlier, part] : largest_) {
+      if (earlier < age) largest = std::max(largest, part + 1);
+    }
+    return largest;
+  }
+
+ private:
+  std::map<std::ptrdiff_t, std::uint64_t> largest_;
 };
 
 struct queue {
@@ -124,12 +146,12 @@ struct worst {
     const stay*& last = last_served[all.at(s.since)];
     if (!last || s.part > last->part) last = &s;
   }
-  const stay* against(const service& b, const ages& all) const {
+  const stay* against(const service& b, const ages& all, const floors& raised) const {
     if (longest && longest->until > b.read) return longest;
     const auto age = all.at(b.came);
     const auto last = last_served.find(age);
     if (last == last_served.end() || all.at(b.read) != age) return nullptr;
-    return last->second->part > b.part ? last->second : nullptr;
+    return last->second->part > std::max(b.part, raised.until(age)) ? last->second : nullptr;
   }
 };
 
@@ -147,14 +169,15 @@ std::string words(std::uint16_t name, const service& b, const stay& a) {
 void judge(std::uint16_t name, queue& q, const ages& all, std::vector<breach>& found) {
   std::sort(q.stays.begin(), q.stays.end(), [](const auto& a, const auto& b) { return a.since < b.since; });
   std::sort(q.services.begin(), q.services.end(), [](const auto& a, const auto& b) { return a.came < b.came; });
+  const floors raised{q.services, all};
   worst readers, others;
   auto next = q.stays.begin();
   for (const service& b : q.services) {
     for (; next != q.stays.end() && next->since < b.came; ++next) {
       (next->how == mode::shared ? readers : others).add(*next, all);
     }
-    const stay* a = others.against(b, all);
-    if (!a && b.how != mode::shared) a = readers.against(b, all);
+    const stay* a = others.against(b, all, raised);
+    if (!a && b.how != mode::shared) a = readers.against(b, all, raised);
     if (a) found.push_back({b.read, words(name, b, *a)});
   }
 }

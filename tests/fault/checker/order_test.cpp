@@ -126,6 +126,24 @@ TEST(Order, PartsAreNotComparedAcrossALossOfWhatTheyAreCountedWith) {
   EXPECT_TRUE(order(a_smaller_part_afterwards().lost(50, 51, lost_with_tokens, 0b01).told()).empty());
 }
 
+// Ticket 1 was handed 801 before ticket 2 came and was given 802, but its client had seen 900.
+TEST(Order, AClaimThatIsRaisedAboveWhatWasSeenBeforeALossIsNoOvertaking) {
+  const auto with_claim = [](std::uint64_t part) {
+    return pen{}
+        .asked(9, 1, p)
+        .serves(9, 1, 2, 900)
+        .lost(5, 6, lost_with_tokens)
+        .asked(1, 10, p)
+        .waits(1, 10, 11)
+        .asked(2, 20, p)
+        .serves(2, 20, 21, 802)
+        .serves(1, 30, 31, part)
+        .told();
+  };
+  EXPECT_TRUE(order(with_claim(901)).empty());
+  EXPECT_EQ(order(with_claim(902)).size(), 1u) << "nobody had seen so much";
+}
+
 TEST(Order, WhoIsOvertakenAfterSuchALossStillIs) {
   EXPECT_EQ(order(queued().asked(2, 20).serves(2, 300, 301, 900).lost(5, 6, lost_with_tokens).told()).size(), 1u);
 }

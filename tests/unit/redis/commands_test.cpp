@@ -57,7 +57,9 @@ TEST(commands, acquire) {
   ASSERT_EQ(words.size(), 4u);
   EXPECT_EQ(words[1], "t:{n}");
   EXPECT_EQ(words[2], std::string{make_id(1).view()} + "me");
-  EXPECT_EQ(words[3], pack({.ttl = 10s, .place = 0ms, .not_after = 5us, .seen = 0, .live = 24h, .waiters_max = 7}))
+  EXPECT_EQ(
+      words[3],
+      pack({.ttl = 10s, .place = 0ms, .not_after = 5us, .seen = 0, .live = 86410000ms * 15 / 14, .waiters_max = 7}))
       << "a try has no place";
 }
 
@@ -67,11 +69,12 @@ TEST(commands, keys_outlive_the_longest_lease) {
   r.what = {make_id(1), "n"};
   r.ttl = 10s;
   r.waiter_ttl = 40s;
-  EXPECT_EQ(c.acquire(r, 5us)[3],
-            pack({.ttl = 10s, .place = 0ms, .not_after = 5us, .seen = 0, .live = 120s, .waiters_max = 7}));
+  EXPECT_EQ(
+      c.acquire(r, 5us)[3],
+      pack({.ttl = 10s, .place = 0ms, .not_after = 5us, .seen = 0, .live = 120000ms * 15 / 14, .waiters_max = 7}));
   r.lock_delay = 50s;
   EXPECT_EQ(c.acquire(r, 5us)[3],
-            pack({.ttl = 10s, .not_after = 5us, .live = 180s, .waiters_max = 7, .lock_delay = 50s}));
+            pack({.ttl = 10s, .not_after = 5us, .live = 180000ms * 15 / 14, .waiters_max = 7, .lock_delay = 50s}));
 }
 
 TEST(commands, keep_carries_many) {
@@ -84,7 +87,7 @@ TEST(commands, keep_carries_many) {
   EXPECT_EQ(words[2], "t:{b%7B}");
   EXPECT_EQ(words[3], "t:{c}");
   EXPECT_EQ(words[4], "10000");
-  EXPECT_EQ(words[5], "86400000");
+  EXPECT_EQ(words[5], "92582142");
   EXPECT_EQ(words[6], std::string{make_id(1).view()} + std::string{make_id(2).view()} + std::string{make_id(3).view()});
 }
 

@@ -169,6 +169,54 @@ TEST(follower, a_master_is_left_for_what_the_leader_of_a_failover_says_when_nobo
   EXPECT_EQ(c.stays_master(), promoted);
 }
 
+// One has died, one is cut off from the others and not from us, and one leads a failover that takes three minutes.
+TEST(follower, one_that_is_cut_off_does_not_keep_us_at_the_old_master_until_the_failover_is_over) {
+  client c;
+  c.all_say(old_one, 5);
+  c.is_away();
+  EXPECT_EQ(c.stays_master(), old_one);
+  c.choice.silent(1);
+  c.says(0, old_one, 5);
+  c.says(2, promoted, 6, leads);
+  EXPECT_EQ(c.stays_master(), old_one) << "the other may hear of it in a moment";
+  EXPECT_EQ(c.choice.due(), c.now + long_away);
+  c.now += long_away - 1ms;
+  c.says(2, promoted, 6, leads);
+  EXPECT_EQ(c.stays_master(), old_one);
+  c.now += 1ms;
+  EXPECT_EQ(c.stays_master(), promoted);
+  EXPECT_EQ(c.moves, 2);
+}
+
+TEST(follower, a_majority_that_leads_no_failover_keeps_us_where_we_are) {
+  client c;
+  c.all_say(old_one, 5);
+  c.is_away();
+  c.stays_master();
+  c.says(2, promoted, 6, leads);
+  c.now += 2 * long_away;
+  EXPECT_EQ(c.stays_master(), old_one);
+}
+
+TEST(follower, where_the_leader_of_a_failover_sent_us_in_vain_we_do_not_go_again) {
+  client c;
+  c.all_say(old_one, 5);
+  c.is_away();
+  c.stays_master();
+  c.choice.silent(1);
+  c.says(2, promoted, 6, leads);
+  c.now += long_away;
+  ASSERT_EQ(c.stays_master(), promoted);
+  EXPECT_EQ(c.is_away(), promoted);
+  c.now += long_away;
+  ASSERT_EQ(c.is_away(), old_one) << "nobody is there";
+  c.now += 2 * long_away;
+  EXPECT_EQ(c.stays_master(), old_one);
+  c.choice.silent(1);
+  c.says(0, promoted, 6);
+  EXPECT_EQ(c.stays_master(), promoted) << "now another says so too";
+}
+
 TEST(follower, clients_with_different_sentinels_first_end_at_one_server) {
   for (std::size_t leader = 0; leader < 3; ++leader) {
     auto c = settled_at(old_one, 4);

@@ -57,6 +57,18 @@ TEST_F(redisson_engine, a_hold_is_a_hash_of_one_field_that_expires) {
   EXPECT_EQ(raw.ask({"DBSIZE"}).number, 1) << "nothing else is written";
 }
 
+TEST_F(redisson_engine, who_may_not_say_when_a_lock_ends_leaves_none_behind_for_ever) {
+  raw.ask({"ACL", "SETUSER", "poor", "on", ">pw", "~*", "&*", "+@all", "-pexpire"});
+  auto poor = uri();
+  poor.insert(poor.find("://") + 3, "poor:pw@");
+  engine_client c{poor, 2000ms, ""};
+  ASSERT_TRUE(c.ready());
+  EXPECT_TRUE(why_not(c.acquire(c.ids.next(), "order")));
+  EXPECT_EQ(raw.ask({"EXISTS", "order"}).number, 0);
+  EXPECT_NE(granted(a.acquire(a.ids.next(), "order")), nullptr);
+  raw.ask({"ACL", "DELUSER", "poor"});
+}
+
 TEST_F(redisson_engine, the_same_id_again_never_counts_up) {
   const auto who = a.ids.next();
   a.acquire(who, "order");

@@ -97,4 +97,56 @@ TEST_F(redis_scripts_life, dead_waiters_do_not_count_when_there_are_too_many) {
   EXPECT_EQ(server.ask({"HLEN", waiters}).number, 1);
 }
 
+TEST_F(redis_scripts_life, a_dead_waiter_among_thousands_is_found_by_those_who_are_refused) {
+  acquire(ann);
+  const auto nth = [](int i) { return "E-" + std::to_string(100000 + i) + "--------"; };
+  for (int i = 0; i < 1500; ++i) acquire(nth(i), {.place = i == 700 ? 1ms : 1h, .most = 1500});
+  outlast(1ms);
+  int tries = 1;
+  while (acquire(bob, {.most = 1500}) == "o" && tries < 5000) ++tries;
+  EXPECT_LT(tries, 5000) << "one of 75 looks finds it, by chance";
+  EXPECT_EQ(acquire(cid, {.most = 1500}), "o") << "it counted for one";
+}
+
+TEST_F(redis_scripts_life, a_thousand_dead_waiters_are_forgotten_in_one_go) {
+  acquire(ann);
+  for (int i = 0; i < 1000; ++i) acquire("E-" + std::to_string(100000 + i) + "--------", {.place = 1ms, .most = 1000});
+  outlast(1ms);
+  EXPECT_EQ(acquire(bob, {.most = 1000})[0], 'q');
+  EXPECT_EQ(server.ask({"HLEN", waiters}).number, 1);
+}
+
+// By the clock of the state and by that of the server, so much of the time to live is left.
+TEST_F(redis_scripts_life, a_token_that_is_written_is_remembered_for_the_whole_tombstone_ttl) {
+  using engine::mode;
+  c_ = redis::commands{redis::keys{"tyer:"}, 16s, 100};
+  const auto leave = [&](milliseconds left) {
+    const auto dies = static_cast<std::uint32_t>((server_time() + left) / 1s);
+    std::string packed;
+    for (int shift = 24; shift >= 0; shift -= 8) packed += static_cast<char>(dies >> shift);
+    server.ask({"SETRANGE", key, "4", packed});
+    server.ask({"PEXPIRE", key, std::to_string(left.count())});
+  };
+  const std::map<std::string, std::function<void()>> grants{
+      {"exclusive", [&] { take(bob, {.ttl = 100ms}); }},
+      {"with a lock delay", [&] { take(bob, {.ttl = 100ms, .delay = 100ms}); }},
+      {"shared", [&] { take(bob, {.ttl = 100ms, .as = mode::shared}); }},
+      {"permit", [&] { take(bob, {.ttl = 100ms, .as = mode::permit}); }},
+      {"lifted",
+       [&] { take(bob, {.ttl = 100ms}), lift(bob, static_cast<std::uint64_t>(server_time() / 1us) + 15'900'000); }},
+  };
+  for (const auto& [name, grant] : grants) {
+    for (milliseconds left = 14500ms; left < 20s; left += 100ms) {
+      server.ask({"FLUSHALL"});
+      take(ann, {.ttl = 100ms});
+      release(ann);
+      leave(left);
+      const auto began = server_time();
+      grant();
+      const auto lives = pttl(key) + (server_time() - began) / 1ms + 1;
+      EXPECT_GE(lives, 16'000) << name << ", when " << left.count() << " ms were left";
+    }
+  }
+}
+
 }  // namespace tyer::test

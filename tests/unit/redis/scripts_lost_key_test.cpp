@@ -105,4 +105,41 @@ TEST_F(redis_scripts_lost_key, a_ticket_that_was_lost_is_taken_again) {
   EXPECT_GT(pttl(queue), 0);
 }
 
+// Nobody who looks along the queue finds a place without a ticket.
+TEST_F(redis_scripts_lost_key, dead_waiters_whose_tickets_were_lost_do_not_count_for_ever) {
+  for (const auto& [name, held] : kinds()) {
+    server.ask({"FLUSHALL"});
+    acquire(ann, {.as = held.as, .delay = held.delay});
+    for (int i = 0; i < 5; ++i) acquire(make_id('E', i), {.most = 5});
+    ASSERT_EQ(server.ask({"HLEN", waiters}).number, 5) << name;
+    server.ask({"DEL", queue});
+    EXPECT_EQ(acquire(bob, {.most = 2})[0], 'q') << name;
+    EXPECT_EQ(acquire(cid, {.most = 2})[0], 'q') << name;
+    EXPECT_EQ(server.ask({"HLEN", waiters}).number, 2) << name;
+    EXPECT_GT(pttl(waiters), 0) << name;
+    EXPECT_EQ(keep_waiter(make_id('E', 1)), "g") << "who lives asks again";
+    EXPECT_EQ(acquire(make_id('E', 1))[0], 'q') << name;
+    release(ann);
+    EXPECT_EQ(keep_waiter(cid), "w") << name;
+    EXPECT_EQ(keep_waiter(bob), "h") << name;
+  }
+}
+
+TEST_F(redis_scripts_lost_key, nothing_is_left_of_a_queue_that_is_over) {
+  const std::map<std::string, std::function<void()>> endings{
+      {"the last has its turn", [&] { acquire(bob), release(ann); }},
+      {"the last goes", [&] { acquire(bob), release(bob), release(ann); }},
+      {"nobody is left", [&] { release(ann); }},
+  };
+  for (const auto& [name, end] : endings) {
+    server.ask({"FLUSHALL"});
+    acquire(ann);
+    for (int i = 0; i < 5; ++i) acquire(make_id('E', i));
+    server.ask({"DEL", queue});
+    end();
+    EXPECT_FALSE(exists(waiters)) << name;
+    EXPECT_FALSE(exists(queue)) << name;
+  }
+}
+
 }  // namespace tyer::test

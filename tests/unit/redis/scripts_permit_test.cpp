@@ -92,4 +92,19 @@ TEST_F(redis_scripts, lost_holders_of_permits_are_forgotten_at_their_time) {
   EXPECT_EQ(permits(cid, 1, 2), "0-0");
 }
 
+// It was granted first, so its part was the smaller one until it said what it had seen.
+TEST_F(redis_scripts, after_a_loss_a_claim_is_above_what_its_client_has_seen_and_nobody_was_overtaken) {
+  const how one{.as = engine::mode::permit, .take = 1, .capacity = 2};
+  const auto part = [](const std::string& answer) { return answer[0] == 's' ? std::stoull(answer.substr(1)) : 0; };
+  permits(ann, 2, 2);
+  ASSERT_EQ(acquire(bob, one)[0], 'q');
+  release(ann);
+  EXPECT_EQ(keep_waiter(bob), "h") << "it was handed one before the next came";
+  const auto later = part(acquire(cid, one));
+  auto claim = one;
+  claim.seen = later + 1000;
+  EXPECT_EQ(part(acquire(bob, claim)), later + 1001);
+  EXPECT_GT(part(acquire(cid, one)), 0U) << "and the other still has what it had";
+}
+
 }  // namespace tyer::test

@@ -15,6 +15,10 @@ engine::failure not_sent(std::string words) {
   return {engine::why::not_sent, make_error_code(errc::unavailable), std::move(words)};
 }
 
+bool is_renewal(const script& s) {
+  return &s == &scripts::in_a_cluster.keep_holds || &s == &scripts::in_a_cluster.keep_waiters;
+}
+
 }  // namespace
 
 cluster::cluster(loop& l, materials m)
@@ -80,7 +84,7 @@ void cluster::call(const script& s, std::span<const std::string_view> words, the
 
 std::uint32_t cluster::group(std::string_view key) const {
   const shard* s = of_slot(hash_slot(key));
-  return s == nullptr ? 0 : s->number;
+  return s == nullptr ? 0 : detours_.group(key, s->number);
 }
 
 const server_clock& cluster::clock(std::string_view key) const {
@@ -113,6 +117,9 @@ std::vector<connection*> cluster::masters() {
 
 // What was said of the slot is old if the slot has another master by now: then requests that were made later may have gone
 // there already.
+//
+// A renewal may be one of many that are answered together. Until it is known that its name is on a detour it is in the group
+// of the old master, so it does not follow: it is asked for again, in a group of its own.
 bool cluster::on_redirected(shard& from, std::string_view error, const script& s,
                             std::span<const std::string_view> words, then& back) {
   const auto r = read_redirection(error, from.link.server().host);
@@ -124,7 +131,8 @@ bool cluster::on_redirected(shard& from, std::string_view error, const script& s
   }
   shard& to = at(known_as(r->to));
   to.needed = m_.clock->now();
-  if (!to.link.is_up()) return false;
+  const bool news = detours_.note(words[1], from.number, to.number, to.needed);
+  if (!to.link.is_up() || (news && is_renewal(s))) return false;
   const auto ahead = to.link.clock().latest(to.needed) - from.link.clock().latest(to.needed);
   std::vector<std::string_view> said{words.begin(), words.end()};
   std::string packed;

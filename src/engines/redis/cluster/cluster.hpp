@@ -4,9 +4,10 @@
 // to; no message is relied on. A master that says MOVED has its word taken for that slot at once. Whoever sent the request
 // asks again: it was not carried out, and is then made for the clock of the right server. ASK is followed, since as long
 // as a slot is on its way nothing else would do; only while the slot still belongs to whoever said it, so that requests
-// for one name stay in their order.
+// for one name stay in their order. Whoever follows it is on a detour, and in a group of its own.
 #pragma once
 
+#include "engines/redis/cluster/detours.hpp"
 #include "engines/redis/cluster/shard.hpp"
 #include "engines/redis/cluster/slot_map.hpp"
 #include "engines/redis/cluster/wakeups.hpp"
@@ -100,6 +101,7 @@ class cluster final : public deployment, shard::host, loop::member {
   shards scouts_;                 // asked only while there are no masters that could tell
   shards leaving_;
   std::uint32_t last_number_ = 0;  // of a shard
+  detours detours_;
   wakeups wakeups_;
 
   std::deque<core::function<void()>> later_;  // comes back in the next turn

@@ -60,7 +60,8 @@ void cluster::heard(shard& from, std::string_view text) {
   }
   from.trouble.clear();
   nodes_ = std::move(nodes);
-  const bool changed = map_.learn(nodes_, [this](const core::endpoint& e) { return given_up(e); });
+  const bool changed = map_.learn(nodes_, known_as(from.link.server()), m_.clock->now(),
+                                  [this](const core::endpoint& e) { return given_up(e); });
   redraw();
   if (!changed) return;
   if (m_.log) {
@@ -183,6 +184,7 @@ void cluster::tick(time_point t) {
   if (closing_ || outer_ == nullptr || t < next_ask_) return;
   look_after_scouts(t);
   look_after_shards(t);
+  detours_.forget_old(t);
   ask_somebody(t);
 }
 

@@ -26,31 +26,49 @@ bool slot_map::give(std::uint16_t slot, std::uint16_t to) {
   return claims_[from].master != claims_[to].master;
 }
 
-bool slot_map::learn(const std::vector<node>& nodes, const std::function<bool(const core::endpoint&)>& given_up) {
+void slot_map::note(const std::vector<node>& nodes, const core::endpoint& teller, engine::time_point now) {
+  std::erase_if(views_, [&](const view& v) { return v.teller == teller || now - v.told > lately; });
+  auto& mine = views_.emplace_back(view{teller, now, {}});
+  for (const auto& n : nodes) {
+    if (n.master && !n.slots.empty()) mine.masters.emplace_back(n.at, n.epoch);
+  }
+}
+
+bool slot_map::most_say(const node& n) const {
+  const auto says = [&](const view& v) {
+    return std::find(v.masters.begin(), v.masters.end(), std::pair{n.at, n.epoch}) != v.masters.end();
+  };
+  return 2 * static_cast<std::size_t>(std::count_if(views_.begin(), views_.end(), says)) > views_.size();
+}
+
+bool slot_map::learn(const std::vector<node>& nodes, const core::endpoint& teller, engine::time_point now,
+                     const std::function<bool(const core::endpoint&)>& given_up) {
   forget_empty();
+  note(nodes, teller, now);
   std::vector<bool> void_claims;
   for (const auto& c : claims_) void_claims.push_back(given_up(c.master));
   bool changed = false;
   for (const auto& n : nodes) {
     if (!n.master || n.slots.empty()) continue;
-    const auto mine = number_of(n.at, n.epoch);
+    const bool agreed = most_say(n);
     for (const auto& run : n.slots) {
       for (std::uint32_t slot = run.first; slot <= run.last; ++slot) {
         const auto had = owner_[slot];
-        const bool older = had != nobody && n.epoch < claims_[had].epoch;
-        if (older && !(had < void_claims.size() && void_claims[had])) continue;
-        changed = give(static_cast<std::uint16_t>(slot), mine) || changed;
+        const bool by_master = had != nobody && claims_[had].master == teller;
+        const bool newer = had == nobody || n.epoch > claims_[had].epoch;
+        if (!newer && !by_master && !(agreed && had < void_claims.size() && void_claims[had])) continue;
+        const auto epoch = by_master && n.at != teller ? std::max(n.epoch, claims_[had].epoch) : n.epoch;
+        changed = give(static_cast<std::uint16_t>(slot), number_of(n.at, epoch)) || changed;
       }
     }
   }
   return changed;
 }
 
-// It counts for more than what was known, and for less than what the new master will say of itself.
 bool slot_map::moved(std::uint16_t slot, const core::endpoint& to) {
   const auto had = owner_[slot];
   if (had != nobody && claims_[had].master == to) return false;
-  return give(slot, number_of(to, had == nobody ? 0 : claims_[had].epoch + 1));
+  return give(slot, number_of(to, had == nobody ? 0 : claims_[had].epoch));
 }
 
 void slot_map::forget_empty() {

@@ -64,18 +64,23 @@ if not plain then mode, delay, take, capacity = struct.unpack('>c1I6I4I4', ARGV[
 
 -- Tickets follow the server's clock, but never go below the last one: a clock that is set back must not let newcomers
 -- overtake. Whoever has a ticket, though its place was lost, keeps it. Answers how many are ahead, and whether a key is new.
-local function stand_in_line()
+--
+-- Somebody waits, by the state, and nobody has a ticket: the server has lost them. Then places are worth nothing, and whoever
+-- lives asks again: the dead among them would count for ever.
+local function stand_in_line(waits, mine)
   local tail = call('ZRANGE', queue, '-1', '-1', 'WITHSCORES')
+  if waits and not tail[1] and call('HLEN', waiters) > 1 then
+    call('DEL', waiters)
+    call('HSET', waiters, id, mine)
+  end
   local ahead = tail[1] and call('HLEN', waiters) - 1 or 0
   if ahead < most then call('ZADD', queue, 'NX', string.format('%.0f', math.max(now, (tail[2] or 0) + 1)), id) end
   return ahead, ahead == 0
 end
 
--- Behind a long hold the dead are in nobody's way, until there are too many. A script holds up the whole server, so it looks
--- at a thousand places, and ten times a second at the next thousand. Answers whether one of them was free.
-local function make_room(count)
-  local from = math.floor(now / 100000) % math.ceil(count / 1000) * 1000
-  local ids, dead = call('ZRANGE', queue, from, from + 999), {}
+-- Forgets the dead among so many of the queue, from this one on. Answers whether there were any.
+local function forget_dead(from, count)
+  local ids, dead = call('ZRANGE', queue, from, from + count - 1), {}
   local places = #ids > 0 and call('HMGET', waiters, unpack(ids))
   for i, one in ipairs(ids) do
     if not places[i] or struct.unpack('>I7', places[i]) <= now then dead[#dead + 1] = one end
@@ -86,24 +91,35 @@ local function make_room(count)
   return true
 end
 
+-- Behind a long hold the dead are in nobody's way, until there are too many. A script holds up the whole server, and where all
+-- of them live everybody who comes is refused: so it looks at twenty places, which the clock's last digits choose, and goes
+-- on only if one of them was dead, since that happens once to each. Answers whether one was.
+local function make_room(count)
+  local from = math.floor(now % count / 20) * 20
+  if not forget_dead(from, 20) then return false end
+  forget_dead(math.floor(from / 1000) * 1000, 1000)
+  return true
+end
+
 -- How many are ahead, or what is wrong; and whether a key of the queue is new: then it has no time to live yet.
-local function enter()
-  local terms = struct.pack('>c1I4I4', mode, take, capacity)
-  if call('HSETNX', waiters, id, struct.pack('>I7I6', now + place * 1000, place) .. terms .. owner) == 1 then
-    local ahead, new = stand_in_line()
-    if ahead >= most and make_room(ahead) then ahead, new = stand_in_line() end
+local function enter(waits)
+  local terms = struct.pack('>c1I4I4', mode, take, capacity) .. owner
+  local mine = struct.pack('>I7I6', now + place * 1000, place) .. terms
+  if call('HSETNX', waiters, id, mine) == 1 then
+    local ahead, new = stand_in_line(waits, mine)
+    if ahead >= most and make_room(ahead) then ahead, new = stand_in_line(waits, mine) end
     if ahead < most then return ahead, nil, new end
     call('HDEL', waiters, id)
     return nil, 'o'
   end
   local before = call('HGET', waiters, id)
-  if string.sub(before, 14, 22) ~= terms then return nil, 'm' end
+  if string.sub(before, 14, 22) ~= string.sub(terms, 1, 9) then return nil, 'm' end
   local until_, ms = struct.unpack('>I7I6', before)
-  until_ = math.max(now + place * 1000, math.min(until_, now + ms * 1000))
-  call('HSET', waiters, id, struct.pack('>I7I6', until_, place) .. terms .. owner)
+  mine = struct.pack('>I7I6', math.max(now + place * 1000, math.min(until_, now + ms * 1000)), place) .. terms
+  call('HSET', waiters, id, mine)
   local rank = call('ZRANK', queue, id)
   if rank then return rank end
-  local ahead, new = stand_in_line()
+  local ahead, new = stand_in_line(waits, mine)
   return ahead, nil, new
 end
 
@@ -119,7 +135,7 @@ if flags < 8 and expiry > now and expiry <= latest and not is_mine then
   local look = math.ceil((expiry - now) / 1000)
   if place == 0 then return string.format('b%d', look) end
   -- cluster: if not whole(key, flags > 3, false, true) then return string.format('b%d', math.min(look, 50)) end
-  local ahead, wrong, new = enter()
+  local ahead, wrong, new = enter(flags > 3)
   if wrong then return wrong end
   local head = 'T1' .. string.char(flags % 4 + 4) .. 'x'
   if not lives then
@@ -173,7 +189,7 @@ local function grant(ghost)
 end
 
 local function wait()
-  local ahead, wrong, new = enter()
+  local ahead, wrong, new = enter(r.waits)
   if wrong then return wrong end
   if not r.waits then r.waits, r.dirty = true, true end
   r.queue_is_new, r.granted = new, true

@@ -59,6 +59,13 @@ local function cut_places(r, now)
   end
 end
 
+-- Nobody waits any more. Both keys as a whole: a place whose ticket the server has lost is found by nobody.
+local function end_queue(r)
+  call('DEL', r.queue)
+  call('DEL', r.waiters)
+  r.waits, r.dirty = false, true
+end
+
 -- Heads of the queue have their turn as long as they fit, and the dead among them are removed: at most about 1000 turns and
 -- 10000 dead in one go, since a script holds up the whole server. The others have theirs when the name is touched next.
 -- Who is asking needs no message.
@@ -84,12 +91,12 @@ local function turn(r, now, asking)
       end
       out[i] = id
     end
+    if #out == #ids and #ids < look then return end_queue(r) end
     if #out > 0 then
       call('ZREM', r.queue, unpack(out))
       call('HDEL', r.waiters, unpack(out))
     end
     if #out < #ids then return end
-    if #ids < look then r.waits, r.dirty = false, true end
     look = 1000
   end
 end

@@ -37,8 +37,13 @@ if flags % 2 == 1 and flags < 8 and string.sub(state, 29, 44) == ARGV[1] then
   if place then ends, ms, mode = struct.unpack('>I7I6c1', place) end
   local given = now + ms * 1000
   if ends > now and ends <= given and dies * 1000000 > given and mode == 'x' then
-    call('ZREM', queue, ids[1])
-    call('HDEL', waiters, ids[1])
+    if ids[2] then
+      call('ZREM', queue, ids[1])
+      call('HDEL', waiters, ids[1])
+    else
+      call('DEL', queue)
+      call('DEL', waiters)
+    end
     call('SET', key, struct.pack('>c4I4I7I7I6c16c0', ids[2] and 'T1\7x' or 'T1\3x', dies, given, math.max(last + 1, now), ms,
                                  ids[1], string.sub(place, 23)), 'KEEPTTL')
     tell(ids[1], 'w')

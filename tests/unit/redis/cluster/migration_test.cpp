@@ -185,6 +185,33 @@ TEST_F(cluster_migration, one_name_on_its_way_does_not_hold_up_the_others) {
   slot.finish();
 }
 
+// The importing master hangs: what it answers for one name, the renewals of all others at the healthy one waited for.
+TEST_F(cluster_migration, a_hung_master_that_takes_a_slot_holds_up_nobody_else) {
+  const auto name = fresh("migration/gone ahead");
+  const auto from = outside.master_of(slot_of(name));
+  auto fine = fresh("migration/stayed");
+  while (outside.master_of(slot_of(fine)) != from) fine = fresh("migration/stayed");
+  const auto one = a.ids.next(), two = a.ids.next();
+  ASSERT_NE(granted(a.acquire(one, name)), nullptr);
+  ASSERT_NE(granted(a.acquire(two, fine)), nullptr);
+  EXPECT_EQ(a.value->group(name), a.value->group(fine));
+  moving_slot slot{outside, name};
+  slot.move("");
+
+  // Both in one request, as the runtime sends what is of one group.
+  outside.at(slot.to).ask({"CLIENT", "PAUSE", "1500", "ALL"});
+  const tyer::engine::target both[]{{one, name}, {two, fine}};
+  const auto began = a.clock.now();
+  const auto kept = a.wait<fates>([&](auto back) { a.value->keep(both, fate::holding, 10s, std::move(back)); });
+  EXPECT_LT(a.clock.now() - began, 1s) << "it waited for the one that hangs";
+  EXPECT_EQ(of(kept), (fates{fate::unknown, fate::holding}));
+  EXPECT_NE(a.value->group(name), a.value->group(fine)) << "from now on they are sent apart";
+  EXPECT_EQ(of(insist(a, [&] { return a.keep(one, name, fate::holding); })), fates{fate::holding});
+  slot.finish();
+  insist(a, [&] { return a.keep(one, name, fate::holding); });
+  EXPECT_LT(a.value->group(name), 0x80000000U) << "and its new master's is its group";
+}
+
 TEST_F(cluster_migration, with_replicas_the_node_that_granted_is_asked_for_them) {
   const auto name = fresh("migration/replicas");
   engine_client c{server_uri() + "?replicas=1"};

@@ -14,8 +14,11 @@ local key, ttl = KEYS[1], ARGV[2] + 0
 local left = redis.call('PTTL', key)
 if left == -2 then
   redis.call('HSET', key, ARGV[1], '1')
-  redis.call('PEXPIRE', key, ttl)
-  return 0
+  -- Without its time to live it would be in everybody's way for ever: better nothing, where the server does not allow it.
+  local said = redis.pcall('PEXPIRE', key, ttl)
+  if type(said) ~= 'table' then return 0 end
+  redis.call('HDEL', key, ARGV[1])
+  return said
 end
 if redis.call('HEXISTS', key, ARGV[1]) == 1 then
   if left < ttl then redis.call('PEXPIRE', key, ttl) end
