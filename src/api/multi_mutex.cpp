@@ -14,7 +14,7 @@ namespace detail {
 
 class multi_state {
  public:
-  std::vector<std::shared_ptr<const lock_state>> locks;
+  primitives::locks locks;
   std::source_location made_at;
 };
 
@@ -181,9 +181,9 @@ multi_hold acquire_or_tell(const multi_state& s, const patience& p, std::stop_to
     why = std::move(got.error);
     if (got.holds.empty()) return multi_hold{};
     std::vector<hold> parts;
-    for (std::size_t i = 0; i < got.holds.size(); ++i) {
-      parts.push_back(access::make_hold(s.locks[i]->home, std::move(got.holds[i])));
-    }
+    parts.reserve(s.locks.size());
+    got.holds.take_out(
+        [&](const auto& home, runtime::hold_ptr h) { parts.push_back(access::make_hold(home, std::move(h))); });
     return multi_maker::make(std::move(parts));
   });
 }
