@@ -51,12 +51,15 @@ multi_hold acquire_or_tell(const multi_state& s, const primitives::patience& p, 
 // others for as long as the one inside stays.
 class multi_face : public basic_face<multi_hold> {
  public:
+  using basic_face::basic_face;
+
   void lock(const multi_state& s) {
-    constexpr std::chrono::milliseconds look_again{100};  // whether the client is still there
+    const auto& home = *s.locks.front()->home;
+    const deadline none{home, primitives::patience::for_ever()};
     for (;;) {
-      if (auto f = primitives::unusable(*s.locks.front()->home, true)) throw error(f);
+      if (auto f = primitives::unusable(home, true)) throw error(f);
       if (!gate_.try_close()) {
-        gate_.wait_for_opening(std::chrono::steady_clock::now() + look_again);
+        wait_for_opening(none);
         continue;
       }
       failure why;
@@ -65,7 +68,7 @@ class multi_face : public basic_face<multi_hold> {
         held_ = std::move(h);
         return;
       }
-      gate_.open();
+      open();
       if (why) throw error(why);
     }
   }
@@ -166,7 +169,8 @@ multi_mutex::multi_mutex(const client& owner, const std::vector<std::string>& na
     : multi_mutex(on_one(owner, names), std::move(options), where) {}
 
 multi_mutex::multi_mutex(const std::vector<part>& parts, lock_options options, std::source_location where)
-    : state_(make_state(parts, options, where)), face_(std::make_unique<detail::multi_face>()) {}
+    : state_(make_state(parts, options, where)),
+      face_(std::make_unique<detail::multi_face>(*state_->locks.front()->home)) {}
 
 multi_mutex::~multi_mutex() = default;
 
