@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <ctime>
+#include <future>
+#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -81,6 +84,21 @@ TEST_F(gate_on_hand_time, whoever_was_let_in_is_awake_before_time_moves_on) {
     waits.join();
     EXPECT_EQ(*came, opened);
   }
+}
+
+// All wait, and nothing is due: whoever moves time has nothing to do either.
+TEST_F(gate_on_hand_time, waits_without_a_limit_cost_no_processor) {
+  m.lock();
+  engine.lose(m.held());
+  const auto lock_and_unlock = [&] { const std::lock_guard in{m}; };
+  auto one = std::async(std::launch::async, lock_and_unlock), two = std::async(std::launch::async, lock_and_unlock);
+  std::this_thread::sleep_for(500ms);  // by now we count as somebody who waits
+  const auto before = std::clock();
+  std::this_thread::sleep_for(1s);
+  EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC / 4);
+  m.unlock();
+  within_reason(std::move(one));
+  within_reason(std::move(two));
 }
 
 TEST_F(gate_on_hand_time, a_recursive_lock_waits_in_the_same_way) {
