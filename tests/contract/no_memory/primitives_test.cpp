@@ -212,6 +212,31 @@ TEST_P(no_memory_of, breaking_a_hold) {
       });
 }
 
+// Whoever stops looking on cannot fail at that, and is told nothing any more.
+TEST_P(no_memory_of, the_end_of_an_observation_ended_the_process) {
+  const auto name = fresh("observed");
+  const leader theirs{judge, name, {.ttl = 1s}};
+  for (int n = 1; n <= 4; ++n) {
+    client mine{uri(), quick()};
+    const leader l{mine, name, {.ttl = 300ms}};
+    std::atomic<int> told{0};
+    auto o = l.observe([&](const auto&) { ++told; });
+    const auto until = std::chrono::steady_clock::now() + 20s;
+    while (told == 0 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(1ms);
+    {
+      const failing_new f{GetParam(), n};
+      o = {};
+    }
+    const int before = told;
+    failure why;
+    const hold h = theirs.try_acquire_for(why, 20s);
+    ASSERT_TRUE(h);
+    // The desk has looked once more meanwhile.
+    ASSERT_TRUE((mutex{mine, fresh("other")}.try_acquire_for(why, 20s)));
+    EXPECT_EQ(told, before);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(of, no_memory_of, ::testing::Values(whose::calling_thread, whose::clients_threads), name_of);
 
 }  // namespace
