@@ -1,6 +1,8 @@
 // Each primitive, in its own form and behind the guards of the standard library.
 #include "contract/no_memory/fixture.hpp"
 
+#include <tyer/detail/async.hpp>
+
 #include <mutex>
 #include <shared_mutex>
 #include <vector>
@@ -235,6 +237,32 @@ TEST_P(no_memory_of, the_end_of_an_observation_ended_the_process) {
     ASSERT_TRUE((mutex{mine, fresh("other")}.try_acquire_for(why, 20s)));
     EXPECT_EQ(told, before);
   }
+}
+
+// What was begun has its answer, or was never begun; in either case nothing is left of it.
+TEST_P(no_memory_of, an_asynchronous_acquire_that_could_not_begin_kept_its_client_for_ever) {
+  struct handler final : detail::acquire_handler {
+    explicit handler(std::atomic<int>& n) : alive(n) { ++alive; }
+    ~handler() override { --alive; }
+    void done(failure f, hold) override { expect_no_memory(f); }
+    std::atomic<int>& alive;
+  };
+  const auto name = fresh("async");
+  std::atomic<int> alive{0};
+  for (int n = 1; n <= 12; ++n) {
+    client mine{uri(), quick()};  // a new one has no room for orders yet
+    ASSERT_TRUE(mine.wait_ready());
+    mutex m{mine, name, {.ttl = 1s}};
+    auto h = std::make_unique<handler>(alive);
+    {
+      const failing_new f{GetParam(), n};
+      or_no_memory([&] { static_cast<void>(detail::start_acquire(m, {}, std::move(h))); });
+    }
+    const auto until = std::chrono::steady_clock::now() + 20s;
+    while (alive != 0 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(1ms);
+    ASSERT_EQ(alive, 0) << "allocation " << n;
+  }
+  nothing_is_left_of(name);
 }
 
 INSTANTIATE_TEST_SUITE_P(of, no_memory_of, ::testing::Values(whose::calling_thread, whose::clients_threads), name_of);
