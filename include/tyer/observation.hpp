@@ -13,7 +13,10 @@ class observation_state;
 }  // namespace detail
 
 // Looks on for as long as it lives. Stops when destroyed; a callback under way is waited for, unless it is the one that
-// destroys it.
+// destroys it. To stop never fails: without memory the engine may be looked at once more.
+//
+// Callbacks run one at a time. While one runs, what is new waits for it, and only the latest: it is told what is, not all that
+// was in between. So a slow callback costs no memory, and completions of others have their turn after each call.
 class [[nodiscard]] TYER_EXPORT observation {
  public:
   observation() noexcept = default;

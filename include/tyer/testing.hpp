@@ -28,7 +28,10 @@ namespace testing {
 //
 // While every thread that calls the engine or its clients sleeps in a blocking call, time moves by itself to the next thing
 // that is due. As long as one of them is awake it stands still. A thread that sleeps elsewhere (it joins another one, say) is
-// taken to wait too, but only after 200 real milliseconds. For asynchronous calls move time yourself.
+// taken to wait too, but only after 200 real milliseconds. For asynchronous calls move time yourself. A thread is known from its
+// first call of the engine or of a client: one that was only given a hold should look at now() first.
+//
+// Clients may outlive the engine; time then goes on moving by itself when all of them wait.
 //
 // Thread safety: everything may be called from any thread but Tyer's own.
 class TYER_EXPORT engine {

@@ -10,16 +10,18 @@ namespace detail {
 
 namespace {
 
-// The caller's handle on a wish.
+// The caller's handle on a wish, which owns it: a wish that found no memory on its way is gone, and the handle with it.
 class wish_handle final : public pending_acquire {
  public:
-  wish_handle(std::shared_ptr<runtime::house> home, std::shared_ptr<runtime::wish> w)
+  wish_handle(std::shared_ptr<runtime::house> home, std::weak_ptr<runtime::wish> w)
       : home_(std::move(home)), wish_(std::move(w)) {}
-  void cancel() override { home_->cancel(wish_, errc::cancelled); }
+  void cancel() override {
+    if (auto w = wish_.lock()) home_->cancel(std::move(w), errc::cancelled);
+  }
 
  private:
   std::shared_ptr<runtime::house> home_;
-  std::shared_ptr<runtime::wish> wish_;
+  std::weak_ptr<runtime::wish> wish_;
 };
 
 primitives::patience patience_of(const acquire_terms& terms) {

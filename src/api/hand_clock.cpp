@@ -58,16 +58,27 @@ class hand_clock::pending final : public core::clock::call {
       : clock_(std::move(c)), who_(std::move(who)) {}
   ~pending() override { answered(); }
 
-  void sleeps() noexcept override {
+  void sleeps(time_point limit) noexcept override {
     const std::lock_guard lock{clock_->mutex_};
-    if (over_) return;
+    if (over_ || sleeping_ || limit <= clock_->now()) return;
     sleeping_ = true;
     count(1);
+    if (limit == time_point::max()) return;
+    limit_ = limit;
+    clock_->limited_.splice(clock_->limited_.end(), place_);
   }
   void answered() noexcept override {
     const std::lock_guard lock{clock_->mutex_};
+    wake();
+  }
+
+  // Behind the clock's mutex.
+  time_point limit() const noexcept { return limit_; }
+  void wake() noexcept {
     if (std::exchange(over_, true) || !sleeping_) return;
     count(-1);
+    if (limit_ == time_point::max()) return;
+    place_.splice(place_.end(), clock_->limited_, std::ranges::find(clock_->limited_, this));
   }
 
  private:
@@ -81,12 +92,24 @@ class hand_clock::pending final : public core::clock::call {
 
   const std::shared_ptr<const hand_clock> clock_;
   const std::weak_ptr<thread> who_;
-  bool sleeping_ = false, over_ = false;  // behind the clock's mutex
+  // Behind the clock's mutex.
+  bool sleeping_ = false, over_ = false;
+  time_point limit_ = time_point::max();
+  std::list<pending*> place_{this};  // among those with a limit: made before anybody sleeps
 };
 
 std::shared_ptr<core::clock::call> hand_clock::begin_call() const {
   know_this_thread();
   return std::make_shared<pending>(shared_from_this(), thread::current());
+}
+
+void hand_clock::set(time_point t) noexcept {
+  const std::lock_guard lock{mutex_};
+  now_.store(t.time_since_epoch().count(), std::memory_order_release);
+  for (auto at = limited_.begin(); at != limited_.end();) {
+    pending& p = **at++;
+    if (p.limit() <= t) p.wake();
+  }
 }
 
 void hand_clock::due(time_point t) const {
@@ -103,7 +126,9 @@ std::chrono::milliseconds hand_clock::really(std::chrono::milliseconds at_most) 
 hand_clock::time_point hand_clock::next_due() const {
   const std::lock_guard lock{mutex_};
   dues_.erase(dues_.begin(), dues_.upper_bound(now()));
-  return dues_.empty() ? time_point::max() : *dues_.begin();
+  auto next = dues_.empty() ? time_point::max() : *dues_.begin();
+  for (const pending* p : limited_) next = std::min(next, p->limit());
+  return next;
 }
 
 void hand_clock::know_this_thread() const {
@@ -148,6 +173,11 @@ bool hand_clock::wait_until_all_sleep(const std::stop_token& over) const {
     }
   }
   return false;
+}
+
+void hand_clock::wait_for_a_change(const std::stop_token& over) const {
+  std::unique_lock lock{mutex_};
+  changed_.wait_for(lock, over, look_every, [this, before = changes_] { return changes_ != before; });
 }
 
 }  // namespace testing

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -35,7 +36,8 @@ class hand_clock final : public core::clock, public std::enable_shared_from_this
   void due(time_point) const override;
   std::chrono::milliseconds really(std::chrono::milliseconds at_most) const noexcept override;
 
-  void set(time_point t) noexcept { now_.store(t.time_since_epoch().count(), std::memory_order_release); }
+  // Whoever sleeps until then at the longest is awake when this returns.
+  void set(time_point t) noexcept;
   void set_stalled(bool s) noexcept { stalled_.store(s, std::memory_order_release); }
   time_point next_due() const;
 
@@ -44,6 +46,8 @@ class hand_clock final : public core::clock, public std::enable_shared_from_this
   bool all_sleep() const;
   // False when there is no more to wait for.
   bool wait_until_all_sleep(const std::stop_token& over) const;
+  // For one who found that nothing is due: somebody else has to do something.
+  void wait_for_a_change(const std::stop_token& over) const;
 
  private:
   class pending;
@@ -68,6 +72,7 @@ class hand_clock final : public core::clock, public std::enable_shared_from_this
   mutable std::vector<known> threads_;
   mutable std::uint64_t changes_ = 0;  // of who sleeps in a call
   mutable std::set<time_point> dues_;
+  mutable std::list<pending*> limited_;  // calls that sleep until a time at the longest
 };
 
 }  // namespace testing

@@ -15,24 +15,18 @@ lease_clock::time_point now_of(const detail::hold_state& s) noexcept {
   return home ? home->time().now() : lease_clock::now();
 }
 
-void give_back_quietly(std::shared_ptr<detail::hold_state> s) noexcept {
+void let_go(std::shared_ptr<detail::hold_state> s) noexcept {
   if (!s) return;
-  const auto home = s->home.lock();
-  if (!home || home->forked() || home->closed()) return;
-  try {
-    home->give_back(s, {});
-  } catch (...) {
-    s->forsake();  // out of memory: it is given back instead of being renewed the next time
-  }
+  if (const auto home = s->home.lock()) primitives::give_back_quietly(*home, std::move(s));
 }
 
 }  // namespace
 
-hold::~hold() { give_back_quietly(std::move(state_)); }
+hold::~hold() { let_go(std::move(state_)); }
 
 hold& hold::operator=(hold&& other) noexcept {
   if (this != &other) {
-    give_back_quietly(std::move(state_));
+    let_go(std::move(state_));
     state_ = std::move(other.state_);
   }
   return *this;

@@ -14,7 +14,7 @@ namespace detail {
 
 class multi_state {
  public:
-  std::vector<std::shared_ptr<const lock_state>> locks;
+  primitives::locks locks;
   std::source_location made_at;
 };
 
@@ -51,12 +51,15 @@ multi_hold acquire_or_tell(const multi_state& s, const primitives::patience& p, 
 // others for as long as the one inside stays.
 class multi_face : public basic_face<multi_hold> {
  public:
+  using basic_face::basic_face;
+
   void lock(const multi_state& s) {
-    constexpr std::chrono::milliseconds look_again{100};  // whether the client is still there
+    const auto& home = *s.locks.front()->home;
+    const deadline none{home, primitives::patience::for_ever()};
     for (;;) {
-      if (auto f = primitives::unusable(*s.locks.front()->home, true)) throw error(f);
+      if (auto f = primitives::unusable(home, true)) throw error(f);
       if (!gate_.try_close()) {
-        gate_.wait_for_opening(std::chrono::steady_clock::now() + look_again);
+        wait_for_opening(none);
         continue;
       }
       failure why;
@@ -65,7 +68,7 @@ class multi_face : public basic_face<multi_hold> {
         held_ = std::move(h);
         return;
       }
-      gate_.open();
+      open();
       if (why) throw error(why);
     }
   }
@@ -166,7 +169,8 @@ multi_mutex::multi_mutex(const client& owner, const std::vector<std::string>& na
     : multi_mutex(on_one(owner, names), std::move(options), where) {}
 
 multi_mutex::multi_mutex(const std::vector<part>& parts, lock_options options, std::source_location where)
-    : state_(make_state(parts, options, where)), face_(std::make_unique<detail::multi_face>()) {}
+    : state_(make_state(parts, options, where)),
+      face_(std::make_unique<detail::multi_face>(*state_->locks.front()->home)) {}
 
 multi_mutex::~multi_mutex() = default;
 
@@ -181,9 +185,9 @@ multi_hold acquire_or_tell(const multi_state& s, const patience& p, std::stop_to
     why = std::move(got.error);
     if (got.holds.empty()) return multi_hold{};
     std::vector<hold> parts;
-    for (std::size_t i = 0; i < got.holds.size(); ++i) {
-      parts.push_back(access::make_hold(s.locks[i]->home, std::move(got.holds[i])));
-    }
+    parts.reserve(s.locks.size());
+    got.holds.take_out(
+        [&](const auto& home, runtime::hold_ptr h) { parts.push_back(access::make_hold(home, std::move(h))); });
     return multi_maker::make(std::move(parts));
   });
 }

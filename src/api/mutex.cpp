@@ -6,7 +6,8 @@ namespace tyer {
 inline namespace v1 {
 
 mutex::mutex(const client& owner, std::string_view name, lock_options options, std::source_location where)
-    : acquirable(detail::access::make_lock(owner, name, options, where)), face_(std::make_unique<detail::std_face>()) {}
+    : acquirable(detail::access::make_lock(owner, name, options, where)),
+      face_(std::make_unique<detail::std_face>(*state_->home)) {}
 
 mutex::~mutex() = default;
 

@@ -1,4 +1,5 @@
 // Telling what an observer has seen, one thing at a time, on the thread where completions run, and never after it was stopped.
+// What was not told yet when there is something newer is never told: however slow a callback is, one thing waits for it.
 #pragma once
 
 #include "runtime/house.hpp"
@@ -8,7 +9,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -27,10 +27,14 @@ class observation_state : public std::enable_shared_from_this<observation_state>
   observation_state(std::shared_ptr<runtime::house> h, look l) : home_(std::move(h)), look_(std::move(l)) {}
 
   void start(std::string name, std::chrono::milliseconds every);
-  void stop();
+  // Never fails: without memory the desk is told when it has looked the next time.
+  void stop() noexcept;
 
  private:
-  void on_look(const engine::page& p);
+  class turn;
+
+  bool on_look(const engine::page& p);  // false: nobody looks any more
+  void tell_soon();
   void tell();
 
   std::shared_ptr<runtime::house> home_;
@@ -39,8 +43,10 @@ class observation_state : public std::enable_shared_from_this<observation_state>
 
   std::mutex mutex_;
   std::condition_variable idle_;
-  std::deque<std::function<void()>> untold_;
-  bool stopped_ = false, telling_ = false;
+  std::function<void()> untold_;  // the latest
+  bool stopped_ = false;
+  bool asked_ = false;    // tell() was handed over, and has not begun
+  bool telling_ = false;  // a callback is under way
   std::thread::id teller_;
 };
 

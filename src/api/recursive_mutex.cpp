@@ -13,7 +13,7 @@ namespace detail {
 
 class recursive_face {
  public:
-  explicit recursive_face(std::shared_ptr<const lock_state> s) : lock(std::move(s)) {}
+  explicit recursive_face(std::shared_ptr<const lock_state> s) : lock(std::move(s)), face(*lock->home) {}
 
   bool mine() const noexcept { return owner.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 

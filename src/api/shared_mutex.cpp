@@ -14,8 +14,6 @@ inline namespace v1 {
 
 namespace detail {
 
-using clock = std::chrono::steady_clock;
-
 // The local shared mutex behind the standard face, as the gate of std_face is for a mutex: closed from lock to unlock even
 // if holds are lost meanwhile, and passed when the lock was acquired.
 class shared_face {
@@ -37,10 +35,13 @@ class shared_face {
       }
       return true;
     }
-    bool wait_for_opening(clock::time_point limit) {
+    bool wait_for_opening(const deadline& limit) {
+      primitives::sleepers::place mine{face_.sleepers_, limit.time()};
       std::unique_lock lock{face_.mutex_};
-      return face_.changed_.wait_until(lock, limit,
-                                       [&, then = face_.left_] { return face_.open_to(side_) || face_.left_ != then; });
+      const auto opened = [&, then = face_.left_] { return face_.open_to(side_) || face_.left_ != then; };
+      if (opened()) return true;
+      mine.sleeps(limit.end());
+      return face_.changed_.wait_until(lock, limit.look_again(), opened);
     }
 
    private:
@@ -55,6 +56,7 @@ class shared_face {
       mine = s == side::shared ? take_worst_reader() : std::move(writing_);
       ++left_;
       changed_.notify_all();
+      sleepers_.wake_all();
     }
   }
 
@@ -78,6 +80,7 @@ class shared_face {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
+  primitives::sleepers sleepers_;
   std::uint64_t left_ = 0;  // how many have left so far
   hold writing_;
   std::vector<hold> readers_;

@@ -9,6 +9,7 @@
 
 #include "api/acquiring.hpp"
 #include "primitives/gate.hpp"
+#include "primitives/sleepers.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -33,12 +34,16 @@ class deadline {
   primitives::patience left() const {
     return end_ == lease::time_point::max() ? whole_ : primitives::patience::within(end_ - home_.time().now());
   }
-  // For a thread that sleeps at a gate: now and then it looks whether the client is still there.
+  // For a thread that sleeps at a gate: now and then it looks whether the client is still there. A clock that is moved by hand
+  // does not wake it, so it looks at that one more often.
   std::chrono::steady_clock::time_point look_again() const {
-    constexpr lease::duration slice = std::chrono::milliseconds{100};
-    const bool endless = end_ == lease::time_point::max();
-    return std::chrono::steady_clock::now() + (endless ? slice : std::min(slice, end_ - home_.time().now()));
+    constexpr lease::duration slice = std::chrono::milliseconds{100}, short_slice = std::chrono::milliseconds{10};
+    const auto now = std::chrono::steady_clock::now();
+    if (!home_.time().flows()) return now + short_slice;
+    return now + (end_ == lease::time_point::max() ? slice : std::min(slice, end_ - home_.time().now()));
   }
+  lease::time_point end() const noexcept { return end_; }
+  const core::clock& time() const noexcept { return home_.time(); }
 
  private:
   const runtime::house& home_;
@@ -57,7 +62,7 @@ bool come_in(const Lock& s, const primitives::patience& p, Door&& door) {
     if (h.valid() && door.try_enter(h)) return true;
     give_back_unused(std::move(h));
     if (!p.waits) return false;
-    while (!door.wait_for_opening(limit.look_again()) && !limit.over() && !primitives::unusable(home, true)) continue;
+    while (!door.wait_for_opening(limit) && !limit.over() && !primitives::unusable(home, true)) continue;
     if (limit.over()) return false;
   }
 }
@@ -76,6 +81,8 @@ bool or_not_in_time(TimedTry timed_try) {
 template <class Hold>
 class basic_face {
  public:
+  explicit basic_face(const runtime::house& h) noexcept : by_hand_(!h.time().flows()) {}
+
   template <class Lock>
   void lock(const Lock& s) {
     come_in<Hold>(s, primitives::patience::for_ever(), door{*this});
@@ -91,7 +98,7 @@ class basic_face {
       held_ = std::move(h);
       return true;
     }
-    gate_.open();
+    open();
     if (why) throw error(why);
     return false;
   }
@@ -104,7 +111,7 @@ class basic_face {
 
   void unlock() noexcept {
     Hold mine = std::move(held_);  // given back at the end, when the gate is open for whom it goes to
-    gate_.open();
+    open();
   }
 
   const Hold& held() const {
@@ -113,6 +120,16 @@ class basic_face {
   }
 
  protected:
+  // When the gate is open, the next owner may destroy everything here: on real time nothing is touched any more.
+  void open() noexcept {
+    const bool by_hand = by_hand_;
+    if (gate_.open() && by_hand) sleepers_.wake_all();
+  }
+  bool wait_for_opening(const deadline& limit) {
+    primitives::sleepers::place mine{sleepers_, limit.time()};
+    return gate_.wait_for_opening(limit.look_again(), [&] { mine.sleeps(limit.end()); });
+  }
+
   primitives::gate gate_;
   Hold held_;  // the owner's, between lock and unlock
 
@@ -125,11 +142,17 @@ class basic_face {
       face.held_ = std::move(h);
       return true;
     }
-    bool wait_for_opening(std::chrono::steady_clock::time_point limit) { return face.gate_.wait_for_opening(limit); }
+    bool wait_for_opening(const deadline& limit) { return face.wait_for_opening(limit); }
   };
+
+  const bool by_hand_;  // the clock is one that has to know who sleeps
+  primitives::sleepers sleepers_;
 };
 
-class std_face : public basic_face<hold> {};
+class std_face : public basic_face<hold> {
+ public:
+  using basic_face::basic_face;
+};
 
 }  // namespace detail
 }  // namespace v1

@@ -4,6 +4,7 @@
 #include "core/for_ever.hpp"
 #include "engines/memory/memory.hpp"
 #include "engines/memory/store.hpp"
+#include "runtime/own_thread.hpp"
 
 #include <tyer/testing.hpp>
 
@@ -24,25 +25,29 @@ namespace {
 // whose claim is answered in the round after.
 constexpr int rounds = 4;
 
-}  // namespace
-
-struct engine::state {
+// Shared with the thread that moves time, which may be the last to let go of a client.
+struct world {
   std::shared_ptr<hand_clock> clock = std::make_shared<hand_clock>();
   std::shared_ptr<memory::store> server = std::make_shared<memory::store>(*clock);
   std::mutex mutex;
   std::vector<std::weak_ptr<runtime::house>> clients;
   std::mutex moving;  // one at a time moves time, or disturbs the store
-  std::jthread mover{[this](const std::stop_token& over) {
-    while (clock->wait_until_all_sleep(over)) step();
-  }};  // the last member, so the first to go
+
+  void move_when_all_sleep(const std::stop_token& over) {
+    while (clock->wait_until_all_sleep(over)) {
+      if (!step()) clock->wait_for_a_change(over);
+    }
+  }
 
   // On to the next thing that is due, unless somebody had an answer meanwhile and may go on.
-  void step() {
+  bool step() {
     const std::lock_guard lock{moving};
     const auto next = settle();
-    if (next == lease_clock::time_point::max() || !clock->all_sleep()) return;
+    if (next == lease_clock::time_point::max()) return false;
+    if (!clock->all_sleep()) return true;
     clock->set(std::max(next, clock->now() + std::chrono::microseconds{1}));
     settle();
+    return true;
   }
 
   // Everything due now is done; returns when the next thing is due.
@@ -63,69 +68,86 @@ struct engine::state {
   }
 };
 
+}  // namespace
+
+// The engine's and its clients': time goes on for them when the engine is gone.
+struct engine::state {
+  ~state() {
+    mover.request_stop();
+    mover.get_id() == std::this_thread::get_id() ? mover.detach() : mover.join();
+  }
+
+  const std::shared_ptr<world> all = std::make_shared<world>();
+  std::jthread mover{[w = all](const std::stop_token& over) { w->move_when_all_sleep(over); }};
+};
+
 engine::engine() : state_(std::make_shared<state>()) {}
 engine::~engine() = default;
 
 client engine::connect(client_options options) {
-  state_->clock->know_this_thread();
+  state_->all->clock->know_this_thread();
   runtime::house::parts parts;
-  parts.clock = state_->clock;
+  parts.clock = {state_, state_->all->clock.get()};
   parts.ids = std::make_unique<core::random_ids>();
   parts.engine = memory::make_engine(
-      state_->server, {options.prefix, parts.ids.get(), parts.clock.get(), options.request_timeout, options.log});
-  auto address = "testing://" + std::to_string(reinterpret_cast<std::uintptr_t>(state_->server.get()));
+      state_->all->server, {options.prefix, parts.ids.get(), parts.clock.get(), options.request_timeout, options.log});
+  auto address = "testing://" + std::to_string(reinterpret_cast<std::uintptr_t>(state_->all->server.get()));
   auto identity = options.prefix + ' ' + address;
   auto c = detail::open_client(std::move(parts), options, std::move(address), std::move(identity));
   {
-    const std::lock_guard lock{state_->mutex};
-    std::erase_if(state_->clients, [](const auto& w) { return w.expired(); });
-    state_->clients.push_back(c->home);
+    const std::lock_guard lock{state_->all->mutex};
+    std::erase_if(state_->all->clients, [](const auto& w) { return w.expired(); });
+    state_->all->clients.push_back(c->home);
   }
   return detail::access::make_client(std::move(c));
 }
 
-lease_clock::time_point engine::now() const noexcept { return state_->clock->now(); }
+lease_clock::time_point engine::now() const noexcept {
+  if (!runtime::on_own_thread) state_->all->clock->know_this_thread();
+  return state_->all->clock->now();
+}
 
 void engine::move(std::chrono::nanoseconds by) {
-  state_->clock->know_this_thread();
-  const std::lock_guard lock{state_->moving};
+  state_->all->clock->know_this_thread();
+  const std::lock_guard lock{state_->all->moving};
   const auto target = now() + core::within_for_ever<std::chrono::nanoseconds>(by);
   for (;;) {
-    const auto next = state_->settle();
+    const auto next = state_->all->settle();
     if (now() >= target) return;
-    state_->clock->set(std::clamp(next, now() + std::chrono::microseconds{1}, target));
+    state_->all->clock->set(std::clamp(next, now() + std::chrono::microseconds{1}, target));
   }
 }
 
 void engine::pause() {
-  state_->clock->know_this_thread();
-  state_->clock->set_stalled(true);
-  state_->server->pause();
+  state_->all->clock->know_this_thread();
+  state_->all->clock->set_stalled(true);
+  state_->all->server->pause();
 }
 
 void engine::resume() {
-  state_->clock->know_this_thread();
-  const std::lock_guard lock{state_->moving};
-  state_->clock->set_stalled(false);
-  state_->server->resume();
-  state_->settle();
+  state_->all->clock->know_this_thread();
+  const std::lock_guard lock{state_->all->moving};
+  state_->all->clock->set_stalled(false);
+  state_->all->server->resume();
+  state_->all->settle();
 }
 
 void engine::lose(const hold& h) {
   const auto& s = detail::access::state(h);
   if (!s) throw error(errc::not_held);
-  state_->clock->know_this_thread();
-  const std::lock_guard lock{state_->moving};
-  state_->server->lose(s->who());
-  state_->settle();
+  state_->all->clock->know_this_thread();
+  const std::lock_guard lock{state_->all->moving};
+  state_->all->server->lose(s->who());
+  state_->all->settle();
 }
 
 void engine::lose_everything() {
-  state_->clock->know_this_thread();
-  const std::lock_guard lock{state_->moving};
-  state_->clock->set(now() + std::chrono::microseconds{1});  // a restart takes time, and the next token is made of it
-  state_->server->lose_everything();
-  state_->settle();
+  state_->all->clock->know_this_thread();
+  const std::lock_guard lock{state_->all->moving};
+  state_->all->clock->set(now() +
+                          std::chrono::microseconds{1});  // a restart takes time, and the next token is made of it
+  state_->all->server->lose_everything();
+  state_->all->settle();
 }
 
 }  // namespace testing

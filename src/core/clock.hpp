@@ -24,7 +24,8 @@ class TYER_EXPORT clock {
   class call {
    public:
     virtual ~call() = default;
-    virtual void sleeps() noexcept = 0;    // by the caller: its request is on its way
+    // By the caller: its request is on its way. With a limit: then it goes on without an answer.
+    virtual void sleeps(lease_clock::time_point limit = lease_clock::time_point::max()) noexcept = 0;
     virtual void answered() noexcept = 0;  // by anybody, before or after
   };
   virtual std::shared_ptr<call> begin_call() const { return nullptr; }

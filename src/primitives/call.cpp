@@ -132,6 +132,15 @@ released release_blocking(house& h, hold_ptr held) {
   return sleep_until_filled(h, answer);
 }
 
+void give_back_quietly(house& h, hold_ptr held) noexcept {
+  if (h.forked() || h.closed()) return;
+  try {
+    h.give_back(held, {});
+  } catch (...) {
+    held->forsake();
+  }
+}
+
 converted convert_blocking(house& h, hold_ptr held, std::shared_ptr<const spec> to, const patience& p,
                            std::stop_token stop) {
   if (auto f = unusable(h, true)) return {std::move(f), false};

@@ -56,6 +56,8 @@ struct released {
   release_outcome outcome = release_outcome::unknown;
 };
 released release_blocking(house& h, hold_ptr held);
+// Without an answer, and whatever goes wrong: without memory it is given back instead of being renewed the next time.
+void give_back_quietly(house& h, hold_ptr held) noexcept;
 
 struct converted {
   tyer::failure error;

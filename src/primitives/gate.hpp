@@ -31,17 +31,22 @@ class gate {
     return false;
   }
 
-  void open() noexcept {
+  // True if somebody slept there.
+  bool open() noexcept {
     auto now = state_.load(std::memory_order_relaxed);
     std::uint32_t next = 0;
     do {
       next = (now & ~(closed | awaited)) + one_opening;
     } while (!state_.compare_exchange_weak(now, next, std::memory_order_release, std::memory_order_relaxed));
-    if ((now & awaited) != 0) futex(FUTEX_WAKE_PRIVATE, INT_MAX, nullptr);
+    if ((now & awaited) == 0) return false;
+    futex(FUTEX_WAKE_PRIVATE, INT_MAX, nullptr);
+    return true;
   }
 
-  // True if it is open, or was since the call: it may be closed again by the time that this is known.
-  bool wait_for_opening(std::chrono::steady_clock::time_point limit) noexcept {
+  // True if it is open, or was since the call: it may be closed again by the time that this is known. `asleep` is called when
+  // it is certain that whoever opens will say that somebody slept.
+  template <class F>
+  bool wait_for_opening(std::chrono::steady_clock::time_point limit, F asleep) noexcept {
     auto now = state_.load(std::memory_order_acquire);
     const auto openings = now / one_opening;
     const auto t = std::max<std::int64_t>(0, std::chrono::nanoseconds{limit.time_since_epoch()}.count());
@@ -50,11 +55,15 @@ class gate {
       if ((now & awaited) == 0 &&
           !state_.compare_exchange_weak(now, now | awaited, std::memory_order_acquire, std::memory_order_acquire))
         continue;
+      asleep();
       const bool in_time = futex(FUTEX_WAIT_BITSET_PRIVATE, now | awaited, &until) == 0 || errno != ETIMEDOUT;
       now = state_.load(std::memory_order_acquire);
       if (!in_time) break;
     }
     return (now & closed) == 0 || now / one_opening != openings;
+  }
+  bool wait_for_opening(std::chrono::steady_clock::time_point limit) noexcept {
+    return wait_for_opening(limit, [] {});
   }
 
  private:

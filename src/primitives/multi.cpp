@@ -11,8 +11,6 @@ namespace tyer::primitives {
 
 namespace {
 
-using locks = std::vector<std::shared_ptr<const detail::lock_state>>;
-
 // Requested when the caller stops, or when one of the holds is lost: the wait for the next is then of no use.
 class interruption {
  public:
@@ -32,46 +30,51 @@ class interruption {
   std::list<callback> on_loss_;
 };
 
-void give_back(const locks& from, std::vector<hold_ptr>& holds) {
-  while (!holds.empty()) {  // the last first: whoever waits for an earlier one will want the later ones too
-    from[holds.size() - 1]->home->give_back(std::move(holds.back()), {});
-    holds.pop_back();
-  }
-}
-
-bool all_valid(const locks& from, const std::vector<hold_ptr>& holds) {
-  for (std::size_t i = 0; i < holds.size(); ++i) {
-    if (!holds[i]->valid(from[i]->home->time().now())) return false;
-  }
-  return true;
-}
-
 lease::time_point now_of(const locks& all) { return all.front()->home->time().now(); }
 
 // Once through. `lost` if one was lost on the way.
 all_acquired one_round(const locks& all, const patience& p, lease::time_point limit, const std::stop_token& caller,
                        const std::source_location& where) {
-  all_acquired result;
+  all_acquired result{{}, holds{all}};
   interruption interrupted{caller};
   for (const auto& l : all) {
     const auto left = limit != lease::time_point::max() ? patience::within(limit - now_of(all)) : p;
     auto got = acquire_blocking(*l->home, l->what, left, interrupted.token(), where);
     if (!got.hold) {
       const bool lost = got.error.code == errc::cancelled && !caller.stop_requested();
-      give_back(all, result.holds);
       return {lost ? tyer::failure{errc::lost} : std::move(got.error), {}};
     }
-    interrupted.watch(got.hold->lost());
+    auto on_loss = got.hold->lost();
     result.holds.push_back(std::move(got.hold));
+    interrupted.watch(on_loss);
   }
-  if (!all_valid(all, result.holds)) {
-    give_back(all, result.holds);
+  if (!result.holds.all_valid()) {
+    result.holds.give_back();
     result.error = errc::lost;
   }
   return result;
 }
 
 }  // namespace
+
+holds::holds(const locks& of) : of_(&of) { got_.reserve(of.size()); }
+
+void holds::push_back(hold_ptr h) noexcept { got_.push_back(std::move(h)); }
+
+bool holds::all_valid() const noexcept {
+  for (std::size_t i = 0; i < got_.size(); ++i) {
+    if (!got_[i]->valid((*of_)[i]->home->time().now())) return false;
+  }
+  return true;
+}
+
+// The last first: whoever waits for an earlier one will want the later ones too.
+void holds::give_back() noexcept {
+  while (!got_.empty()) {
+    give_back_quietly(*(*of_)[got_.size() - 1]->home, std::move(got_.back()));
+    got_.pop_back();
+  }
+}
 
 locks in_order(std::vector<multi_part> parts) {
   const auto key = [](const multi_part& p) { return std::tie(p.lock->what->name, p.identity); };

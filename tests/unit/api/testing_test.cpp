@@ -187,6 +187,49 @@ TEST_F(testing_engine, clients_may_come_and_go) {
 
 TEST_F(testing_engine, an_empty_hold_cannot_be_lost) { EXPECT_THROW(engine.lose(hold{}), error); }
 
+// Who has only looked at the time is somebody who is awake, and for whom it must not jump.
+TEST_F(testing_engine, a_thread_that_was_only_given_a_hold_and_looks_at_the_time_is_awake) {
+  hold h = mine.acquire();
+  std::atomic<bool> over{false};
+  std::promise<lease_clock::time_point> first;
+  auto looks = std::async(std::launch::async, [&, given = std::move(h)] {
+    const auto before = engine.now();
+    first.set_value(before);
+    while (!over) std::this_thread::yield();
+    return engine.now() - before;
+  });
+  first.get_future().wait();
+  auto waits = std::async(std::launch::async, [&] { return theirs.try_acquire_for(5s); });
+  EXPECT_EQ(waits.wait_for(600ms), std::future_status::timeout);
+  over = true;
+  EXPECT_EQ(within_reason(std::move(looks)), 0s);
+  EXPECT_TRUE(within_reason(std::move(waits)));
+}
+
+TEST(testing_engines, a_client_that_outlived_its_engine_never_ended_a_timed_wait) {
+  std::optional<testing::engine> engine{std::in_place};
+  client a = engine->connect(), b = engine->connect();
+  const hold h = mutex{a, "x", {.ttl = 10s}}.acquire();
+  engine.reset();
+  EXPECT_FALSE((mutex{b, "x"}.try_acquire_for(1min)));
+  EXPECT_TRUE(h.valid());
+}
+
+// The thread that moves time may be the last to have a client.
+TEST(testing_engines, clients_that_outlive_their_engine_end_at_any_moment) {
+  for (int i = 0; i < 50; ++i) {
+    std::optional<testing::engine> engine{std::in_place};
+    std::optional<client> a{engine->connect()}, b{engine->connect()};
+    const hold h = mutex{*a, "x", {.ttl = 10s}}.acquire();
+    engine.reset();
+    std::jthread waits{[c = std::move(*b)] {
+      failure why;
+      static_cast<void>(mutex{c, "x"}.try_acquire_for(why, 1ms));
+    }};
+    a.reset();
+  }
+}
+
 TEST(testing_engines, know_nothing_of_each_other) {
   testing::engine one, two;
   client a = one.connect(), b = two.connect();

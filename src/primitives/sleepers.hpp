@@ -1,0 +1,54 @@
+// Those who sleep at a door of this process, as a clock that is moved by hand has to know: whoever sleeps there waits as in a
+// call, and is awake as soon as the door was opened, not only when it gets a processor. On real time nobody is here.
+//
+// Thread safety: everything may be called from any thread.
+#pragma once
+
+#include "core/clock.hpp"
+#include "lease/terms.hpp"
+
+#include <list>
+#include <memory>
+#include <mutex>
+
+namespace tyer::primitives {
+
+class sleepers {
+ public:
+  // Taken before the last look at the door; then no opening is missed.
+  class place {
+   public:
+    place(sleepers& all, const core::clock& time) : all_(all), call_(time.begin_call()) {
+      if (!call_) return;
+      const std::lock_guard lock{all_.mutex_};
+      at_ = all_.calls_.insert(all_.calls_.end(), call_.get());
+    }
+    place(const place&) = delete;
+    place& operator=(const place&) = delete;
+    ~place() {
+      if (!call_) return;
+      call_->answered();
+      const std::lock_guard lock{all_.mutex_};
+      all_.calls_.erase(at_);
+    }
+    void sleeps(lease::time_point limit) noexcept {
+      if (call_) call_->sleeps(limit);
+    }
+
+   private:
+    sleepers& all_;
+    const std::shared_ptr<core::clock::call> call_;
+    std::list<core::clock::call*>::iterator at_;
+  };
+
+  void wake_all() noexcept {
+    const std::lock_guard lock{mutex_};
+    for (auto* c : calls_) c->answered();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::list<core::clock::call*> calls_;
+};
+
+}  // namespace tyer::primitives
