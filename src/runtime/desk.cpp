@@ -46,6 +46,7 @@ desk::~desk() {
       const auto last = std::move(w.self);
     }
   }
+  while (askers_.pop_front() != nullptr) {}  // the engine's: it drops them
 }
 
 double desk::jitter() noexcept {
@@ -322,6 +323,7 @@ void desk::close() {
       finish(w, errc::closed, nullptr);
     }
   }
+  close_askers();
 }
 
 // Its owner loses it. What has a min_hold to go stays taken for that long; nobody else is to notice that we have left.

@@ -16,6 +16,7 @@
 #include "core/id.hpp"
 #include "engine/engine.hpp"
 #include "lease/keeper.hpp"
+#include "lease/list.hpp"
 #include "runtime/agenda.hpp"
 #include "runtime/floors.hpp"
 #include "runtime/observer.hpp"
@@ -88,7 +89,8 @@ class desk final : public engine::events {
   void on_time(lease::time_point now);
   lease::time_point next_due() const noexcept;
 
-  // No more wishes; those that wait end with errc::closed, live holds are lost, everything is given back.
+  // No more wishes; those that wait, for a lock or for what an engine says, end with errc::closed at once. Live holds are lost,
+  // everything is given back.
   void close();
   // The engine was closed: releases that still had no answer will have none.
   void abandon();
@@ -173,6 +175,17 @@ class desk final : public engine::events {
     std::shared_ptr<under_way> shared_;
     What what_;
   };
+
+  // One who waits for what the engine says of a name. The engine has it until it answers, the desk only a link to it.
+  struct asker {
+    virtual void close(lease::time_point now) noexcept = 0;
+    lease::link<asker> place;
+
+   protected:
+    ~asker() = default;
+  };
+  template <class T>
+  class relayed;
 
   struct asking {
     core::id who;
@@ -289,6 +302,7 @@ class desk final : public engine::events {
 
   template <class T>
   engine::reply<T> relay(engine::reply<T> told);
+  void close_askers() noexcept;
 
   double jitter() noexcept;
   std::unique_lock<door> come_in() { return door_ != nullptr ? std::unique_lock{*door_} : std::unique_lock<door>{}; }
@@ -313,6 +327,7 @@ class desk final : public engine::events {
   lease::keeper keeper_;
   agenda<wish> wish_times_;
   agenda<ticket> ticket_times_;
+  lease::list<asker, &asker::place> askers_;
   std::vector<std::shared_ptr<observer>> observers_;
   agenda<observer> observer_times_;
 };

@@ -199,6 +199,7 @@ bool house::close(std::chrono::milliseconds at_most) {
   if (forked()) return false;
   if (!closed_.exchange(true)) see_to_it(then::goes);
   std::unique_lock lock{state_mutex_};
+  state_changed_.notify_all();  // whoever waits for the engine to be ready
   if (!on_own_thread) state_changed_.wait_for(lock, at_most, [this] { return drained_ || shut_; });
   const bool all = drained_;
   if (std::exchange(shut_, true)) return all;
