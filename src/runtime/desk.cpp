@@ -1,5 +1,6 @@
 #include "runtime/desk.hpp"
 
+#include "core/for_ever.hpp"
 #include "core/owner.hpp"
 #include "core/token.hpp"
 #include "runtime/failures.hpp"
@@ -91,7 +92,6 @@ void desk::want(std::shared_ptr<wish> w) {
     if (!w->waits && taken) {  // one attempt, and others of this client are before it
       const bool silent = l->standing != nullptr && l->standing->acquiring() != nullptr && !l->answered;
       if (!undecided(*l)) return finish(*w, silent ? l->silence : tyer::failure{}, nullptr);
-      w->limit = std::min(w->limit, clock_.now() + limits_.request_timeout);
     }
     wish_times_.admit();
   } catch (const std::bad_alloc&) {
@@ -100,7 +100,7 @@ void desk::want(std::shared_ptr<wish> w) {
   }
   place(*l, w);
   if (l->standing != nullptr) return;
-  l->not_heard({});
+  l->in_time();
   go_on(*l);
 }
 
@@ -109,16 +109,18 @@ void desk::place(lane& l, const std::shared_ptr<wish>& w) noexcept {
   w->self = w;
   w->queued_at = &l;
   if (w->since == lease::time_point{}) w->since = clock_.now();
+  if (!w->waits) w->limit = std::min(w->limit, w->since + limits_.request_timeout);
   ++wishes_;
   if (!w->waits) ++l.tries;
   l.line.join(*w);
   wish_times_.set(*w, w->limit);
+  plan_to_tell(l, *w);
 }
 
 bool desk::join(const std::shared_ptr<wish>& w) {
   if (closed_ || wishes_ >= limits_.wishes_max || w->limit != lease::time_point::max()) return false;
   const auto at = lanes_.find(key_of(*w->what));
-  if (!w->waits || at == lanes_.end() || at->second->standing == nullptr) return false;
+  if (!w->waits || at == lanes_.end() || at->second->standing == nullptr || at->second->silent_since) return false;
   wish_times_.admit();
   place(*at->second, w);
   return true;
@@ -136,13 +138,10 @@ bool desk::undecided(const lane& l) noexcept {
 void desk::begin(lane& l) {
   wish& first = static_cast<wish&>(*l.line.front());
   const bool waits = first.waits;
-  const bool limited = first.limit != lease::time_point::max();
-  const auto patience = !waits    ? limits_.request_timeout
-                        : limited ? std::max(limits_.unavailable_after, limits_.request_timeout)
-                                  : limits_.unavailable_after;
+  // Of those who wait, each has its own (desk_patience.cpp).
   auto fresh = std::make_unique<ticket>(acquire{{.ttl = l.what->ttl,
                                                  .waiter_ttl = l.what->waiter_ttl,
-                                                 .patience = patience,
+                                                 .patience = waits ? core::for_ever : limits_.request_timeout,
                                                  .not_after = limits_.request_timeout,
                                                  .enqueue = waits}});
   ticket& t = *fresh;
@@ -161,6 +160,7 @@ void desk::begin(lane& l) {
   t.home = &l;
   ++l.tickets;
   l.standing = &t;
+  l.expect();
   act(t, t.acquiring()->start(clock_.now()));
 }
 
@@ -202,7 +202,7 @@ void desk::cancel(const std::shared_ptr<wish>& w, tyer::failure why) {
       detach(*t);
       retire(*t);
     } else if (static_cast<const wish&>(*l->line.front()).waits) {
-      t->acquiring()->enqueue_from_now(limits_.unavailable_after);  // behind a try that was cancelled
+      t->acquiring()->enqueue_from_now(core::for_ever);  // behind a try that was cancelled
     }
   }
   go_on(*l);

@@ -213,6 +213,17 @@ class desk final : public engine::events {
   void go_on(lane& l) noexcept;
   static bool undecided(const lane& l) noexcept;
   void leave(lane& l, wish& w) noexcept;
+
+  // how long those in line bear an engine that does not answer
+  using leaving = lease::list<lease::waiting, &lease::waiting::place>;
+  void take_out(lane& l, wish& w, leaving& to) noexcept;
+  static void finish_all(leaving& all, const tyer::failure& why) noexcept;
+  std::optional<lease::time_point> borne_until(const wish& w, lease::time_point since) const noexcept;
+  void on_silence(ticket& t, tyer::failure why, lease::time_point sent) noexcept;
+  void plan_to_tell(lane& l, const wish& w) noexcept;
+  lease::time_point take_out_those_who_are_over(lane& l, lease::time_point since, leaving& to) noexcept;
+  void tell_those_who_are_over(ticket& t);
+
   static void finish(wish& w, tyer::failure f, hold_ptr h) noexcept;
 
   // the time of a ticket
@@ -233,7 +244,6 @@ class desk final : public engine::events {
   void on_dropped(const core::id& who) noexcept;
   void on_late_answer(ticket& t, const engine::outcome<engine::answer>& o);
   void act(ticket& t, lease::acquire::verb v);
-  bool is_answer(ticket& t, lease::acquire::verb v) noexcept;
   void begin_anew(ticket& t);
   void begin_anew_if_of_use(ticket& t);
   void refuse_front(ticket& t, tyer::failure f);

@@ -98,7 +98,7 @@ void desk::on_answer(const asking& what, engine::outcome<engine::answer>&& o) {
   if (auto* f = std::get_if<engine::failure>(&o.result)) {
     const auto kind = f->kind;
     t->last = to_public(std::move(*f));
-    t->home->not_heard(same(t->last));
+    on_silence(*t, same(t->last), a.asked_at());
     return act(*t, a.on_failure(now, kind));
   }
   t->home->heard();
@@ -111,9 +111,7 @@ void desk::on_answer(const asking& what, engine::outcome<engine::answer>&& o) {
     floors_.raise(t->what->name, g->part);
     return act(*t, a.on_granted(now, o.sent, g->part, g->ttl));
   }
-  if (auto* first = static_cast<wish*>(t->home->line.front()); first != nullptr && first->late < late_grants_min) {
-    first->too_late = {};  // it is others who have it
-  }
+  if (t->home->late < late_grants_min) t->home->too_late = {};  // it is others who have it
   if (const auto* q = std::get_if<engine::queued>(&answer)) {
     if (!t->place.linked) keep_from(*t, fate::waiting, t->what->waiter_ttl, o.sent);
     const auto v = a.on_queued(now, q->ahead == 0, q->look_again);
@@ -137,14 +135,15 @@ void desk::on_late_answer(ticket& t, const engine::outcome<engine::answer>& o) {
 void desk::act(ticket& t, acquire::verb v) {
   switch (v) {
     case acquire::verb::none: return wake(t);
-    case acquire::verb::ask: return ask(t);
+    case acquire::verb::ask: wake(t); return ask(t);
     case acquire::verb::granted: return grant(t);
-    case acquire::verb::busy: return is_answer(t, v) ? refuse_front(t, {}) : begin_anew(t);
-    case acquire::verb::failed: return is_answer(t, v) ? refuse_front(t, std::move(t.last)) : begin_anew(t);
+    case acquire::verb::busy: return refuse_front(t, {});
+    case acquire::verb::failed: return refuse_front(t, std::move(t.last));
     case acquire::verb::anew: return begin_anew_if_of_use(t);
   }
 }
 
+// Of no use any more. Whoever is in line has another.
 void desk::begin_anew(ticket& t) {
   lane& l = *detach(t);
   retire(t);
@@ -154,28 +153,19 @@ void desk::begin_anew(ticket& t) {
 // The grant came too late to be of use. That may be a hiccup, so it is asked for again, but not for ever: where every answer
 // takes so long, the ttl is too short for this engine.
 void desk::begin_anew_if_of_use(ticket& t) {
-  wish& first = static_cast<wish&>(*t.home->line.front());
+  lane& l = *t.home;
   const auto now = clock_.now();
-  if (first.late++ == 0) first.late_since = t.acquiring()->granted_at();
+  if (l.late++ == 0) l.late_since = t.acquiring()->granted_at();
   try {
-    first.too_late = too_slow(now - t.acquiring()->granted_at(), t.what->ttl);
+    l.too_late = too_slow(now - t.acquiring()->granted_at(), t.what->ttl);
   } catch (const std::bad_alloc&) {
-    first.too_late = errc::unavailable;
+    l.too_late = errc::unavailable;
   }
-  const auto patience = first.waits ? limits_.unavailable_after : limits_.request_timeout;
-  if (first.late < late_grants_min || now - first.late_since < patience) return begin_anew(t);
-  if (first.waits && first.limit != lease::time_point::max()) return begin_anew(t);  // it has a limit of its own
-  refuse_front(t, std::move(first.too_late));
-}
-
-// Whether the end of this attempt is what the first wish wanted to know. Not if it waits, but the attempt was made for a
-// try that was cancelled since; nor if it bears an outage until its own limit.
-bool desk::is_answer(ticket& t, acquire::verb v) noexcept {
-  const wish& first = static_cast<const wish&>(*t.home->line.front());
-  const acquire& a = *t.acquiring();
-  if (first.waits && !a.enqueues()) return false;
-  const bool outage = v == acquire::verb::failed && core::passing(a.trouble());
-  return !(outage && first.waits && first.limit != lease::time_point::max());
+  leaving over;
+  if (l.late >= late_grants_min) take_out_those_who_are_over(l, l.late_since, over);
+  const auto why = same(l.too_late);
+  begin_anew(t);
+  finish_all(over, why);
 }
 
 // Only the first wish has its answer; the next one asks for itself.
@@ -193,19 +183,13 @@ void desk::refuse_front(ticket& t, tyer::failure f) {
 void desk::refuse_tries(ticket& t) {
   lane& l = *t.home;
   if (l.tries == 0) return;
-  lease::list<lease::waiting, &lease::waiting::place> refused;
+  leaving refused;
   for (lease::waiting* at = l.line.front(); at != nullptr;) {
     wish& w = static_cast<wish&>(*std::exchange(at, at->place.next));
-    if (w.waits) continue;
-    leave(l, w);
-    refused.push_back(w);
+    if (!w.waits) take_out(l, w, refused);
   }
-  if (l.line.empty()) {
-    detach(t);
-    retire(t);
-    go_on(l);
-  }
-  while (lease::waiting* w = refused.pop_front()) finish(static_cast<wish&>(*w), {}, nullptr);
+  if (l.line.empty()) begin_anew(t);
+  finish_all(refused, {});
 }
 
 void desk::grant(ticket& t) {
@@ -218,6 +202,7 @@ void desk::grant(ticket& t) {
   } catch (const std::bad_alloc&) {
     return refuse_front(t, no_memory());
   }
+  t.home->in_time();
   t.late_until = t.acquiring()->unsettled_until();
   keeper_.remove(t);
   t.owner.clear();

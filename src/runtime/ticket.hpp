@@ -85,14 +85,34 @@ struct lane {
   std::size_t tickets = 0;  // that have it as their home, the standing one included
   bool answered = false;    // the last request made for those in line had an answer of the engine's
   tyer::failure silence;    // if not: the last words there were
-  lease::link<lane> idle;   // among those that are kept for the next who wants the same
+  std::optional<lease::time_point> silent_since;          // when the first request left that had no answer since
+  lease::time_point tells_at = lease::time_point::max();  // and when the first in line has borne that for long enough
+  std::uint32_t late = 0;                                 // grants in a row that came too late to be of use
+  lease::time_point late_since{};
+  tyer::failure too_late;  // what to say of them
+  lease::link<lane> idle;  // among those that are kept for the next who wants the same
 
   explicit lane(std::shared_ptr<const spec> s) : what(std::move(s)), line(what->handoffs) {}
 
-  void heard() noexcept { answered = true; }
-  void not_heard(tyer::failure why) noexcept {
+  void heard() noexcept {
+    expect();
+    answered = true;
+  }
+  void not_heard(tyer::failure why, lease::time_point sent) noexcept {
     answered = false;
     silence = std::move(why);
+    if (!silent_since) silent_since = sent;
+  }
+  // A request is made for the next in line: nothing is known yet.
+  void expect() noexcept {
+    answered = false;
+    silence = {};
+    silent_since.reset();
+    tells_at = lease::time_point::max();
+  }
+  void in_time() noexcept {
+    late = 0;
+    too_late = {};
   }
 };
 
