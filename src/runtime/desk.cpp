@@ -88,11 +88,7 @@ void desk::want(std::shared_ptr<wish> w) {
       return finish(*w, {errc::over_limit, "too many callers wait in this client"}, nullptr);
     }
     l = &lane_for(w->what);
-    const bool taken = l->standing != nullptr || !l->line.empty();
-    if (!w->waits && taken) {  // one attempt, and others of this client are before it
-      const bool silent = l->standing != nullptr && l->standing->acquiring() != nullptr && !l->answered;
-      if (!undecided(*l)) return finish(*w, silent ? l->silence : tyer::failure{}, nullptr);
-    }
+    if (!w->waits && known_taken(*l)) return finish(*w, {}, nullptr);
     wish_times_.admit();
   } catch (const std::bad_alloc&) {
     if (l != nullptr) go_on(*l);
@@ -100,6 +96,7 @@ void desk::want(std::shared_ptr<wish> w) {
   }
   place(*l, w);
   if (l->standing != nullptr) return;
+  l->taken = false;
   l->in_time();
   go_on(*l);
 }
@@ -126,12 +123,12 @@ bool desk::join(const std::shared_ptr<wish>& w) {
   return true;
 }
 
-// Readers and permits do not exclude each other: that one of them asks for the lock does not mean that the next will not
-// have it too. That one of them queues does.
-bool desk::undecided(const lane& l) noexcept {
-  if (l.what->how == engine::mode::exclusive || l.standing == nullptr) return false;
+// One attempt need not ask. Who stands there without an answer proves nothing, however long the line behind it; and readers and
+// permits do not exclude each other: that one of them asks again does not mean that the next will not have it too.
+bool desk::known_taken(const lane& l) noexcept {
+  if (l.standing == nullptr || !l.taken) return false;
   const auto* a = l.standing->acquiring();
-  return a != nullptr && a->where() != acquire::state::queued;
+  return a == nullptr || l.what->how == engine::mode::exclusive || a->where() != acquire::state::asking;
 }
 
 // If it throws, nothing was begun.
@@ -160,7 +157,7 @@ void desk::begin(lane& l) {
   t.home = &l;
   ++l.tickets;
   l.standing = &t;
-  l.expect();
+  l.expect(clock_.now());
   act(t, t.acquiring()->start(clock_.now()));
 }
 

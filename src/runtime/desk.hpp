@@ -211,7 +211,7 @@ class desk final : public engine::events {
   void place(lane& l, const std::shared_ptr<wish>& w) noexcept;
   void begin(lane& l);
   void go_on(lane& l) noexcept;
-  static bool undecided(const lane& l) noexcept;
+  static bool known_taken(const lane& l) noexcept;
   void leave(lane& l, wish& w) noexcept;
 
   // how long those in line bear an engine that does not answer
@@ -227,7 +227,7 @@ class desk final : public engine::events {
   static void finish(wish& w, tyer::failure f, hold_ptr h) noexcept;
 
   // the time of a ticket
-  static tyer::failure at_its_limit(wish& w) noexcept;
+  tyer::failure at_its_limit(const wish& w) noexcept;
   lease::time_point due_of(ticket& t) noexcept;
   void wake(ticket& t) noexcept { ticket_times_.set(t, due_of(t)); }
   void on_ticket_time(ticket& t, lease::time_point now);
@@ -247,6 +247,7 @@ class desk final : public engine::events {
   void begin_anew(ticket& t);
   void begin_anew_if_of_use(ticket& t);
   void refuse_front(ticket& t, tyer::failure f);
+  void take_out_tries(lane& l, leaving& to) noexcept;
   void refuse_tries(ticket& t);
   void grant(ticket& t);
   hold_ptr make_hold(ticket& t, std::uint32_t handoffs, lease::time_point until);

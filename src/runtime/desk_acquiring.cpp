@@ -101,9 +101,10 @@ void desk::on_answer(const asking& what, engine::outcome<engine::answer>&& o) {
     on_silence(*t, same(t->last), a.asked_at());
     return act(*t, a.on_failure(now, kind));
   }
-  t->home->heard();
   engine::answer& answer = std::get<engine::answer>(o.result);
-  if (auto* g = std::get_if<engine::granted>(&answer)) {
+  auto* g = std::get_if<engine::granted>(&answer);
+  t->home->heard(g == nullptr || t->how == engine::mode::exclusive, now);
+  if (g != nullptr) {
     t->part = g->part;
     t->via = g->via;
     t->slots = std::move(g->slots);
@@ -137,7 +138,7 @@ void desk::act(ticket& t, acquire::verb v) {
     case acquire::verb::none: return wake(t);
     case acquire::verb::ask: wake(t); return ask(t);
     case acquire::verb::granted: return grant(t);
-    case acquire::verb::busy: return refuse_front(t, {});
+    case acquire::verb::busy: return refuse_tries(t);
     case acquire::verb::failed: return refuse_front(t, std::move(t.last));
     case acquire::verb::anew: return begin_anew_if_of_use(t);
   }
@@ -179,16 +180,21 @@ void desk::refuse_front(ticket& t, tyer::failure f) {
   finish(first, std::move(f), nullptr);
 }
 
-// It has to wait, so one attempt behind it is refused; and if there was nothing else, nobody need wait.
+void desk::take_out_tries(lane& l, leaving& to) noexcept {
+  for (lease::waiting* at = l.line.front(); at != nullptr && l.tries > 0;) {
+    wish& w = static_cast<wish&>(*std::exchange(at, at->place.next));
+    if (!w.waits) take_out(l, w, to);
+  }
+}
+
+// The engine has said that others have it, and one attempt cannot wait. If nobody else is in line, nobody need stand there;
+// and what was made for an attempt alone is over.
 void desk::refuse_tries(ticket& t) {
   lane& l = *t.home;
   if (l.tries == 0) return;
   leaving refused;
-  for (lease::waiting* at = l.line.front(); at != nullptr;) {
-    wish& w = static_cast<wish&>(*std::exchange(at, at->place.next));
-    if (!w.waits) take_out(l, w, refused);
-  }
-  if (l.line.empty()) begin_anew(t);
+  take_out_tries(l, refused);
+  if (l.line.empty() || t.acquiring()->where() == acquire::state::over) begin_anew(t);
   finish_all(refused, {});
 }
 
@@ -229,6 +235,8 @@ void desk::give(ticket& t, hold_ptr h) noexcept {
   wish& first = static_cast<wish&>(*l.line.front());
   const auto alive = first.self;
   leave(l, first);
+  leaving refused;
+  if (t.how == engine::mode::exclusive) take_out_tries(l, refused);  // it is with one of this client now
   h->at_desk = &t;
   t.current = h;
   if (t.asked_back) watch_.ask(h);
@@ -239,6 +247,7 @@ void desk::give(ticket& t, hold_ptr h) noexcept {
   }
   spare_contender(l, t);
   finish(first, {}, std::move(h));
+  finish_all(refused, {});
 }
 
 // From one holder to the next, without the engine. False: there is no memory for it, and nothing was done.

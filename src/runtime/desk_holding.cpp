@@ -240,7 +240,7 @@ void desk::on_hold_kept(ticket& t, fate f, lease::time_point sent, lease::durati
 }
 
 void desk::on_waiter_kept(ticket& t, fate f, lease::time_point sent, lease::duration ttl) {
-  t.home->heard();
+  t.home->heard(f == fate::waiting, clock_.now());
   if (f == fate::waiting) keep_from(t, fate::waiting, ttl, sent);
   act(t, t.acquiring()->on_kept(clock_.now(), f));
 }

@@ -61,6 +61,17 @@ lease::time_point desk::take_out_those_who_are_over(lane& l, lease::time_point s
   return lease::time_point::max();
 }
 
+// Running out of time is an answer where others have the lock, be it of this client; where the engine has not said so, it is
+// an outage. But a request that was made when the lock changed hands, a moment ago, is only on its way.
+tyer::failure desk::at_its_limit(const wish& w) noexcept {
+  const lane& l = *w.queued_at;
+  if (l.too_late) return same(l.too_late);
+  const auto moment = limits_.request_timeout / 10;
+  const bool just_now = !l.silent_since && l.taken_until >= w.since && clock_.now() - l.taken_until <= moment;
+  if (w.waits && (l.taken || just_now)) return {};
+  return l.silence ? same(l.silence) : no_answer_within(w.limit - w.since, w.waits);
+}
+
 void desk::tell_those_who_are_over(ticket& t) {
   lane& l = *t.home;
   leaving over;

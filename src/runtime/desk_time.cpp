@@ -11,17 +11,6 @@ namespace tyer::runtime {
 using core::fate;
 using lease::acquire;
 
-// Running out of time is an answer where others have the lock, be it of this client; where the engine has not said so, it is
-// an outage. One attempt has no time of its own, so it ends here only if the engine is silent. Who was granted what it wanted,
-// only too late, is told so.
-tyer::failure desk::at_its_limit(wish& w) noexcept {
-  const lane& l = *w.queued_at;
-  if (l.too_late) return same(l.too_late);
-  const bool ours = l.standing != nullptr && l.standing->acquiring() == nullptr;
-  if (w.waits && (ours || l.answered)) return {};
-  return l.silence ? same(l.silence) : no_answer_in_time();
-}
-
 void desk::on_time(lease::time_point now) {
   while (wish* late = wish_times_.take_due(now)) {
     const auto w = late->self;

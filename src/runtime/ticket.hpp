@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -81,10 +82,11 @@ struct lane {
   std::shared_ptr<const spec> what;
   lease::local_queue line;
   ticket* standing = nullptr;
-  std::size_t tries = 0;    // of those in line
-  std::size_t tickets = 0;  // that have it as their home, the standing one included
-  bool answered = false;    // the last request made for those in line had an answer of the engine's
-  tyer::failure silence;    // if not: the last words there were
+  std::size_t tries = 0;            // of those in line
+  std::size_t tickets = 0;          // that have it as their home, the standing one included
+  bool taken = false;               // others have the lock: the engine has said so, or it is with one of this client
+  lease::time_point taken_until{};  // if not: when that was last known
+  tyer::failure silence;            // if not: the last words there were
   std::optional<lease::time_point> silent_since;          // when the first request left that had no answer since
   lease::time_point tells_at = lease::time_point::max();  // and when the first in line has borne that for long enough
   std::uint32_t late = 0;                                 // grants in a row that came too late to be of use
@@ -94,18 +96,19 @@ struct lane {
 
   explicit lane(std::shared_ptr<const spec> s) : what(std::move(s)), line(what->handoffs) {}
 
-  void heard() noexcept {
-    expect();
-    answered = true;
+  // The engine has answered a request for those in line.
+  void heard(bool others_have_it, lease::time_point now) noexcept {
+    expect(now);
+    taken = others_have_it;
   }
   void not_heard(tyer::failure why, lease::time_point sent) noexcept {
-    answered = false;
+    taken = false;
     silence = std::move(why);
     if (!silent_since) silent_since = sent;
   }
-  // A request is made for the next in line: nothing is known yet.
-  void expect() noexcept {
-    answered = false;
+  // A request is made for those in line: nothing is known yet.
+  void expect(lease::time_point now) noexcept {
+    if (std::exchange(taken, false)) taken_until = now;
     silence = {};
     silent_since.reset();
     tells_at = lease::time_point::max();

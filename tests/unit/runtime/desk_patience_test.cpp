@@ -124,5 +124,120 @@ TEST(desk_patience, whoever_is_told_may_call_off_those_who_are_told_with_it) {
   EXPECT_TRUE(b.desk.drained());
 }
 
+// ---- an outage is no contention
+
+// Went wrong: the other caller's request had no answer yet, so there were no words of the engine's to give back, and an empty
+// hold without any means that others have the lock.
+TEST(desk_patience, a_try_beside_one_who_still_asks_was_told_that_others_have_the_lock) {
+  bench b;
+  auto first = b.want(b.lock, true, 3s);
+  auto tries = b.try_once();
+  EXPECT_EQ(tries->times, 0) << "nobody knows yet";
+  b.pass(1999ms);
+  EXPECT_EQ(tries->times, 0);
+  b.pass(1ms);
+  ASSERT_EQ(tries->times, 1);
+  EXPECT_EQ(tries->why.code, errc::unavailable);
+  EXPECT_NE(tries->why.words.find("2000 ms"), std::string::npos) << tries->why.words;
+  EXPECT_EQ(first->times, 0);
+}
+
+TEST(desk_patience, a_try_beside_one_who_still_asks_is_refused_when_the_engine_has_answered) {
+  bench b;
+  auto first = b.want();
+  auto tries = b.try_once();
+  b.engine.acquires[0].queue(0, 1s);
+  ASSERT_EQ(tries->times, 1);
+  EXPECT_FALSE(tries->why);
+  EXPECT_FALSE(tries->hold);
+  auto at_once = b.try_once();
+  EXPECT_EQ(at_once->times, 1) << "it is known now";
+  EXPECT_FALSE(at_once->why);
+  EXPECT_EQ(b.engine.acquires.size(), 1u);
+}
+
+TEST(desk_patience, a_try_beside_one_who_is_granted_the_lock_is_refused) {
+  bench b;
+  auto first = b.want();
+  auto tries = b.try_once(), another = b.try_once();
+  auto waits = b.want();
+  b.engine.acquires[0].grant(1);
+  EXPECT_TRUE(first->hold);
+  for (const auto& c : {tries, another}) {
+    EXPECT_EQ(c->times, 1);
+    EXPECT_FALSE(c->why);
+    EXPECT_FALSE(c->hold);
+  }
+  EXPECT_EQ(waits->times, 0);
+  EXPECT_EQ(b.engine.acquires.size(), 1u);
+}
+
+TEST(desk_patience, tries_side_by_side_have_one_answer) {
+  bench b;
+  auto first = b.try_once(), second = b.try_once();
+  auto waits = b.want();
+  b.engine.acquires[0].busy(1s);
+  EXPECT_EQ(first->times, 1);
+  EXPECT_EQ(second->times, 1);
+  EXPECT_FALSE(second->why);
+  ASSERT_EQ(b.engine.acquires.size(), 2u);
+  EXPECT_TRUE(b.engine.acquires[1].what.enqueue);
+  b.engine.acquires[1].grant(1);
+  EXPECT_TRUE(waits->hold);
+}
+
+// Went wrong: that the engine had answered the request before was still believed of the next one.
+TEST(desk_patience, a_wait_behind_one_who_gave_back_to_a_silent_engine_was_told_that_others_have_the_lock) {
+  bench b;
+  auto mine = b.held();
+  auto waits = b.want(b.lock, true, 1500ms);
+  b.pass(100ms);
+  b.desk.give_back(mine->hold, {});
+  b.pass(1400ms);
+  ASSERT_EQ(waits->times, 1);
+  EXPECT_EQ(waits->why.code, errc::unavailable);
+}
+
+TEST(desk_patience, behind_a_hold_that_was_upgraded_it_is_contention) {
+  bench b;
+  auto reader = b.want(bench::readers_of(*b.lock));
+  b.engine.acquires[0].grant(1);
+  auto upgrade = b.convert(reader->hold, b.lock);
+  b.engine.converts[0].grant(2);
+  ASSERT_TRUE(upgrade->yes);
+  auto tries = b.try_once();
+  EXPECT_EQ(tries->times, 1);
+  EXPECT_FALSE(tries->why);
+  auto waits = b.want(b.lock, true, 100ms);
+  b.pass(100ms);
+  EXPECT_EQ(waits->times, 1);
+  EXPECT_FALSE(waits->why);
+}
+
+// The lock was with others until a moment ago, and the answer is on its way: no outage.
+TEST(desk_patience, a_limit_that_passes_while_the_lock_changes_hands_is_contention) {
+  bench b;
+  auto mine = b.held();
+  auto waits = b.want(b.lock, true, 1500ms);
+  b.pass(1490ms);
+  b.desk.give_back(mine->hold, {});
+  b.pass(10ms);
+  ASSERT_EQ(waits->times, 1);
+  EXPECT_FALSE(waits->why) << waits->why.words;
+}
+
+// ---- what is said
+
+// Went wrong: "the engine does not answer; check that it runs".
+TEST(desk_patience, a_limit_shorter_than_a_request_takes_was_blamed_on_the_engine) {
+  bench b;
+  auto c = b.want(b.lock, true, 20us);
+  b.pass(1ms);
+  ASSERT_EQ(c->times, 1);
+  EXPECT_EQ(c->why.code, errc::unavailable);
+  EXPECT_NE(c->why.words.find("within the caller's own limit of 20 us"), std::string::npos) << c->why.words;
+  EXPECT_EQ(c->why.code.message().find("does not answer"), std::string::npos) << c->why.code.message();
+}
+
 }  // namespace
 }  // namespace tyer::testing
