@@ -39,15 +39,18 @@ desk::desk(engine::engine& e, const core::clock& c, core::id_source& ids, watche
 // Wishes that nobody will answer any more must not keep themselves alive.
 desk::~desk() {
   under_way_->home = nullptr;
-  for (const auto& [key, l] : lanes_) {
-    while (!l->line.empty()) {
-      wish& w = static_cast<wish&>(*l->line.front());
-      l->line.leave(w);
-      w.queued_at = nullptr;
-      const auto last = std::move(w.self);
-    }
-  }
+  for (const auto& [key, l] : lanes_) drop_line(*l);
+  for (const auto& [key, l] : apart_) drop_line(*l);
   while (askers_.pop_front() != nullptr) {}  // the engine's: it drops them
+}
+
+void desk::drop_line(lane& l) noexcept {
+  while (!l.line.empty()) {
+    wish& w = static_cast<wish&>(*l.line.front());
+    l.line.leave(w);
+    w.queued_at = nullptr;
+    const auto last = std::move(w.self);
+  }
 }
 
 double desk::jitter() noexcept {
@@ -60,13 +63,12 @@ double desk::jitter() noexcept {
 // ---- lanes and their wishes
 
 lane& desk::lane_for(const std::shared_ptr<const spec>& what) {
-  lane_key key = key_of(*what);
+  const lane_key key = key_of(*what);
   if (const auto at = lanes_.find(key); at != lanes_.end()) {
     if (at->second->idle.linked) idle_lanes_.erase(*at->second);
     return *at->second;
   }
   auto fresh = std::make_unique<lane>(what);
-  key.name = fresh->what->name;  // the view must live with the lane
   return *lanes_.emplace(key, std::move(fresh)).first->second;
 }
 
@@ -89,6 +91,7 @@ void desk::want(std::shared_ptr<wish> w) {
     }
     l = &lane_for(w->what);
     if (!w->waits && known_taken(*l)) return finish(*w, {}, nullptr);
+    if (asks_for_itself(*w, *l)) l = &lane_apart(*l);
     wish_times_.admit();
   } catch (const std::bad_alloc&) {
     if (l != nullptr) go_on(*l);
@@ -129,6 +132,35 @@ bool desk::known_taken(const lane& l) noexcept {
   if (l.standing == nullptr || !l.taken) return false;
   const auto* a = l.standing->acquiring();
   return a == nullptr || l.what->how == engine::mode::exclusive || a->where() != acquire::state::asking;
+}
+
+// Readers and permits are not in each other's way: where many of them come at once, the last must not wait for as many answers,
+// and be told of an outage because its time was over. One without a limit can wait; and nobody overtakes those in line.
+bool desk::asks_for_itself(const wish& w, const lane& l) noexcept {
+  if (l.what->how == engine::mode::exclusive || l.standing == nullptr || l.standing->acquiring() == nullptr)
+    return false;
+  if (!w.waits) return true;
+  const bool asks = l.standing->acquiring()->where() == acquire::state::asking;
+  return asks && w.limit != lease::time_point::max() && !l.silent_since && l.line.size() == 1;
+}
+
+lane& desk::lane_apart(lane& l) {
+  auto fresh = std::make_unique<lane>(l.what);
+  lane& own = *fresh;
+  apart_.emplace(&own, std::move(fresh));
+  own.apart = true;
+  own.beside = &l;
+  ++l.tickets;
+  return own;
+}
+
+// What it has been granted may be handed on to those in line there.
+void desk::join_the_others(ticket& t) noexcept {
+  lane& own = *t.home;
+  t.home = std::exchange(own.beside, nullptr);
+  own.standing = nullptr;
+  --own.tickets;
+  go_on(own);
 }
 
 // If it throws, nothing was begun.
@@ -173,7 +205,17 @@ void desk::go_on(lane& l) noexcept {
       finish(first, no_memory(), nullptr);
     }
   }
-  if (l.tickets > 0) return;
+  if (l.tickets == 0) put_aside(l);
+}
+
+void desk::put_aside(lane& l) noexcept {
+  if (l.apart) {
+    lane* others = l.beside;
+    apart_.erase(&l);
+    if (others == nullptr) return;
+    --others->tickets;
+    return go_on(*others);
+  }
   idle_lanes_.push_back(l);
   if (idle_lanes_.size() <= limits_.idle_lanes_max) return;
   const lane& oldest = *idle_lanes_.pop_front();
@@ -313,14 +355,17 @@ void desk::close() {
       retire(t);
     }
   }
-  for (const auto& [key, l] : lanes_) {
-    while (!l->line.empty()) {
-      wish& w = static_cast<wish&>(*l->line.front());
-      leave(*l, w);
-      finish(w, errc::closed, nullptr);
-    }
-  }
+  for (const auto& [key, l] : lanes_) close_line(*l);
+  for (const auto& [key, l] : apart_) close_line(*l);
   close_askers();
+}
+
+void desk::close_line(lane& l) noexcept {
+  while (!l.line.empty()) {
+    wish& w = static_cast<wish&>(*l.line.front());
+    leave(l, w);
+    finish(w, errc::closed, nullptr);
+  }
 }
 
 // Its owner loses it. What has a min_hold to go stays taken for that long; nobody else is to notice that we have left.

@@ -122,16 +122,20 @@ class desk final : public engine::events {
     std::deque<core::id> waiting;
   };
 
+  // All that an engine is told of a wish, and what decides who may hand a hold to whom: whoever is first in line may be granted
+  // what was asked for another, so it must be what it wanted itself. What concerns a hold alone (min_hold, max_hold) is the
+  // wish's own.
   struct lane_key {
-    std::string_view name;
+    std::string_view name, note;
     engine::mode how;
-    std::uint32_t take, capacity;
-    std::chrono::milliseconds ttl, lock_delay;
+    std::uint32_t take, capacity, handoffs;
+    std::chrono::milliseconds ttl, waiter_ttl, lock_delay;
     friend bool operator==(const lane_key&, const lane_key&) = default;
   };
   struct lane_hash {
     std::size_t operator()(const lane_key& k) const noexcept {
-      return std::hash<std::string_view>{}(k.name) ^ (static_cast<std::size_t>(k.ttl.count()) << 1) ^
+      const std::hash<std::string_view> text;
+      return text(k.name) ^ (text(k.note) << 1) ^ (static_cast<std::size_t>(k.ttl.count()) << 1) ^
              static_cast<std::size_t>(k.how);
     }
   };
@@ -202,12 +206,20 @@ class desk final : public engine::events {
     std::uint32_t group;
   };
 
-  static lane_key key_of(const spec& s) noexcept { return {s.name, s.how, s.take, s.capacity, s.ttl, s.lock_delay}; }
+  static lane_key key_of(const spec& s) noexcept {
+    return {s.name, s.note, s.how, s.take, s.capacity, s.handoffs, s.ttl, s.waiter_ttl, s.lock_delay};
+  }
 
   void close_held(ticket& t);
 
   // lanes and their wishes
   lane& lane_for(const std::shared_ptr<const spec>& what);
+  lane& lane_apart(lane& l);
+  static bool asks_for_itself(const wish& w, const lane& l) noexcept;
+  void join_the_others(ticket& t) noexcept;
+  void put_aside(lane& l) noexcept;
+  void close_line(lane& l) noexcept;
+  static void drop_line(lane& l) noexcept;
   void place(lane& l, const std::shared_ptr<wish>& w) noexcept;
   void begin(lane& l);
   void go_on(lane& l) noexcept;
@@ -332,6 +344,7 @@ class desk final : public engine::events {
   std::uint64_t dice_;
 
   std::unordered_map<lane_key, std::unique_ptr<lane>, lane_hash> lanes_;
+  std::unordered_map<const lane*, std::unique_ptr<lane>> apart_;
   lease::list<lane, &lane::idle> idle_lanes_;
   std::unordered_map<core::id, std::unique_ptr<ticket>, core::id_hash> tickets_;
   floors floors_;

@@ -27,6 +27,12 @@ tyer::failure too_slow(lease::duration took, lease::duration ttl) {
                                  ", but of a ttl of " + in_ms(ttl) + " a third must be left when it comes"};
 }
 
+tyer::failure too_many_before_it() noexcept try {
+  return {errc::unavailable, "the engine has not answered the requests before it, and no more are sent until it does"};
+} catch (const std::bad_alloc&) {
+  return errc::unavailable;
+}
+
 }  // namespace
 
 ticket* desk::find(const core::id& who) noexcept {
@@ -40,6 +46,8 @@ void desk::ask(ticket& t) noexcept {
     asks& all = asks_[group];
     if (all.in_flight < limits_.asks_in_flight_max) return send_ask(t, group, all);
     all.waiting.push_back(t.who);
+    t.held_back = true;
+    if (!t.home->taken) on_silence(t, too_many_before_it(), clock_.now());
   } catch (const std::bad_alloc&) {
     try_again_soon(t, &ticket::unasked);
   }
@@ -70,6 +78,7 @@ void desk::send_ask(ticket& t, std::uint32_t group, asks& of_group) noexcept {
   r.owner = t.owner;
   using reply = reply_to<engine::answer, &under_way::asks, &desk::on_answer, &desk::on_ask_dropped, asking>;
   ++of_group.in_flight;
+  t.held_back = false;
   try {
     engine_.acquire(r, reply{under_way_, {t.who, group}});
   } catch (const std::bad_alloc&) {  // the reply was dropped, and said so
@@ -241,11 +250,15 @@ void desk::give(ticket& t, hold_ptr h) noexcept {
   t.current = h;
   if (t.asked_back) watch_.ask(h);
   wake(t);
-  if (l.standing == &t && t.how != engine::mode::exclusive) {
-    l.standing = nullptr;
-    go_on(l);
+  if (l.apart) {
+    join_the_others(t);
+  } else {
+    if (l.standing == &t && t.how != engine::mode::exclusive) {
+      l.standing = nullptr;
+      go_on(l);
+    }
+    spare_contender(l, t);
   }
-  spare_contender(l, t);
   finish(first, {}, std::move(h));
   finish_all(refused, {});
 }

@@ -50,6 +50,7 @@ struct ticket : lease::kept, timed {
   bool unsure = false;                           // given back while its mode changed: the engine may have it in another
   bool upgraded = false;                         // exclusive, but not by the engine's grant
   bool in_doubt = false;                         // upgraded, and a server that has come back may not know it any more
+  bool held_back = false;                        // its request has not left: too many others are under way
   bool unasked = false, unkept = false;          // for want of memory: a request was not made, a renewal not planned
   std::uint32_t handoffs = 0;                    // since the engine's grant
   std::optional<lease::time_point> rests_until;  // given back before its min_hold was over
@@ -74,10 +75,11 @@ struct ticket : lease::kept, timed {
   lease::release* releasing() noexcept { return std::get_if<lease::release>(&stage); }
 };
 
-// All wishes of one client for one name, mode and ttl, and the one ticket that stands for them at the engine.
+// All wishes of one client for one name in one manner, and the one ticket that stands for them at the engine.
 //
 // An exclusive ticket stands for its lane until it is given back: the others wait for it. A shared hold or a permit stands
-// aside once it is granted, so that the next wish goes to the engine.
+// aside once it is granted, so that the next wish goes to the engine. Whoever has little time, and comes while another of these
+// asks and nobody knows what the answer will be, does not wait for it: it has a lane apart, and a request of its own at once.
 struct lane {
   std::shared_ptr<const spec> what;
   lease::local_queue line;
@@ -92,6 +94,8 @@ struct lane {
   std::uint32_t late = 0;                                 // grants in a row that came too late to be of use
   lease::time_point late_since{};
   tyer::failure too_late;  // what to say of them
+  lane* beside = nullptr;  // of one that asks for itself: the lane that it will belong to, where its place is counted
+  bool apart = false;      // of one that asks for itself: it ends with that
   lease::link<lane> idle;  // among those that are kept for the next who wants the same
 
   explicit lane(std::shared_ptr<const spec> s) : what(std::move(s)), line(what->handoffs) {}

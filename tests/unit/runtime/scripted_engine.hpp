@@ -40,7 +40,7 @@ class scripted_engine final : public seam::engine {
   };
   struct acquire_call : call<seam::answer> {
     seam::request what;
-    std::string name;
+    std::string name, owner;
     void grant(std::uint64_t part) { answer(seam::granted{part, what.ttl, 0, {}}); }
     void queue(std::uint32_t ahead, milliseconds look_again) { answer(seam::queued{ahead, look_again}); }
     void busy(milliseconds hint) { answer(seam::busy{hint}); }
@@ -82,7 +82,7 @@ class scripted_engine final : public seam::engine {
   std::uint32_t group(std::string_view name) override { return where(name); }
   void open(seam::events& e) override { events = &e; }
   void acquire(const seam::request& r, seam::reply<seam::answer> then) override {
-    acquires.push_back({{clock_.now(), std::move(then)}, r, std::string{r.what.name}});
+    acquires.push_back({{clock_.now(), std::move(then)}, r, std::string{r.what.name}, std::string{r.owner}});
     acquires.back().what.what.name = {};
     acquires.back().what.owner = {};
   }
