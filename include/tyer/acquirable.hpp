@@ -30,8 +30,9 @@ struct access;
 //   try_acquire_for, _until   | hold        | waits in the queue, then empty  | waits until the limit, then throws
 //   try_acquire               | hold        | empty at once                   | throws after `request_timeout`
 //
-// An engine whose every answer comes too late for the ttl counts as away: try_acquire then throws after three of them and
-// `request_timeout`, the others when they would in an outage (words() name the time it took and the ttl).
+// `unavailable_after` counts for each caller from its own call, or from when the engine fell silent, if that was later.
+// An engine whose every answer comes too late for the ttl counts as away: acquire throws after three of them, at the earliest
+// (words() name the time it took and the ttl).
 //
 // Without memory a call fails with std::errc::not_enough_memory, leaves nothing behind and concerns nobody else.
 //

@@ -57,7 +57,8 @@ class TYER_EXPORT client {
   std::uint32_t ask(std::string_view name, std::string_view reason = {});
   std::uint32_t ask(failure& why, std::string_view name, std::string_view reason = {}) noexcept;
 
-  // Ends all waits with errc::closed, fires lost() on live holds, and drains releases for at most `at_most`.
+  // Ends all waits with errc::closed at once, whether they are for a lock or for what the engine says and however silent it is;
+  // fires lost() on live holds, and drains releases for at most `at_most`, and a moment (200 ms) for the engine itself.
   // True if every release had its answer.
   bool close() noexcept { return close(std::chrono::seconds{1}); }
   template <class Rep, class Period>

@@ -12,7 +12,9 @@ const char* describe(errc e) noexcept {
   switch (e) {
     case errc::lost: return "the lock was lost";
     case errc::cancelled: return "the call was cancelled";
-    case errc::unavailable: return "the engine does not answer; check that it runs and that the URI is right";
+    case errc::unavailable:
+      return "no answer of the engine in time; check that it runs, that the URI is right, and that the limit is long "
+             "enough";
     case errc::unknown: return "the request was sent, but its outcome is not known";
     case errc::refused: return "the engine refused";
     case errc::name_conflict:

@@ -65,6 +65,8 @@ class acquire {
   bool enqueues() const noexcept { return plan_.enqueue; }
   time_point wake_at() const noexcept { return wake_at_; }
   std::uint64_t part() const noexcept { return part_; }
+  // When the last request left.
+  time_point asked_at() const noexcept { return asked_at_; }
   // Of the request that was granted: when it left, and how long it is ours.
   time_point granted_at() const noexcept { return granted_at_; }
   time_point valid_until() const noexcept { return valid_until_; }

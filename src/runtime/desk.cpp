@@ -1,5 +1,6 @@
 #include "runtime/desk.hpp"
 
+#include "core/for_ever.hpp"
 #include "core/owner.hpp"
 #include "core/token.hpp"
 #include "runtime/failures.hpp"
@@ -38,13 +39,17 @@ desk::desk(engine::engine& e, const core::clock& c, core::id_source& ids, watche
 // Wishes that nobody will answer any more must not keep themselves alive.
 desk::~desk() {
   under_way_->home = nullptr;
-  for (const auto& [key, l] : lanes_) {
-    while (!l->line.empty()) {
-      wish& w = static_cast<wish&>(*l->line.front());
-      l->line.leave(w);
-      w.queued_at = nullptr;
-      const auto last = std::move(w.self);
-    }
+  for (const auto& [key, l] : lanes_) drop_line(*l);
+  for (const auto& [key, l] : apart_) drop_line(*l);
+  while (askers_.pop_front() != nullptr) {}  // the engine's: it drops them
+}
+
+void desk::drop_line(lane& l) noexcept {
+  while (!l.line.empty()) {
+    wish& w = static_cast<wish&>(*l.line.front());
+    l.line.leave(w);
+    w.queued_at = nullptr;
+    const auto last = std::move(w.self);
   }
 }
 
@@ -58,13 +63,12 @@ double desk::jitter() noexcept {
 // ---- lanes and their wishes
 
 lane& desk::lane_for(const std::shared_ptr<const spec>& what) {
-  lane_key key = key_of(*what);
+  const lane_key key = key_of(*what);
   if (const auto at = lanes_.find(key); at != lanes_.end()) {
     if (at->second->idle.linked) idle_lanes_.erase(*at->second);
     return *at->second;
   }
   auto fresh = std::make_unique<lane>(what);
-  key.name = fresh->what->name;  // the view must live with the lane
   return *lanes_.emplace(key, std::move(fresh)).first->second;
 }
 
@@ -86,12 +90,8 @@ void desk::want(std::shared_ptr<wish> w) {
       return finish(*w, {errc::over_limit, "too many callers wait in this client"}, nullptr);
     }
     l = &lane_for(w->what);
-    const bool taken = l->standing != nullptr || !l->line.empty();
-    if (!w->waits && taken) {  // one attempt, and others of this client are before it
-      const bool silent = l->standing != nullptr && l->standing->acquiring() != nullptr && !l->answered;
-      if (!undecided(*l)) return finish(*w, silent ? l->silence : tyer::failure{}, nullptr);
-      w->limit = std::min(w->limit, clock_.now() + limits_.request_timeout);
-    }
+    if (!w->waits && known_taken(*l)) return finish(*w, {}, nullptr);
+    if (asks_for_itself(*w, *l)) l = &lane_apart(*l);
     wish_times_.admit();
   } catch (const std::bad_alloc&) {
     if (l != nullptr) go_on(*l);
@@ -99,7 +99,8 @@ void desk::want(std::shared_ptr<wish> w) {
   }
   place(*l, w);
   if (l->standing != nullptr) return;
-  l->not_heard({});
+  l->taken = false;
+  l->in_time();
   go_on(*l);
 }
 
@@ -108,40 +109,68 @@ void desk::place(lane& l, const std::shared_ptr<wish>& w) noexcept {
   w->self = w;
   w->queued_at = &l;
   if (w->since == lease::time_point{}) w->since = clock_.now();
+  if (!w->waits) w->limit = std::min(w->limit, w->since + limits_.request_timeout);
   ++wishes_;
   if (!w->waits) ++l.tries;
   l.line.join(*w);
   wish_times_.set(*w, w->limit);
+  plan_to_tell(l, *w);
 }
 
 bool desk::join(const std::shared_ptr<wish>& w) {
   if (closed_ || wishes_ >= limits_.wishes_max || w->limit != lease::time_point::max()) return false;
   const auto at = lanes_.find(key_of(*w->what));
-  if (!w->waits || at == lanes_.end() || at->second->standing == nullptr) return false;
+  if (!w->waits || at == lanes_.end() || at->second->standing == nullptr || at->second->silent_since) return false;
   wish_times_.admit();
   place(*at->second, w);
   return true;
 }
 
-// Readers and permits do not exclude each other: that one of them asks for the lock does not mean that the next will not
-// have it too. That one of them queues does.
-bool desk::undecided(const lane& l) noexcept {
-  if (l.what->how == engine::mode::exclusive || l.standing == nullptr) return false;
+// One attempt need not ask. Who stands there without an answer proves nothing, however long the line behind it; and readers and
+// permits do not exclude each other: that one of them asks again does not mean that the next will not have it too.
+bool desk::known_taken(const lane& l) noexcept {
+  if (l.standing == nullptr || !l.taken) return false;
   const auto* a = l.standing->acquiring();
-  return a != nullptr && a->where() != acquire::state::queued;
+  return a == nullptr || l.what->how == engine::mode::exclusive || a->where() != acquire::state::asking;
+}
+
+// Readers and permits are not in each other's way: where many of them come at once, the last must not wait for as many answers,
+// and be told of an outage because its time was over. One without a limit can wait; and nobody overtakes those in line.
+bool desk::asks_for_itself(const wish& w, const lane& l) noexcept {
+  if (l.what->how == engine::mode::exclusive || l.standing == nullptr || l.standing->acquiring() == nullptr)
+    return false;
+  if (!w.waits) return true;
+  const bool asks = l.standing->acquiring()->where() == acquire::state::asking;
+  return asks && w.limit != lease::time_point::max() && !l.silent_since && l.line.size() == 1;
+}
+
+lane& desk::lane_apart(lane& l) {
+  auto fresh = std::make_unique<lane>(l.what);
+  lane& own = *fresh;
+  apart_.emplace(&own, std::move(fresh));
+  own.apart = true;
+  own.beside = &l;
+  ++l.tickets;
+  return own;
+}
+
+// What it has been granted may be handed on to those in line there.
+void desk::join_the_others(ticket& t) noexcept {
+  lane& own = *t.home;
+  t.home = std::exchange(own.beside, nullptr);
+  own.standing = nullptr;
+  --own.tickets;
+  go_on(own);
 }
 
 // If it throws, nothing was begun.
 void desk::begin(lane& l) {
   wish& first = static_cast<wish&>(*l.line.front());
   const bool waits = first.waits;
-  const bool limited = first.limit != lease::time_point::max();
-  const auto patience = !waits    ? limits_.request_timeout
-                        : limited ? std::max(limits_.unavailable_after, limits_.request_timeout)
-                                  : limits_.unavailable_after;
+  // Of those who wait, each has its own (desk_patience.cpp).
   auto fresh = std::make_unique<ticket>(acquire{{.ttl = l.what->ttl,
                                                  .waiter_ttl = l.what->waiter_ttl,
-                                                 .patience = patience,
+                                                 .patience = waits ? core::for_ever : limits_.request_timeout,
                                                  .not_after = limits_.request_timeout,
                                                  .enqueue = waits}});
   ticket& t = *fresh;
@@ -160,6 +189,7 @@ void desk::begin(lane& l) {
   t.home = &l;
   ++l.tickets;
   l.standing = &t;
+  l.expect(clock_.now());
   act(t, t.acquiring()->start(clock_.now()));
 }
 
@@ -175,7 +205,17 @@ void desk::go_on(lane& l) noexcept {
       finish(first, no_memory(), nullptr);
     }
   }
-  if (l.tickets > 0) return;
+  if (l.tickets == 0) put_aside(l);
+}
+
+void desk::put_aside(lane& l) noexcept {
+  if (l.apart) {
+    lane* others = l.beside;
+    apart_.erase(&l);
+    if (others == nullptr) return;
+    --others->tickets;
+    return go_on(*others);
+  }
   idle_lanes_.push_back(l);
   if (idle_lanes_.size() <= limits_.idle_lanes_max) return;
   const lane& oldest = *idle_lanes_.pop_front();
@@ -201,7 +241,7 @@ void desk::cancel(const std::shared_ptr<wish>& w, tyer::failure why) {
       detach(*t);
       retire(*t);
     } else if (static_cast<const wish&>(*l->line.front()).waits) {
-      t->acquiring()->enqueue_from_now(limits_.unavailable_after);  // behind a try that was cancelled
+      t->acquiring()->enqueue_from_now(core::for_ever);  // behind a try that was cancelled
     }
   }
   go_on(*l);
@@ -315,12 +355,16 @@ void desk::close() {
       retire(t);
     }
   }
-  for (const auto& [key, l] : lanes_) {
-    while (!l->line.empty()) {
-      wish& w = static_cast<wish&>(*l->line.front());
-      leave(*l, w);
-      finish(w, errc::closed, nullptr);
-    }
+  for (const auto& [key, l] : lanes_) close_line(*l);
+  for (const auto& [key, l] : apart_) close_line(*l);
+  close_askers();
+}
+
+void desk::close_line(lane& l) noexcept {
+  while (!l.line.empty()) {
+    wish& w = static_cast<wish&>(*l.line.front());
+    leave(l, w);
+    finish(w, errc::closed, nullptr);
   }
 }
 

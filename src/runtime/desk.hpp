@@ -16,6 +16,7 @@
 #include "core/id.hpp"
 #include "engine/engine.hpp"
 #include "lease/keeper.hpp"
+#include "lease/list.hpp"
 #include "runtime/agenda.hpp"
 #include "runtime/floors.hpp"
 #include "runtime/observer.hpp"
@@ -88,7 +89,8 @@ class desk final : public engine::events {
   void on_time(lease::time_point now);
   lease::time_point next_due() const noexcept;
 
-  // No more wishes; those that wait end with errc::closed, live holds are lost, everything is given back.
+  // No more wishes; those that wait, for a lock or for what an engine says, end with errc::closed at once. Live holds are lost,
+  // everything is given back.
   void close();
   // The engine was closed: releases that still had no answer will have none.
   void abandon();
@@ -120,16 +122,20 @@ class desk final : public engine::events {
     std::deque<core::id> waiting;
   };
 
+  // All that an engine is told of a wish, and what decides who may hand a hold to whom: whoever is first in line may be granted
+  // what was asked for another, so it must be what it wanted itself. What concerns a hold alone (min_hold, max_hold) is the
+  // wish's own.
   struct lane_key {
-    std::string_view name;
+    std::string_view name, note;
     engine::mode how;
-    std::uint32_t take, capacity;
-    std::chrono::milliseconds ttl, lock_delay;
+    std::uint32_t take, capacity, handoffs;
+    std::chrono::milliseconds ttl, waiter_ttl, lock_delay;
     friend bool operator==(const lane_key&, const lane_key&) = default;
   };
   struct lane_hash {
     std::size_t operator()(const lane_key& k) const noexcept {
-      return std::hash<std::string_view>{}(k.name) ^ (static_cast<std::size_t>(k.ttl.count()) << 1) ^
+      const std::hash<std::string_view> text;
+      return text(k.name) ^ (text(k.note) << 1) ^ (static_cast<std::size_t>(k.ttl.count()) << 1) ^
              static_cast<std::size_t>(k.how);
     }
   };
@@ -174,6 +180,17 @@ class desk final : public engine::events {
     What what_;
   };
 
+  // One who waits for what the engine says of a name. The engine has it until it answers, the desk only a link to it.
+  struct asker {
+    virtual void close(lease::time_point now) noexcept = 0;
+    lease::link<asker> place;
+
+   protected:
+    ~asker() = default;
+  };
+  template <class T>
+  class relayed;
+
   struct asking {
     core::id who;
     std::uint32_t group;
@@ -189,21 +206,40 @@ class desk final : public engine::events {
     std::uint32_t group;
   };
 
-  static lane_key key_of(const spec& s) noexcept { return {s.name, s.how, s.take, s.capacity, s.ttl, s.lock_delay}; }
+  static lane_key key_of(const spec& s) noexcept {
+    return {s.name, s.note, s.how, s.take, s.capacity, s.handoffs, s.ttl, s.waiter_ttl, s.lock_delay};
+  }
 
   void close_held(ticket& t);
 
   // lanes and their wishes
   lane& lane_for(const std::shared_ptr<const spec>& what);
+  lane& lane_apart(lane& l);
+  static bool asks_for_itself(const wish& w, const lane& l) noexcept;
+  void join_the_others(ticket& t) noexcept;
+  void put_aside(lane& l) noexcept;
+  void close_line(lane& l) noexcept;
+  static void drop_line(lane& l) noexcept;
   void place(lane& l, const std::shared_ptr<wish>& w) noexcept;
   void begin(lane& l);
   void go_on(lane& l) noexcept;
-  static bool undecided(const lane& l) noexcept;
+  static bool known_taken(const lane& l) noexcept;
   void leave(lane& l, wish& w) noexcept;
+
+  // how long those in line bear an engine that does not answer
+  using leaving = lease::list<lease::waiting, &lease::waiting::place>;
+  void take_out(lane& l, wish& w, leaving& to) noexcept;
+  static void finish_all(leaving& all, const tyer::failure& why) noexcept;
+  std::optional<lease::time_point> borne_until(const wish& w, lease::time_point since) const noexcept;
+  void on_silence(ticket& t, tyer::failure why, lease::time_point sent) noexcept;
+  void plan_to_tell(lane& l, const wish& w) noexcept;
+  lease::time_point take_out_those_who_are_over(lane& l, lease::time_point since, leaving& to) noexcept;
+  void tell_those_who_are_over(ticket& t);
+
   static void finish(wish& w, tyer::failure f, hold_ptr h) noexcept;
 
   // the time of a ticket
-  static tyer::failure at_its_limit(wish& w) noexcept;
+  tyer::failure at_its_limit(const wish& w) noexcept;
   lease::time_point due_of(ticket& t) noexcept;
   void wake(ticket& t) noexcept { ticket_times_.set(t, due_of(t)); }
   void on_ticket_time(ticket& t, lease::time_point now);
@@ -220,10 +256,10 @@ class desk final : public engine::events {
   void on_dropped(const core::id& who) noexcept;
   void on_late_answer(ticket& t, const engine::outcome<engine::answer>& o);
   void act(ticket& t, lease::acquire::verb v);
-  bool is_answer(ticket& t, lease::acquire::verb v) noexcept;
   void begin_anew(ticket& t);
   void begin_anew_if_of_use(ticket& t);
   void refuse_front(ticket& t, tyer::failure f);
+  void take_out_tries(lane& l, leaving& to) noexcept;
   void refuse_tries(ticket& t);
   void grant(ticket& t);
   hold_ptr make_hold(ticket& t, std::uint32_t handoffs, lease::time_point until);
@@ -289,6 +325,7 @@ class desk final : public engine::events {
 
   template <class T>
   engine::reply<T> relay(engine::reply<T> told);
+  void close_askers() noexcept;
 
   double jitter() noexcept;
   std::unique_lock<door> come_in() { return door_ != nullptr ? std::unique_lock{*door_} : std::unique_lock<door>{}; }
@@ -307,12 +344,14 @@ class desk final : public engine::events {
   std::uint64_t dice_;
 
   std::unordered_map<lane_key, std::unique_ptr<lane>, lane_hash> lanes_;
+  std::unordered_map<const lane*, std::unique_ptr<lane>> apart_;
   lease::list<lane, &lane::idle> idle_lanes_;
   std::unordered_map<core::id, std::unique_ptr<ticket>, core::id_hash> tickets_;
   floors floors_;
   lease::keeper keeper_;
   agenda<wish> wish_times_;
   agenda<ticket> ticket_times_;
+  lease::list<asker, &asker::place> askers_;
   std::vector<std::shared_ptr<observer>> observers_;
   agenda<observer> observer_times_;
 };

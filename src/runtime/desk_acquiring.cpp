@@ -27,6 +27,12 @@ tyer::failure too_slow(lease::duration took, lease::duration ttl) {
                                  ", but of a ttl of " + in_ms(ttl) + " a third must be left when it comes"};
 }
 
+tyer::failure too_many_before_it() noexcept try {
+  return {errc::unavailable, "the engine has not answered the requests before it, and no more are sent until it does"};
+} catch (const std::bad_alloc&) {
+  return errc::unavailable;
+}
+
 }  // namespace
 
 ticket* desk::find(const core::id& who) noexcept {
@@ -40,6 +46,8 @@ void desk::ask(ticket& t) noexcept {
     asks& all = asks_[group];
     if (all.in_flight < limits_.asks_in_flight_max) return send_ask(t, group, all);
     all.waiting.push_back(t.who);
+    t.held_back = true;
+    if (!t.home->taken) on_silence(t, too_many_before_it(), clock_.now());
   } catch (const std::bad_alloc&) {
     try_again_soon(t, &ticket::unasked);
   }
@@ -70,6 +78,7 @@ void desk::send_ask(ticket& t, std::uint32_t group, asks& of_group) noexcept {
   r.owner = t.owner;
   using reply = reply_to<engine::answer, &under_way::asks, &desk::on_answer, &desk::on_ask_dropped, asking>;
   ++of_group.in_flight;
+  t.held_back = false;
   try {
     engine_.acquire(r, reply{under_way_, {t.who, group}});
   } catch (const std::bad_alloc&) {  // the reply was dropped, and said so
@@ -98,12 +107,13 @@ void desk::on_answer(const asking& what, engine::outcome<engine::answer>&& o) {
   if (auto* f = std::get_if<engine::failure>(&o.result)) {
     const auto kind = f->kind;
     t->last = to_public(std::move(*f));
-    t->home->not_heard(same(t->last));
+    on_silence(*t, same(t->last), a.asked_at());
     return act(*t, a.on_failure(now, kind));
   }
-  t->home->heard();
   engine::answer& answer = std::get<engine::answer>(o.result);
-  if (auto* g = std::get_if<engine::granted>(&answer)) {
+  auto* g = std::get_if<engine::granted>(&answer);
+  t->home->heard(g == nullptr || t->how == engine::mode::exclusive, now);
+  if (g != nullptr) {
     t->part = g->part;
     t->via = g->via;
     t->slots = std::move(g->slots);
@@ -111,9 +121,7 @@ void desk::on_answer(const asking& what, engine::outcome<engine::answer>&& o) {
     floors_.raise(t->what->name, g->part);
     return act(*t, a.on_granted(now, o.sent, g->part, g->ttl));
   }
-  if (auto* first = static_cast<wish*>(t->home->line.front()); first != nullptr && first->late < late_grants_min) {
-    first->too_late = {};  // it is others who have it
-  }
+  if (t->home->late < late_grants_min) t->home->too_late = {};  // it is others who have it
   if (const auto* q = std::get_if<engine::queued>(&answer)) {
     if (!t->place.linked) keep_from(*t, fate::waiting, t->what->waiter_ttl, o.sent);
     const auto v = a.on_queued(now, q->ahead == 0, q->look_again);
@@ -137,14 +145,15 @@ void desk::on_late_answer(ticket& t, const engine::outcome<engine::answer>& o) {
 void desk::act(ticket& t, acquire::verb v) {
   switch (v) {
     case acquire::verb::none: return wake(t);
-    case acquire::verb::ask: return ask(t);
+    case acquire::verb::ask: wake(t); return ask(t);
     case acquire::verb::granted: return grant(t);
-    case acquire::verb::busy: return is_answer(t, v) ? refuse_front(t, {}) : begin_anew(t);
-    case acquire::verb::failed: return is_answer(t, v) ? refuse_front(t, std::move(t.last)) : begin_anew(t);
+    case acquire::verb::busy: return refuse_tries(t);
+    case acquire::verb::failed: return refuse_front(t, std::move(t.last));
     case acquire::verb::anew: return begin_anew_if_of_use(t);
   }
 }
 
+// Of no use any more. Whoever is in line has another.
 void desk::begin_anew(ticket& t) {
   lane& l = *detach(t);
   retire(t);
@@ -154,28 +163,19 @@ void desk::begin_anew(ticket& t) {
 // The grant came too late to be of use. That may be a hiccup, so it is asked for again, but not for ever: where every answer
 // takes so long, the ttl is too short for this engine.
 void desk::begin_anew_if_of_use(ticket& t) {
-  wish& first = static_cast<wish&>(*t.home->line.front());
+  lane& l = *t.home;
   const auto now = clock_.now();
-  if (first.late++ == 0) first.late_since = t.acquiring()->granted_at();
+  if (l.late++ == 0) l.late_since = t.acquiring()->granted_at();
   try {
-    first.too_late = too_slow(now - t.acquiring()->granted_at(), t.what->ttl);
+    l.too_late = too_slow(now - t.acquiring()->granted_at(), t.what->ttl);
   } catch (const std::bad_alloc&) {
-    first.too_late = errc::unavailable;
+    l.too_late = errc::unavailable;
   }
-  const auto patience = first.waits ? limits_.unavailable_after : limits_.request_timeout;
-  if (first.late < late_grants_min || now - first.late_since < patience) return begin_anew(t);
-  if (first.waits && first.limit != lease::time_point::max()) return begin_anew(t);  // it has a limit of its own
-  refuse_front(t, std::move(first.too_late));
-}
-
-// Whether the end of this attempt is what the first wish wanted to know. Not if it waits, but the attempt was made for a
-// try that was cancelled since; nor if it bears an outage until its own limit.
-bool desk::is_answer(ticket& t, acquire::verb v) noexcept {
-  const wish& first = static_cast<const wish&>(*t.home->line.front());
-  const acquire& a = *t.acquiring();
-  if (first.waits && !a.enqueues()) return false;
-  const bool outage = v == acquire::verb::failed && core::passing(a.trouble());
-  return !(outage && first.waits && first.limit != lease::time_point::max());
+  leaving over;
+  if (l.late >= late_grants_min) take_out_those_who_are_over(l, l.late_since, over);
+  const auto why = same(l.too_late);
+  begin_anew(t);
+  finish_all(over, why);
 }
 
 // Only the first wish has its answer; the next one asks for itself.
@@ -189,23 +189,22 @@ void desk::refuse_front(ticket& t, tyer::failure f) {
   finish(first, std::move(f), nullptr);
 }
 
-// It has to wait, so one attempt behind it is refused; and if there was nothing else, nobody need wait.
+void desk::take_out_tries(lane& l, leaving& to) noexcept {
+  for (lease::waiting* at = l.line.front(); at != nullptr && l.tries > 0;) {
+    wish& w = static_cast<wish&>(*std::exchange(at, at->place.next));
+    if (!w.waits) take_out(l, w, to);
+  }
+}
+
+// The engine has said that others have it, and one attempt cannot wait. If nobody else is in line, nobody need stand there;
+// and what was made for an attempt alone is over.
 void desk::refuse_tries(ticket& t) {
   lane& l = *t.home;
   if (l.tries == 0) return;
-  lease::list<lease::waiting, &lease::waiting::place> refused;
-  for (lease::waiting* at = l.line.front(); at != nullptr;) {
-    wish& w = static_cast<wish&>(*std::exchange(at, at->place.next));
-    if (w.waits) continue;
-    leave(l, w);
-    refused.push_back(w);
-  }
-  if (l.line.empty()) {
-    detach(t);
-    retire(t);
-    go_on(l);
-  }
-  while (lease::waiting* w = refused.pop_front()) finish(static_cast<wish&>(*w), {}, nullptr);
+  leaving refused;
+  take_out_tries(l, refused);
+  if (l.line.empty() || t.acquiring()->where() == acquire::state::over) begin_anew(t);
+  finish_all(refused, {});
 }
 
 void desk::grant(ticket& t) {
@@ -218,6 +217,7 @@ void desk::grant(ticket& t) {
   } catch (const std::bad_alloc&) {
     return refuse_front(t, no_memory());
   }
+  t.home->in_time();
   t.late_until = t.acquiring()->unsettled_until();
   keeper_.remove(t);
   t.owner.clear();
@@ -244,16 +244,23 @@ void desk::give(ticket& t, hold_ptr h) noexcept {
   wish& first = static_cast<wish&>(*l.line.front());
   const auto alive = first.self;
   leave(l, first);
+  leaving refused;
+  if (t.how == engine::mode::exclusive) take_out_tries(l, refused);  // it is with one of this client now
   h->at_desk = &t;
   t.current = h;
   if (t.asked_back) watch_.ask(h);
   wake(t);
-  if (l.standing == &t && t.how != engine::mode::exclusive) {
-    l.standing = nullptr;
-    go_on(l);
+  if (l.apart) {
+    join_the_others(t);
+  } else {
+    if (l.standing == &t && t.how != engine::mode::exclusive) {
+      l.standing = nullptr;
+      go_on(l);
+    }
+    spare_contender(l, t);
   }
-  spare_contender(l, t);
   finish(first, {}, std::move(h));
+  finish_all(refused, {});
 }
 
 // From one holder to the next, without the engine. False: there is no memory for it, and nothing was done.

@@ -198,7 +198,10 @@ void desk::become(ticket& t, change& c) noexcept {
   t.what = to;
   t.how = to->how;
   t.upgraded = t.how == engine::mode::exclusive;
-  if (t.how == engine::mode::exclusive && fresh.standing == nullptr) fresh.standing = &t;
+  if (t.how == engine::mode::exclusive && fresh.standing == nullptr) {
+    fresh.standing = &t;
+    fresh.taken = true;
+  }
   if (t.current) t.current->become(t.how, core::make_token(t.part, t.handoffs));
   go_on(old);
 }

@@ -218,7 +218,9 @@ void desk::on_kept(const keeping& k, engine::outcome<std::vector<fate>>&& o) {
     ticket* t = find(k.ids[i]);
     if (t == nullptr || !stays_kept(*t, k.as)) continue;
     if (fates == nullptr || i >= fates->size() || (*fates)[i] == fate::unknown) {
-      t->home->not_heard(fates == nullptr ? said(std::get<engine::failure>(o.result)) : no_answer_in_time());
+      if (k.as == fate::waiting) {
+        on_silence(*t, fates == nullptr ? said(std::get<engine::failure>(o.result)) : no_answer_in_time(), o.sent);
+      }
       keep_soon(*t, k.as, k.ttl);  // unknown neither extends nor ends
     } else if (k.as == fate::holding) {
       on_hold_kept(*t, (*fates)[i], o.sent, k.ttl);
@@ -238,7 +240,7 @@ void desk::on_hold_kept(ticket& t, fate f, lease::time_point sent, lease::durati
 }
 
 void desk::on_waiter_kept(ticket& t, fate f, lease::time_point sent, lease::duration ttl) {
-  t.home->heard();
+  t.home->heard(f == fate::waiting, clock_.now());
   if (f == fate::waiting) keep_from(t, fate::waiting, ttl, sent);
   act(t, t.acquiring()->on_kept(clock_.now(), f));
 }

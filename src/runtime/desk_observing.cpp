@@ -10,42 +10,89 @@ namespace tyer::runtime {
 
 namespace {
 
-engine::failure closed_now() { return {core::why::not_sent, make_error_code(errc::closed), "the client was closed"}; }
+engine::failure closed_now(core::why kind) noexcept try {
+  return {kind, make_error_code(errc::closed), "the client was closed before the engine answered"};
+} catch (const std::bad_alloc&) {
+  return {kind, make_error_code(errc::closed), {}};
+}
 
 }  // namespace
 
-// Hands the engine's answer on, from inside the door.
+// Hands the engine's answer on, from inside the door. Whichever comes first is the answer: the engine's, or that the client was
+// closed. If the engine drops it, so is `told`, who takes that for one.
+template <class T>
+class desk::relayed final : public asker {
+ public:
+  relayed(std::shared_ptr<under_way> u, engine::reply<T> told) noexcept
+      : shared_(std::move(u)), told_(std::move(told)) {
+    shared_->home->askers_.push_back(*this);
+  }
+  relayed(const relayed&) = delete;
+  ~relayed() {
+    if (desk* d = shared_->home) {
+      const auto in = d->come_in();
+      if (place.linked) d->askers_.erase(*this);
+      const auto last = std::move(told_);
+    }
+  }
+  void answer(engine::outcome<T>&& o) {
+    desk* d = shared_->home;
+    if (d == nullptr) return;
+    const auto in = d->come_in();
+    if (!place.linked) return;  // it was told already
+    d->askers_.erase(*this);
+    auto told = std::move(told_);
+    told(std::move(o));
+  }
+  void close(lease::time_point now) noexcept override {
+    auto told = std::move(told_);
+    try {
+      told({now, closed_now(core::why::unknown)});
+    } catch (const std::bad_alloc&) {  // dropped: that is an answer too
+    }
+  }
+
+ private:
+  std::shared_ptr<under_way> shared_;
+  engine::reply<T> told_;
+};
+
 template <class T>
 engine::reply<T> desk::relay(engine::reply<T> told) {
-  return [this, told = std::move(told)](engine::outcome<T>&& o) mutable {
-    const auto in = come_in();
-    told(std::move(o));
+  return [r = std::make_unique<relayed<T>>(under_way_, std::move(told))](engine::outcome<T>&& o) {
+    r->answer(std::move(o));
   };
 }
 
+// Not left to the engine, which may be silent for as long as it likes.
+void desk::close_askers() noexcept {
+  const auto now = clock_.now();
+  while (asker* a = askers_.pop_front()) a->close(now);
+}
+
 void desk::ask(std::string_view name, std::string_view reason, engine::reply<std::uint32_t> told) {
-  if (closed_) return told({clock_.now(), closed_now()});
+  if (closed_) return told({clock_.now(), closed_now(core::why::not_sent)});
   engine_.ask(name, reason, relay(std::move(told)));
 }
 
 void desk::show(std::string_view name, engine::reply<engine::page> told) {
-  if (closed_) return told({clock_.now(), closed_now()});
+  if (closed_) return told({clock_.now(), closed_now(core::why::not_sent)});
   engine_.show(name, relay(std::move(told)));
 }
 
 void desk::list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
                 engine::reply<engine::page> told) {
-  if (closed_) return told({clock_.now(), closed_now()});
+  if (closed_) return told({clock_.now(), closed_now(core::why::not_sent)});
   engine_.list(prefix, cursor, limit, relay(std::move(told)));
 }
 
 void desk::evict(const engine::target& which, std::string_view reason, engine::reply<core::fate> told) {
-  if (closed_) return told({clock_.now(), closed_now()});
+  if (closed_) return told({clock_.now(), closed_now(core::why::not_sent)});
   engine_.evict(which, reason, relay(std::move(told)));
 }
 
 void desk::diagnose(engine::reply<std::vector<engine::finding>> told) {
-  if (closed_) return told({clock_.now(), closed_now()});
+  if (closed_) return told({clock_.now(), closed_now(core::why::not_sent)});
   engine_.diagnose(relay(std::move(told)));
 }
 

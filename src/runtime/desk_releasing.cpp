@@ -24,7 +24,7 @@ lane* desk::detach(ticket& t) noexcept {
 // An attempt that nobody wants any more.
 void desk::retire(ticket& t) {
   const acquire& a = *t.acquiring();
-  if (!a.touched() && a.where() != acquire::state::asking) return erase(t);
+  if (!a.touched() && (t.held_back || a.where() != acquire::state::asking)) return erase(t);
   const auto settled = a.settled_at();
   const auto now = clock_.now();
   t.late_until = a.unsettled_until();

@@ -11,17 +11,6 @@ namespace tyer::runtime {
 using core::fate;
 using lease::acquire;
 
-// Running out of time is an answer where others have the lock, be it of this client; where the engine has not said so, it is
-// an outage. One attempt has no time of its own, so it ends here only if the engine is silent. Who was granted what it wanted,
-// only too late, is told so.
-tyer::failure desk::at_its_limit(wish& w) noexcept {
-  if (w.too_late) return std::move(w.too_late);
-  const lane& l = *w.queued_at;
-  const bool ours = l.standing != nullptr && l.standing->acquiring() == nullptr;
-  if (w.waits && (ours || l.answered)) return {};
-  return l.silence ? same(l.silence) : no_answer_in_time();
-}
-
 void desk::on_time(lease::time_point now) {
   while (wish* late = wish_times_.take_due(now)) {
     const auto w = late->self;
@@ -40,6 +29,7 @@ void desk::on_time(lease::time_point now) {
 void desk::on_ticket_time(ticket& t, lease::time_point now) {
   if (now >= t.again_at) return do_what_was_not_done(t, now);
   if (auto* a = t.acquiring()) {
+    if (now >= t.home->tells_at) return tell_those_who_are_over(t);
     if (const auto v = a->on_time(now); v != acquire::verb::none) act(t, v);
   } else if (auto* r = t.releasing()) {
     if (const auto v = r->on_time(now); v != lease::release::verb::none) act(t, v);
@@ -51,7 +41,7 @@ void desk::on_ticket_time(ticket& t, lease::time_point now) {
 // All that a ticket waits for, and it is asked anew whenever that may have changed: so there is one time for each ticket.
 lease::time_point desk::due_of(ticket& t) noexcept {
   auto due = t.again_at;
-  if (const auto* a = t.acquiring()) return std::min(due, a->wake_at());
+  if (const auto* a = t.acquiring()) return std::min({due, a->wake_at(), t.home->tells_at});
   if (const auto* r = t.releasing()) return std::min(due, r->wake_at());
   if (const auto* l = t.lost()) return closed_ ? due : std::min(due, l->until);
   if (t.rests_until) due = std::min(due, *t.rests_until);
@@ -83,6 +73,7 @@ void desk::do_what_was_not_done(ticket& t, lease::time_point now) {
   if (!std::exchange(t.unasked, false)) return;
   t.last = no_memory();
   if (auto* a = t.acquiring()) {
+    on_silence(t, no_memory(), a->asked_at());
     act(t, a->on_failure(now, core::why::unknown));
   } else if (auto* r = t.releasing()) {
     act(t, r->on_failure(now, core::why::unknown));

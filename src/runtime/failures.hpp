@@ -3,11 +3,14 @@
 
 #include "engine/engine.hpp"
 #include "lease/release.hpp"
+#include "lease/terms.hpp"
 
 #include <tyer/error.hpp>
 #include <tyer/hold.hpp>
 
+#include <chrono>
 #include <new>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -45,6 +48,19 @@ inline tyer::failure same(const tyer::failure& f) noexcept try { return f; } cat
 
 inline tyer::failure no_answer_in_time() noexcept try {
   return {errc::unavailable, "the engine did not answer within the time that the caller gave it"};
+} catch (const std::bad_alloc&) {
+  return errc::unavailable;
+}
+
+// Of a limit of the caller's own, or else of request_timeout.
+inline tyer::failure no_answer_within(lease::duration limit, bool own) noexcept try {
+  using namespace std::chrono;
+  const auto text = limit < 1ms ? std::to_string(ceil<microseconds>(limit).count()) + " us"
+                                : std::to_string(ceil<milliseconds>(limit).count()) + " ms";
+  const std::string which = own ? "the caller's own limit of " : "the request_timeout of ";
+  return {errc::unavailable,
+          "no answer of the engine within " + which + text +
+              "; allow more if that is less than a request takes, or see whether the engine is well"};
 } catch (const std::bad_alloc&) {
   return errc::unavailable;
 }

@@ -199,6 +199,7 @@ bool house::close(std::chrono::milliseconds at_most) {
   if (forked()) return false;
   if (!closed_.exchange(true)) see_to_it(then::goes);
   std::unique_lock lock{state_mutex_};
+  state_changed_.notify_all();  // whoever waits for the engine to be ready
   if (!on_own_thread) state_changed_.wait_for(lock, at_most, [this] { return drained_ || shut_; });
   const bool all = drained_;
   if (std::exchange(shut_, true)) return all;
@@ -223,8 +224,14 @@ lease::time_point house::look() {
   submit([](desk&) {}, then::goes);
   submit(
       [mine, this](desk& d) {
-        d.on_time(parts_.clock->now());
-        mine->next = d.next_due();
+        // A desk that is closed may have nobody who drives it, and then is not to be touched from here.
+        if (!d.closed()) {
+          try {
+            d.on_time(parts_.clock->now());
+          } catch (const std::bad_alloc&) {  // what is due stays due
+          }
+          mine->next = d.next_due();
+        }
         mine->done.store(true, std::memory_order_release);
         mine->done.notify_one();
       },

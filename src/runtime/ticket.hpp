@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -49,6 +50,7 @@ struct ticket : lease::kept, timed {
   bool unsure = false;                           // given back while its mode changed: the engine may have it in another
   bool upgraded = false;                         // exclusive, but not by the engine's grant
   bool in_doubt = false;                         // upgraded, and a server that has come back may not know it any more
+  bool held_back = false;                        // its request has not left: too many others are under way
   bool unasked = false, unkept = false;          // for want of memory: a request was not made, a renewal not planned
   std::uint32_t handoffs = 0;                    // since the engine's grant
   std::optional<lease::time_point> rests_until;  // given back before its min_hold was over
@@ -73,26 +75,51 @@ struct ticket : lease::kept, timed {
   lease::release* releasing() noexcept { return std::get_if<lease::release>(&stage); }
 };
 
-// All wishes of one client for one name, mode and ttl, and the one ticket that stands for them at the engine.
+// All wishes of one client for one name in one manner, and the one ticket that stands for them at the engine.
 //
 // An exclusive ticket stands for its lane until it is given back: the others wait for it. A shared hold or a permit stands
-// aside once it is granted, so that the next wish goes to the engine.
+// aside once it is granted, so that the next wish goes to the engine. Whoever has little time, and comes while another of these
+// asks and nobody knows what the answer will be, does not wait for it: it has a lane apart, and a request of its own at once.
 struct lane {
   std::shared_ptr<const spec> what;
   lease::local_queue line;
   ticket* standing = nullptr;
-  std::size_t tries = 0;    // of those in line
-  std::size_t tickets = 0;  // that have it as their home, the standing one included
-  bool answered = false;    // the last request made for those in line had an answer of the engine's
-  tyer::failure silence;    // if not: the last words there were
-  lease::link<lane> idle;   // among those that are kept for the next who wants the same
+  std::size_t tries = 0;            // of those in line
+  std::size_t tickets = 0;          // that have it as their home, the standing one included
+  bool taken = false;               // others have the lock: the engine has said so, or it is with one of this client
+  lease::time_point taken_until{};  // if not: when that was last known
+  tyer::failure silence;            // if not: the last words there were
+  std::optional<lease::time_point> silent_since;          // when the first request left that had no answer since
+  lease::time_point tells_at = lease::time_point::max();  // and when the first in line has borne that for long enough
+  std::uint32_t late = 0;                                 // grants in a row that came too late to be of use
+  lease::time_point late_since{};
+  tyer::failure too_late;  // what to say of them
+  lane* beside = nullptr;  // of one that asks for itself: the lane that it will belong to, where its place is counted
+  bool apart = false;      // of one that asks for itself: it ends with that
+  lease::link<lane> idle;  // among those that are kept for the next who wants the same
 
   explicit lane(std::shared_ptr<const spec> s) : what(std::move(s)), line(what->handoffs) {}
 
-  void heard() noexcept { answered = true; }
-  void not_heard(tyer::failure why) noexcept {
-    answered = false;
+  // The engine has answered a request for those in line.
+  void heard(bool others_have_it, lease::time_point now) noexcept {
+    expect(now);
+    taken = others_have_it;
+  }
+  void not_heard(tyer::failure why, lease::time_point sent) noexcept {
+    taken = false;
     silence = std::move(why);
+    if (!silent_since) silent_since = sent;
+  }
+  // A request is made for those in line: nothing is known yet.
+  void expect(lease::time_point now) noexcept {
+    if (std::exchange(taken, false)) taken_until = now;
+    silence = {};
+    silent_since.reset();
+    tells_at = lease::time_point::max();
+  }
+  void in_time() noexcept {
+    late = 0;
+    too_late = {};
   }
 };
 

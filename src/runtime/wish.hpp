@@ -49,9 +49,6 @@ struct wish : lease::waiting, timed, revocable, std::enable_shared_from_this<wis
   // The desk's own.
   lane* queued_at = nullptr;
   std::shared_ptr<wish> self;  // while the desk has it
-  std::uint32_t late = 0;      // grants in a row that came too late to be of use
-  lease::time_point late_since{};
-  tyer::failure too_late;  // what to say of them
 };
 
 // One caller's wish to change the mode of a hold, from the call until its one answer.

@@ -1,5 +1,8 @@
 #include "contract/api/fixture.hpp"
 
+#include <tyer/admin.hpp>
+#include <tyer/leader.hpp>
+
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -156,6 +159,27 @@ TYPED_TEST(closing, an_engine_that_is_away_costs_the_destructor_a_second) {
   EXPECT_LT(watch.elapsed(), 1s + slack);
   EXPECT_TRUE(h.lost().stop_requested());
   EXPECT_EQ(soon(waiting.done).why.code, errc::closed);
+}
+
+// Went wrong: these waited for the engine's answer, and the engine had been closed.
+struct closing_a_client : fixture {};
+
+TEST_F(closing_a_client, left_those_waiting_who_had_asked_a_silent_engine_something) {
+  if (!this->engine.there()) GTEST_SKIP() << no_server;
+  auto c = std::make_unique<tyer::client>(connect({.request_timeout = 1h}));
+  const tyer::admin people{*c};
+  const bool elects = can().token && can().owners;
+  std::optional<tyer::leader> leader;
+  if (elects) leader.emplace(*c, name());
+  this->engine.pause();
+  std::vector<std::future<std::error_code>> calls;
+  calls.push_back(in_background([&] { return code_of([&] { static_cast<void>(c->ask(name())); }); }));
+  calls.push_back(in_background([&] { return code_of([&] { static_cast<void>(people.show(name())); }); }));
+  calls.push_back(in_background([&] { return code_of([&] { static_cast<void>(people.diagnose()); }); }));
+  if (elects) calls.push_back(in_background([&] { return code_of([&] { static_cast<void>(leader->current()); }); }));
+  for (auto& call : calls) EXPECT_EQ(call.wait_for(100ms), std::future_status::timeout);
+  c->close(0ms);
+  for (auto& call : calls) EXPECT_EQ(soon(call), errc::closed);
 }
 
 }  // namespace

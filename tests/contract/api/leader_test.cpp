@@ -71,6 +71,18 @@ TEST_F(election, one_leads_and_the_next_term_is_larger) {
   EXPECT_GT(next.token(), first);
 }
 
+// Went wrong: both are of one client, and what the first was made with was told of the second.
+TEST_F(election, a_second_object_published_the_note_of_the_first) {
+  if (!can().owners) GTEST_SKIP() << no_owners;
+  tyer::leader moved{a, name(), {.ttl = 60s, .note = "10.0.0.8:9090"}};
+  auto term = in_a.campaign();
+  tyer::leader::resign(term);
+  auto next = moved.campaign();
+  const auto now = office.current();
+  ASSERT_TRUE(now);
+  EXPECT_EQ(now->note, "10.0.0.8:9090");
+}
+
 TEST_F(election, a_campaign_can_be_stopped) {
   if (!can().queue) GTEST_SKIP() << no_queue;
   auto term = in_a.campaign();

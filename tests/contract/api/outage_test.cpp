@@ -56,6 +56,33 @@ TYPED_TEST(outage, a_try_is_bounded_by_the_request_timeout) {
   this->engine.resume();
 }
 
+TYPED_TEST(outage, looked_like_contention_to_a_try_beside_one_who_still_asks) {
+  auto c = this->connect({.request_timeout = 500ms});
+  auto lock = this->make(c);
+  this->engine.pause();
+  auto other = acquire_later(lock);
+  tyer::failure why;
+  EXPECT_FALSE(lock.try_acquire(why));
+  EXPECT_EQ(why.code, errc::unavailable);
+  this->engine.resume();
+  EXPECT_TRUE(soon(other.done).hold);
+}
+
+TYPED_TEST(outage, looked_like_contention_behind_one_who_gave_back) {
+  auto c = this->connect({.request_timeout = 300ms});
+  auto lock = this->make(c, {.ttl = 60s});
+  auto mine = lock.acquire();
+  this->engine.pause();
+  auto waits = in_background([&] {
+    tyer::failure why;
+    static_cast<void>(lock.try_acquire_for(why, 3s));
+    return why.code;
+  });
+  { const auto gone = std::move(mine); }
+  EXPECT_EQ(soon(waits), errc::unavailable);
+  this->engine.resume();
+}
+
 TYPED_TEST(outage, looked_like_contention_to_a_wait_with_a_limit) {
   auto c = this->connect({.request_timeout = 100ms, .unavailable_after = 200ms});
   auto lock = this->make(c);

@@ -67,6 +67,17 @@ TEST(desk_late, a_wait_whose_every_grant_is_too_late_ends_like_one_through_an_ou
   EXPECT_LE(b.clock.now() - began, 12s);
 }
 
+// Went wrong: each of them had to see three grants that were too late, one caller after the other.
+TEST(desk_late, the_kth_caller_is_told_with_the_first) {
+  far_bench b{{.unavailable_after = 10s}};
+  const auto began = b.clock.now();
+  std::vector<bench::caller> all;
+  for (int i = 0; i < 8; ++i) all.push_back(b.want());
+  b.serve(all.back(), 1h);
+  for (const auto& c : all) EXPECT_EQ(c->why.code, errc::unavailable);
+  EXPECT_LE(b.clock.now() - began, 12s);
+}
+
 TEST(desk_late, a_limited_wait_whose_every_grant_is_too_late_says_so_at_its_limit) {
   far_bench b;
   const auto began = b.clock.now();

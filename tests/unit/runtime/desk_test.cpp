@@ -56,6 +56,7 @@ TEST(desk, a_try_is_one_attempt) {
 TEST(desk, a_try_fails_at_once_while_others_of_the_client_wait) {
   bench b;
   b.want();
+  b.engine.acquires[0].queue(0, 1s);
   auto c = b.try_once();
   EXPECT_EQ(c->times, 1);
   EXPECT_EQ(b.engine.acquires.size(), 1u);

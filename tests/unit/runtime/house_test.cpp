@@ -22,6 +22,7 @@ class noting_engine final : public seam::engine {
     std::mutex mutex;
     std::condition_variable changed;
     std::set<std::thread::id> drivers;
+    std::uint64_t runs = 0;
     bool answers = true;
   };
   explicit noting_engine(std::shared_ptr<notes> n) : notes_(std::move(n)) {}
@@ -59,6 +60,7 @@ class noting_engine final : public seam::engine {
     {
       std::unique_lock lock{notes_->mutex};
       notes_->drivers.insert(std::this_thread::get_id());
+      ++notes_->runs;
       notes_->changed.notify_all();
       const auto now = lease_clock::now();  // `until` may be as far away as there is, either way
       const auto for_now = std::clamp(until, now, now + 50ms) - now;
@@ -157,6 +159,50 @@ TEST_F(in_the_house, a_long_wait_is_left_to_the_thread_that_is_there_for_it) {
   EXPECT_TRUE(acquire());
   looks.join();
   EXPECT_TRUE(others);
+}
+
+// A clock moved by hand looks at all its clients, also at one that somebody closes in this moment.
+TEST(house, is_looked_at_while_it_is_closed) {
+  const auto lock = bench::make_lock("order", 300ms);
+  for (int i = 0; i < 50; ++i) {
+    const auto notes = std::make_shared<noting_engine::notes>();
+    const auto h = runtime::house::open({std::make_shared<core::boot_clock>(),
+                                         std::make_unique<core::random_ids>(),
+                                         std::make_unique<noting_engine>(notes),
+                                         {},
+                                         {},
+                                         {}});
+    auto w = std::make_shared<runtime::wish>();
+    w->what = lock;
+    w->done = [](tyer::failure, hold_ptr) {};
+    h->want(w);
+    std::thread looks{[&] {
+      while (h->look() != lease::time_point::max()) {}
+    }};
+    h->close(0ms);
+    looks.join();
+  }
+}
+
+// Two who wait without a limit have nothing that is due: whoever drives sleeps until something happens.
+TEST_F(in_the_house, two_waits_without_a_limit_let_the_driver_sleep) {
+  {
+    const std::lock_guard in{notes->mutex};
+    notes->answers = false;
+  }
+  std::vector<std::shared_ptr<runtime::wish>> waits;
+  for (int i = 0; i < 2; ++i) {
+    auto w = std::make_shared<runtime::wish>();
+    w->what = lock;
+    w->done = [](tyer::failure, hold_ptr) {};
+    house->want(w);
+    waits.push_back(std::move(w));
+  }
+  std::unique_lock in{notes->mutex};
+  const auto before = notes->runs;
+  const auto began = std::chrono::steady_clock::now();
+  notes->changed.wait_for(in, 20s, [&] { return notes->runs >= before + 10; });
+  EXPECT_GE(std::chrono::steady_clock::now() - began, 200ms) << "each sleeps for the 50 ms that this engine lets it";
 }
 
 }  // namespace

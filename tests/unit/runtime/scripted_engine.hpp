@@ -40,7 +40,7 @@ class scripted_engine final : public seam::engine {
   };
   struct acquire_call : call<seam::answer> {
     seam::request what;
-    std::string name;
+    std::string name, owner;
     void grant(std::uint64_t part) { answer(seam::granted{part, what.ttl, 0, {}}); }
     void queue(std::uint32_t ahead, milliseconds look_again) { answer(seam::queued{ahead, look_again}); }
     void busy(milliseconds hint) { answer(seam::busy{hint}); }
@@ -67,7 +67,10 @@ class scripted_engine final : public seam::engine {
   std::vector<keep_call> keeps;
   std::vector<release_call> releases;
   std::vector<convert_call> converts;
-  std::vector<call<seam::page>> shows;
+  std::vector<call<seam::page>> shows, lists;
+  std::vector<call<std::uint32_t>> asks;
+  std::vector<call<fate>> evictions;
+  std::vector<call<std::vector<seam::finding>>> diagnoses;
   seam::events* events = nullptr;
   std::size_t keep_batch = 100;
   std::function<std::uint32_t(std::string_view)> where = [](std::string_view) { return 0; };
@@ -79,7 +82,7 @@ class scripted_engine final : public seam::engine {
   std::uint32_t group(std::string_view name) override { return where(name); }
   void open(seam::events& e) override { events = &e; }
   void acquire(const seam::request& r, seam::reply<seam::answer> then) override {
-    acquires.push_back({{clock_.now(), std::move(then)}, r, std::string{r.what.name}});
+    acquires.push_back({{clock_.now(), std::move(then)}, r, std::string{r.what.name}, std::string{r.owner}});
     acquires.back().what.what.name = {};
     acquires.back().what.owner = {};
   }
@@ -96,14 +99,22 @@ class scripted_engine final : public seam::engine {
     converts.push_back({{clock_.now(), std::move(then)}, t.who, to});
   }
   void lift(const seam::target&, std::uint64_t, seam::reply<fate>) override {}
-  void ask(std::string_view, std::string_view, seam::reply<std::uint32_t>) override {}
-  void evict(const seam::target&, std::string_view, seam::reply<fate>) override {}
+  void ask(std::string_view, std::string_view, seam::reply<std::uint32_t> then) override {
+    asks.push_back({clock_.now(), std::move(then)});
+  }
+  void evict(const seam::target&, std::string_view, seam::reply<fate> then) override {
+    evictions.push_back({clock_.now(), std::move(then)});
+  }
   void show(std::string_view, seam::reply<seam::page> then) override {
     shows.push_back({clock_.now(), std::move(then)});
   }
-  void list(std::string_view, std::string_view, std::uint32_t, seam::reply<seam::page>) override {}
+  void list(std::string_view, std::string_view, std::uint32_t, seam::reply<seam::page> then) override {
+    lists.push_back({clock_.now(), std::move(then)});
+  }
   void watch(std::string_view, bool) override {}
-  void diagnose(seam::reply<std::vector<seam::finding>>) override {}
+  void diagnose(seam::reply<std::vector<seam::finding>> then) override {
+    diagnoses.push_back({clock_.now(), std::move(then)});
+  }
   void close(seam::reply<seam::done>) override {}
   void run(seam::time_point) override {}
   void wake() noexcept override {}
