@@ -14,6 +14,13 @@ double measure_keeping(const std::string& uri, int holds, milliseconds run);
 // Streams of watches that a client opens that waits for so many names.
 std::int64_t measure_watch_streams(const std::string& uri, int waiters);
 
+// One name after so many cycles, beside names after 100, when etcd has kept the history of all.
+struct aging {
+  double young_usec, old_usec;  // p50 of lock + unlock
+  double growth;
+};
+aging measure_aging(const std::string& uri, int age);
+
 // One hot name: `waiters` callers over at most 8 clients, each in the engine's queue for itself.
 struct handover {
   double requests;  // for each, streams included
