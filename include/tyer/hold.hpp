@@ -24,7 +24,7 @@ struct access;
 enum class release_outcome {
   released,      // the engine had it as ours, and freed it
   already_gone,  // it was not ours any more: it had expired or was broken
-  unknown,       // no answer to what was asked within the hold's validity; the engine frees it at the latest after the ttl
+  unknown,  // no answer to what was asked within the hold's validity; the engine frees it at the latest after the ttl
 };
 
 // A held lock: move-only, owned by whoever has the object, whatever the thread.
