@@ -126,8 +126,10 @@ class TYER_EXPORT admin {
   [[nodiscard]] abilities can() const;
   [[nodiscard]] std::string address() const;  // scheme, hosts and ports: never a password
 
-  // Tells everybody now, and then whenever somebody comes, goes, or gets the lock; a renewal is no change. Runs on a thread
-  // of the client, one call at a time. Engines that push tell at once; `every` is how often one looks in any case.
+  // Tells everybody now, and then whenever it is seen that somebody has come, gone, or got the lock; a renewal is no change.
+  // Runs on a thread of the client, one call at a time. memory and etcd are looked at when they say that something changed;
+  // Redis, in all deployments, and Redlock say nothing of the kind. `every` is how often one looks in any case, and how far
+  // behind one may be there. What came and went between two looks is not told, on any engine.
   observation watch(std::string_view name, std::function<void(const std::vector<lock_entry>&)> changed,
                     std::chrono::milliseconds every = std::chrono::seconds{1}) const;
 

@@ -24,7 +24,7 @@ struct access;
 enum class release_outcome {
   released,      // the engine had it as ours, and freed it
   already_gone,  // it was not ours any more: it had expired or was broken
-  unknown,       // no answer within the hold's own validity; the engine frees it at the latest after the ttl
+  unknown,  // no answer to what was asked within the hold's validity; the engine frees it at the latest after the ttl
 };
 
 // A held lock: move-only, owned by whoever has the object, whatever the thread.
@@ -91,8 +91,8 @@ class [[nodiscard]] TYER_EXPORT hold {
 
   [[nodiscard]] std::string_view name() const noexcept;
 
-  // Gives the lock back and waits for the engine's answer, at most until the hold's validity ends. Whoever does not care for
-  // the outcome may drop it.
+  // Gives the lock back and waits for the engine's answer: it is asked until the hold's validity ends, and what was asked by
+  // then has `request_timeout` to be answered. Whoever does not care for the outcome may drop it.
   release_outcome release();
   release_outcome release(failure& why) noexcept;
 

@@ -61,8 +61,15 @@ class TYER_EXPORT leader : public acquirable {
   [[nodiscard]] std::optional<leadership> current() const;
   [[nodiscard]] std::optional<leadership> current(failure& why) const noexcept;
 
-  // Tells the leader now, and then whenever another term begins or nobody leads. Runs on a thread of the client, one call
-  // at a time. Engines that push tell at once; the others are asked every third of the ttl.
+  // Tells the leader now, and then whenever it is seen that another term has begun or nobody leads. Runs on a thread of the
+  // client, one call at a time.
+  //
+  //   engine                              | is looked at                                              | behind by
+  //   ------------------------------------+-----------------------------------------------------------+--------------
+  //   memory, etcd                        | when it says that something changed, and as those below   | a round trip
+  //   redis (all deployments), redlock    | every third of this object's ttl                          | that and a round trip
+  //
+  // What came and went between two looks is not told, on any engine.
   observation observe(std::function<void(const std::optional<leadership>&)> changed) const;
 };
 

@@ -31,8 +31,10 @@ class deadline {
   deadline(const runtime::house& h, const primitives::patience& p) : home_(h), whole_(p), end_(limit_of(h, p)) {}
 
   bool over() const { return end_ != lease::time_point::max() && home_.time().now() >= end_; }
+  // Never one attempt, which would wait for a silent engine for longer.
   primitives::patience left() const {
-    return end_ == lease::time_point::max() ? whole_ : primitives::patience::within(end_ - home_.time().now());
+    if (end_ == lease::time_point::max()) return whole_;
+    return {true, std::max<lease::duration>(end_ - home_.time().now(), lease::duration{1})};
   }
   // For a thread that sleeps at a gate: now and then it looks whether the client is still there. A clock that is moved by hand
   // does not wake it, so it looks at that one more often.

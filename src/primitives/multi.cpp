@@ -38,8 +38,12 @@ all_acquired one_round(const locks& all, const patience& p, lease::time_point li
   all_acquired result{{}, holds{all}};
   interruption interrupted{caller};
   for (const auto& l : all) {
-    const auto left = limit != lease::time_point::max() ? patience::within(limit - now_of(all)) : p;
-    auto got = acquire_blocking(*l->home, l->what, left, interrupted.token(), where);
+    const bool limited = limit != lease::time_point::max();
+    const auto left = limited ? limit - now_of(all) : lease::duration::zero();
+    if (limited && left <= lease::duration::zero() && !result.holds.empty()) return {{}, {}};
+    // Always with the limit, also when nothing is left of it: one attempt would wait for a silent engine for longer.
+    const auto mine = limited ? patience{true, std::max<lease::duration>(left, lease::duration{1})} : p;
+    auto got = acquire_blocking(*l->home, l->what, mine, interrupted.token(), where);
     if (!got.hold) {
       const bool lost = got.error.code == errc::cancelled && !caller.stop_requested();
       return {lost ? tyer::failure{errc::lost} : std::move(got.error), {}};

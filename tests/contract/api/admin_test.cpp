@@ -233,6 +233,21 @@ TEST_F(administration, a_watch_tells_who_comes_and_who_goes) {
   EXPECT_TRUE(diary.await([](const entries& all) { return all.empty(); }));
 }
 
+TEST_F(administration, a_watch_is_behind_by_no_more_than_it_was_told_to) {
+  constexpr auto every = 500ms;
+  told diary;
+  auto watching = admin.watch(name(), [&](const entries& all) { diary.note(all); }, every);
+  EXPECT_TRUE(diary.await([](const entries& all) { return all.empty(); }));
+  for (int i = 0; i < 3; ++i) {
+    auto h = in_a.acquire();
+    const auto before = steady_clock::now();
+    EXPECT_TRUE(diary.await([&](const entries& all) { return all.size() == 1 && all.front().id == h.id(); }));
+    EXPECT_LT(steady_clock::now() - before, every + slack);
+    h.release();
+    EXPECT_TRUE(diary.await([](const entries& all) { return all.empty(); }));
+  }
+}
+
 TEST_F(administration, a_renewal_is_no_change) {
   told diary;
   tyer::mutex brief{a, name(), {.ttl = std::max<std::chrono::milliseconds>(can().ttl_min, 600ms)}};

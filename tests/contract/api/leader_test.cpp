@@ -48,7 +48,7 @@ class diary {
 
 class election : public fixture {
  protected:
-  // Where an engine does not push, an observer looks every third of the ttl.
+  // Where an engine does not push changes, an observer looks every third of the ttl.
   static constexpr tyer::lock_options options{.ttl = 600ms};
 
   tyer::client a = connect({.label = "first"}), b = connect({.label = "second"}), watching = connect();
@@ -136,7 +136,7 @@ TEST_F(election, asking_fails_like_any_call) {
   EXPECT_EQ(code_of([&] { auto o = office.observe([](const seen&) {}); }), errc::closed);
 }
 
-TEST_F(election, an_observer_is_told_the_leader_and_every_change) {
+TEST_F(election, an_observer_is_told_the_leader_and_each_change_that_it_sees) {
   diary told;
   auto watch = office.observe([&](const seen& s) { told.note(s); });
   EXPECT_FALSE(told.next());  // nobody yet
@@ -152,6 +152,35 @@ TEST_F(election, an_observer_is_told_the_leader_and_every_change) {
   ASSERT_TRUE(now);
   EXPECT_EQ(now->term, next.token());
   EXPECT_EQ(told.unread(), 0U);
+}
+
+TEST_F(election, an_observer_is_behind_by_no_more_than_a_look) {
+  constexpr auto look = 1s;
+  tyer::leader slow{watching, name(), {.ttl = 3 * look}};
+  diary told;
+  auto watch = slow.observe([&](const seen& s) { told.note(s); });
+  EXPECT_FALSE(told.next());
+  for (int i = 0; i < 3; ++i) {
+    auto term = in_a.campaign();
+    auto now = told.next(look + std::chrono::milliseconds{slack});
+    ASSERT_TRUE(now);
+    EXPECT_EQ(now->term, term.token());
+    tyer::leader::resign(term);
+    EXPECT_FALSE(told.next(look + std::chrono::milliseconds{slack}));
+  }
+}
+
+TEST_F(election, where_changes_are_pushed_an_observer_does_not_wait_for_its_next_look) {
+  const auto uri = engine_uri();
+  if (!uri.starts_with("memory") && !uri.starts_with("etcd")) GTEST_SKIP() << "this engine does not push changes";
+  tyer::leader lazy{watching, name(), {.ttl = 3h}};
+  diary told;
+  auto watch = lazy.observe([&](const seen& s) { told.note(s); });
+  EXPECT_FALSE(told.next());
+  auto term = in_a.campaign();
+  auto now = told.next();
+  ASSERT_TRUE(now);
+  EXPECT_EQ(now->term, term.token());
 }
 
 TEST_F(election, an_observer_who_comes_late_is_told_who_leads) {

@@ -50,6 +50,21 @@ TEST_F(multi, takes_every_name_once_and_in_one_order) {
   EXPECT_TRUE(all_free({x, y, z}));
 }
 
+// One attempt has no limit but that of a request.
+TEST_F(multi, a_limit_that_had_passed_already_became_an_attempt_that_waited_for_a_silent_engine) {
+  if (!engine.there()) GTEST_SKIP() << no_server;
+  auto c = connect({.request_timeout = 10s});
+  tyer::multi_mutex m{c, {x, y}, options};
+  m.acquire().release();
+  engine.pause();
+  const stopwatch watch;
+  tyer::failure why;
+  EXPECT_FALSE(m.try_acquire_for(why, 1ns));
+  EXPECT_EQ(why.code, errc::unavailable);
+  EXPECT_LT(watch.elapsed(), slack);
+  engine.resume();
+}
+
 TEST_F(multi, each_name_has_a_token_that_grows) {
   if (!can().token) GTEST_SKIP() << no_token;
   tyer::multi_mutex both{a, {x, y}, options}, other{b, {y, z}, options};
