@@ -50,7 +50,8 @@ struct lock_options {
   std::chrono::milliseconds ttl{10000};
 
   // How often a released lock may go to the next waiter of the same client without a round trip, before the engine's
-  // queue has its turn. 0 switches local hand-off off. At most 255. With `?protocol=` it is always off.
+  // queue has its turn. 0 switches local hand-off off. At most 255. With `?protocol=` it is always off. Only between lock
+  // objects with the same mode, ttl, lock_delay, waiter_ttl, note and local_handoffs.
   std::uint32_t local_handoffs = 16;
 
   // How long a waiter keeps its place, and a waiter that was handed the lock may take to claim it, without being heard

@@ -56,7 +56,7 @@ inline tyer::failure no_answer_in_time() noexcept try {
 inline tyer::failure no_answer_within(lease::duration limit, bool own) noexcept try {
   using namespace std::chrono;
   const auto text = limit < 1ms ? std::to_string(ceil<microseconds>(limit).count()) + " us"
-                                : std::to_string(ceil<milliseconds>(limit).count()) + " ms";
+                                : std::to_string(round<milliseconds>(limit).count()) + " ms";
   const std::string which = own ? "the caller's own limit of " : "the request_timeout of ";
   return {errc::unavailable,
           "no answer of the engine within " + which + text +
