@@ -1,4 +1,5 @@
 // How a connection comes up, and how it is lost.
+#include "engines/redis/backoff.hpp"
 #include "engines/redis/connection_body.hpp"
 
 #include <algorithm>
@@ -10,7 +11,6 @@ using std::chrono::seconds;
 
 namespace {
 
-constexpr milliseconds backoff_min{20}, backoff_max{1000};
 constexpr seconds settled_after{1};         // a connection that lasted this long starts a new series of attempts
 constexpr milliseconds arrive_limit{5000};  // at least, for name, TCP, TLS and greeting together
 
@@ -189,7 +189,7 @@ void connection::body::load_scripts() {
 void connection::body::move_to(const core::endpoint& server, const std::string& why) {
   s_.where = s_.where.at(server);
   if (stage_ != stage::away) lose(why);
-  backoff_ = backoff_min;
+  away_since_ = now();
   if (listener_ != nullptr && !closing_) next_attempt_ = now();
 }
 
@@ -208,10 +208,9 @@ void connection::body::lose(std::string words, why kind) {
   failure gone = away(kind, words);
 
   const auto t = now();
-  if (stage_ == stage::up && t - up_since_ >= settled_after) backoff_ = backoff_min;
-  backoff_ = std::clamp(backoff_, backoff_min, backoff_max);
-  next_attempt_ = t + backoff_ / 2 + milliseconds{random_() % static_cast<unsigned>(backoff_.count() / 2 + 1)};
-  backoff_ *= 2;
+  if (!away_since_ || (stage_ == stage::up && t - up_since_ >= settled_after)) away_since_ = t;
+  const auto pause = longest_pause(t - *away_since_);
+  next_attempt_ = t + pause / 2 + milliseconds{random_() % static_cast<unsigned>(pause.count() / 2 + 1)};
   stage_ = stage::away;
   next_time_ = time_point::max();
   absence_ = std::move(gone);

@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include <deque>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -226,7 +227,7 @@ class connection::body final : public loop::member,
   std::size_t preparing_ = 0, loading_scripts_ = 0;  // answers still to come
   core::function<void()> closed_;
   std::uint64_t attempts_ = 0;
-  milliseconds backoff_{};
+  std::optional<time_point> away_since_;  // without a connection that lasted
   time_point next_attempt_ = time_point::max(), arrive_by_{}, up_since_{}, next_time_ = time_point::max(), last_read_{};
   std::string drop_;  // set while delivering: the connection is of no more use
 

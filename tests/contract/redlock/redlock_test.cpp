@@ -123,8 +123,8 @@ TEST_F(redlock, a_hold_lasts_through_a_restart_of_a_minority_without_its_data_bu
   const auto end = held.valid_until();
   EXPECT_TRUE(eventually([&] { return held.valid_until() > end; })) << "it is renewed by those who have it";
   EXPECT_FALSE(held.lost().stop_requested());
-  engine.kill(node(2));
-  engine.restart(node(2), server::data::lost);
+  for (const int i : {0, 1, 2}) engine.kill(node(i));
+  for (const int i : {0, 1, 2}) engine.restart(node(i), server::data::lost);
   EXPECT_TRUE(wait_for_loss(held.lost()));
   const auto token = held.token();
   held = {};

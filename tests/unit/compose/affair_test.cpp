@@ -369,5 +369,45 @@ TEST_F(affair_test, released_while_it_is_being_acquired_nothing_is_left) {
   EXPECT_EQ(count(kind::release), 0u);
 }
 
+TEST_F(affair_test, a_vote_that_was_lost_is_won_back_with_a_part_that_is_not_below_the_token) {
+  win();
+  collect();
+  it.win_back(2, now);
+  it.win_back(2, now);
+  ASSERT_EQ(count(kind::acquire), 1U) << "once";
+  const auto asked = taken(kind::acquire, 2);
+  EXPECT_EQ(asked.part, 7U);
+  it.on_acquired(asked, answer{granted{9, 10s}}, now);
+  it.release(now);
+  EXPECT_EQ(count(kind::release), 5U);
+}
+
+TEST_F(affair_test, a_vote_that_somebody_else_has_stays_where_it_is) {
+  win();
+  it.win_back(2, now);
+  refuse(2);
+  it.win_back(2, now);
+  EXPECT_EQ(count(kind::acquire), 1U) << "and it is asked for again";
+}
+
+TEST_F(affair_test, a_vote_that_is_won_back_late_is_given_back) {
+  win();
+  it.win_back(2, now);
+  it.release(now);
+  for (std::size_t i = 0; i < 5; ++i) {
+    if (i != 2) let_go(i);
+  }
+  grant(2, 9);
+  pass(5s);
+  EXPECT_GE(count(kind::release), 1U) << "whichever of the two came first at the node";
+}
+
+TEST_F(affair_test, nothing_is_won_back_for_a_hold_that_is_over) {
+  win();
+  it.release(now);
+  it.win_back(2, now);
+  EXPECT_EQ(count(kind::acquire), 0U);
+}
+
 }  // namespace
 }  // namespace tyer::redlock

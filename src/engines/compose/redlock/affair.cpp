@@ -232,6 +232,17 @@ void affair::on_gone(time_point now) {
   }
 }
 
+// As a request of an attempt it may be carried out late, and is given back like one.
+void affair::win_back(std::size_t i, time_point now) {
+  node& n = nodes_[i];
+  const bool held = held_part_ != 0 && now < held_until_ && !attempt_ && !undoing_ && !releasing_;
+  const bool settled = n.asks == 0 && !n.giving_back && n.unsettled_until <= now && n.doubtful_until <= now;
+  if (!held || !settled || away(i) != nullptr) return;
+  ++n.asks;
+  n.asked_at = now;
+  orders_.push_back({i, order::kind::acquire, ++serial_, held_part_});
+}
+
 void affair::on_up(std::size_t i, time_point now) {
   if (nodes_[i].giving_back) act(i, nodes_[i].giving_back->on_up(), now);
 }

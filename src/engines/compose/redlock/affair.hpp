@@ -43,7 +43,7 @@ class affair {
     std::size_t node;
     kind what;
     std::uint64_t serial;
-    std::uint64_t part = 0;
+    std::uint64_t part = 0;  // to be raised to; of an acquire: not to be below, 0: whatever it is
   };
   struct won {
     time_point sent;
@@ -69,6 +69,9 @@ class affair {
   void on_lifted(const order& asked, std::variant<fate, failure> said, time_point now);
   void on_released(const order& asked, time_point sent, std::variant<fate, failure> said, time_point now);
   void on_kept(time_point until) { held_until_ = held_part_ != 0 ? std::max(held_until_, until) : held_until_; }
+  // A majority has it, and this node says that it has not: it is asked for its vote again, with a part that is not below the
+  // token. Nobody is overtaken by that: it is granted only where nobody has the lock.
+  void win_back(std::size_t node, time_point now);
   // A majority says so; what the others still have must go.
   void on_gone(time_point now);
   void on_up(std::size_t node, time_point now);

@@ -168,8 +168,9 @@ void redlock_engine::send(const id& who, record& r, const affair::order& o) {
   using kind = affair::order::kind;
   const auto what = r.what;
   if (o.what == kind::acquire) {
-    return carry<answer>(who, o, o.node, [what](seam::engine& e, reply<answer> back) {
+    return carry<answer>(who, o, o.node, [what, part = o.part](seam::engine& e, reply<answer> back) {
       auto request = what->what;
+      request.seen = std::max(request.seen, part > 0 ? part - 1 : 0);
       request.what.name = what->name;
       request.owner = what->owner;
       e.acquire(request, std::move(back));
@@ -210,7 +211,7 @@ void redlock_engine::keep(std::span<const target> all, fate as, milliseconds ttl
   auto done = [this, what, count, back = std::move(back)](survey<std::vector<fate>>& s) mutable {
     if (s.good() == 0) return give(back, outcome<std::vector<fate>>{s.sent(), s.shortage(setting_.names)});
     auto fates = tally(s, what->size());
-    on_tallied(*what, fates, s.sent() + count);
+    on_tallied(*what, fates, s, s.sent() + count);
     give(back, outcome<std::vector<fate>>{s.sent(), std::move(fates)});
   };
   ask_all<std::vector<fate>>(std::move(knows), std::move(done),
@@ -222,12 +223,19 @@ void redlock_engine::keep(std::span<const target> all, fate as, milliseconds ttl
 }
 
 void redlock_engine::on_tallied(const std::vector<std::pair<id, std::string>>& what, const std::vector<fate>& fates,
-                                time_point until) {
+                                const survey<std::vector<fate>>& s, time_point until) {
   for (std::size_t i = 0; i < what.size(); ++i) {
     const auto at = records_.find(what[i].first);
     if (at == records_.end()) continue;
-    if (fates[i] == fate::holding) at->second.business.on_kept(until);
-    if (fates[i] == fate::gone) at->second.business.on_gone(now());
+    affair& business = at->second.business;
+    if (fates[i] == fate::gone) business.on_gone(now());
+    if (fates[i] == fate::holding) {
+      business.on_kept(until);
+      for (std::size_t n = 0; n < nodes_.size(); ++n) {
+        const auto* said = s.of(n);
+        if (said != nullptr && i < said->size() && (*said)[i] == fate::gone) business.win_back(n, now());
+      }
+    }
     attend(what[i].first);
   }
 }

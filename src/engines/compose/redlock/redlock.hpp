@@ -96,7 +96,7 @@ class redlock_engine final : public seam::engine, private node::listener {
   template <class T, class F>
   void carry(const id& who, const affair::order& o, std::size_t node, F call);
   void on_tallied(const std::vector<std::pair<id, std::string>>& what, const std::vector<fate>& fates,
-                  time_point until);
+                  const survey<std::vector<fate>>&, time_point until);
 
   // Questions to all
   template <class T>
