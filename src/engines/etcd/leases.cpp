@@ -18,6 +18,10 @@ milliseconds rounded(milliseconds ttl) {
   return std::max<milliseconds>(shortest, std::chrono::ceil<std::chrono::seconds>(ttl));
 }
 
+leases::~leases() {
+  if (stream_) stream_->cancel();
+}
+
 void leases::use(milliseconds ttl, time_point deadline, ready back, const std::set<std::int64_t>& avoid) {
   ttl = rounded(ttl);
   if (const lease* l = find(ttl, avoid)) return back(nullptr, l->id);

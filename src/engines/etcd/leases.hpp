@@ -28,7 +28,7 @@ constexpr lease_clock::duration may_be_earlier(milliseconds ttl) { return lease_
 class leases {
  public:
   leases(link& l, const engine::environment& e) : link_(l), environment_(e) {}
-  ~leases() { end_stream(); }
+  ~leases();  // nobody is told any more: whoever waits is about to go too
 
   using ready = std::function<void(const failure*, std::int64_t lease)>;
   using renewed = std::function<void(const failure*, bool alive, time_point sent)>;

@@ -47,13 +47,18 @@ void etcd_engine::settle(const op& o, ledger l, decide d, settled s) {
                                               });
 }
 
-void etcd_engine::written(const op& o, ledger l, const pb::TxnResponse& answer, decide d, settled s) {
+void etcd_engine::written(const op& o, ledger l, const pb::TxnResponse& answer, decide d, settled told) {
   const auto revision = answer.header().revision();
   link_.saw(answer.header());
   if (!answer.succeeded()) {
     auto now = ledger::from(keys_, answer.responses(0).response_range(), revision);
     if (auto* wrong = std::get_if<failure>(&now)) return fail(o, std::move(*wrong));
-    return settle(o, std::get<ledger>(std::move(now)), std::move(d), std::move(s));
+    return settle(o, std::get<ledger>(std::move(now)), std::move(d), std::move(told));
+  }
+  // What was dropped is gone now, and not before: had the write come to nothing, it would still have to be taken away.
+  for (const seat& s : l.seats()) {
+    const auto own = mine_.find(s.who);
+    if (s.removed && own != mine_.end() && own->second.due <= environment_.clock->now()) lose(s.who);
   }
   tell_handed_over(l);
   l.wrote(revision);
@@ -66,7 +71,7 @@ void etcd_engine::written(const op& o, ledger l, const pb::TxnResponse& answer, 
           [this, more, rest](ledger&) { finish(more, rest, {tyer::engine::done{}}); });
     });
   }
-  s(l);
+  told(l);
 }
 
 // A hold of ours that nobody kept is over, even if the server still has it.
@@ -77,9 +82,7 @@ void etcd_engine::drop_overdue(ledger& l, const std::string& name) {
     if (at == mine_.end() || at->second.name != name || at->second.due > now) continue;
     // Handed over meanwhile, it has a little longer, and we are about to hear of it.
     const bool news = s.modified != at->second.modified && s.record.state() == pb::Record::HANDED_OVER;
-    if (news) continue;
-    s.removed = true;
-    lose(s.who);
+    if (!news) s.removed = true;
   }
 }
 

@@ -1,0 +1,114 @@
+// How many requests an operation costs, counted by the server: what an engine sends, not what a script does inside of it
+// (unit/redis/scripts_cost_test.cpp). Figures that grow are a regression; one that falls is pinned anew.
+//
+//                            redis   etcd
+//   acquire what is free         1      1
+//   release                      1      1
+//   hand over, and its claim     2    ≤ 6     the claim, and for etcd the lease and the watches of the one who waited
+//   renew one                    1      1     once it is watched
+//   renew a thousand             5      1     once they are watched; a keep() has at most keep_batch
+//   convert                      1      2     etcd reads first
+//   ask                          1      2
+#include "contract/engine/harness.hpp"
+#include "contract/requests/counter.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace tyer::contract {
+
+struct figures {
+  std::uint64_t acquire, release, hand_over_max, keep_one, keep_thousand, convert, ask;
+};
+
+struct requests_contract : engine_contract {
+  const request_counter counter;
+  const figures expected = counter.is_etcd() ? figures{1, 1, 6, 1, 1, 2, 2} : figures{1, 1, 2, 1, 5, 1, 1};
+
+  void SetUp() override {
+    const auto warm = a.wants("warm");  // scripts are loaded, leases granted
+    a.lock(warm);
+    a.release(warm);
+    const auto held = a.wants("warm");
+    a.lock(held);
+    b.enqueue(b.waits("warm"));
+  }
+
+  template <class F>
+  std::uint64_t cost(F act) {
+    const auto before = counter.requests();
+    act();
+    return counter.requests() - before;
+  }
+
+  std::vector<want> hold(std::size_t n) {
+    std::vector<want> all;
+    std::size_t granted = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      all.push_back(a.wants("order/" + std::to_string(i)));
+      a.raw().acquire(all.back().request(), [&](auto&& o) { granted += granted_in(o) != nullptr ? 1 : 0; });
+    }
+    a.pump_until([&] { return granted == n; }, "all grants");
+    return all;
+  }
+  void keep(const std::vector<want>& all, milliseconds ttl) {
+    std::vector<engine::target> targets;
+    for (const auto& w : all) targets.push_back(w.target());
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < targets.size(); i += can().keep_batch) {
+      const auto some = std::span{targets}.subspan(i, std::min(can().keep_batch, targets.size() - i));
+      a.raw().keep(some, fate::holding, ttl, [&](auto&& o) {
+        for (const auto f : value_of(std::move(o))) kept += f == fate::holding ? 1 : 0;
+      });
+    }
+    a.pump_until([&] { return kept == all.size(); }, "all of them kept");
+  }
+  // What a renewal costs once it has been renewed before: an engine may have to begin to watch what it keeps.
+  std::uint64_t cost_of_keeping(const std::vector<want>& all) {
+    constexpr milliseconds ttl = 6s;
+    auto least = cost([&] { keep(all, ttl); });
+    for (int i = 0; i < 3; ++i) {
+      a.pump_until(a.now() + ttl / 5);  // longer ago than an answer may be dated
+      least = std::min(least, cost([&] { keep(all, ttl); }));
+    }
+    return least;
+  }
+};
+
+TEST_F(requests_contract, of_a_lock_that_nobody_else_wants) {
+  const auto w = a.wants("order");
+  EXPECT_EQ(cost([&] { a.lock(w); }), expected.acquire);
+  EXPECT_EQ(cost([&] { a.release(w); }), expected.release);
+}
+
+TEST_F(requests_contract, of_a_hand_over) {
+  const auto first = a.wants("order"), next = b.waits("order");
+  a.lock(first);
+  b.enqueue(next);
+  b.pump_until(b.now() + 50ms);
+  const auto sent = cost([&] {
+    a.release(first);
+    b.await(event::kind::wake, next.who);
+    b.lock(next);
+  });
+  EXPECT_LE(sent, expected.hand_over_max);
+  EXPECT_GE(sent, 2u);
+}
+
+TEST_F(requests_contract, of_renewing_one) { EXPECT_EQ(cost_of_keeping(hold(1)), expected.keep_one); }
+
+TEST_F(requests_contract, of_renewing_a_thousand) { EXPECT_EQ(cost_of_keeping(hold(1000)), expected.keep_thousand); }
+
+TEST_F(requests_contract, of_a_conversion) {
+  const auto w = a.wants("order");
+  a.lock(w);
+  EXPECT_EQ(cost([&] { value_of(a.convert(w, mode::shared)); }), expected.convert);
+  EXPECT_EQ(cost([&] { value_of(a.convert(w, mode::exclusive)); }), expected.convert);
+}
+
+TEST_F(requests_contract, of_a_question) {
+  a.lock(a.wants("order"));
+  EXPECT_EQ(cost([&] { EXPECT_EQ(b.ask("order", "please"), 1u); }), expected.ask);
+}
+
+}  // namespace tyer::contract

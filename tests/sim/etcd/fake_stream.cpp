@@ -1,0 +1,108 @@
+#include "sim/etcd/fake_stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tyer::sim::etcd {
+
+stream_end::stream_end(fake_etcd& f, std::size_t client, std::size_t server, std::string_view method,
+                       std::function<void(std::string)> on_message, std::function<void(wire::status)> on_end)
+    : fake_(f),
+      client_(client),
+      server_(server),
+      method_(method),
+      message_(std::move(on_message)),
+      end_(std::move(on_end)) {}
+
+void stream_end::send(const std::string& bytes) {
+  if (ended_) return;
+  ++fake_.messages;
+  if (fake_.on_call) fake_.on_call({client_, server_, method_, bytes});
+  auto& time = fake_.time;
+  last_there_ = std::max({last_there_, time.now() + fake_.latency(client_), fake_.stalled(client_)});
+  time.at(last_there_, [self = shared_from_this(), bytes] {
+    self->fake_.at_server(self->server_, moment::max() - 1h, [self, bytes] {
+      if (self->ended_) return;
+      if (self->method_ == "LeaseKeepAlive") {
+        pb::LeaseKeepAliveRequest r;
+        r.ParseFromString(bytes);
+        return self->keep_alive(r);
+      }
+      pb::WatchRequest r;
+      r.ParseFromString(bytes);
+      self->change_watches(r);
+    });
+  });
+}
+
+void stream_end::answer(const std::string& bytes) {
+  if (ended_) return;
+  auto& time = fake_.time;
+  last_back_ = std::max({last_back_, time.now() + fake_.latency(client_), fake_.stalled(client_)});
+  time.at(last_back_, [self = shared_from_this(), bytes] {
+    if (self->ended_) return;
+    self->fake_.inside(self->client_, [self, bytes] {
+      if (self->message_) self->message_(bytes);
+    });
+  });
+}
+
+// It comes back a moment later, as everything does.
+void stream_end::end(wire::status s) {
+  if (std::exchange(ended_, true)) return;
+  fake_.time.in(100us, [self = shared_from_this(), s = std::make_shared<wire::status>(std::move(s))] {
+    self->fake_.inside(self->client_, [self, s] {
+      self->message_ = nullptr;
+      if (const auto tell = std::exchange(self->end_, nullptr)) tell(*s);
+    });
+  });
+}
+
+void stream_end::keep_alive(const pb::LeaseKeepAliveRequest& r) {
+  answer(fake_.data.keep_alive(r.id()).SerializeAsString());
+}
+
+void stream_end::change_watches(const pb::WatchRequest& r) {
+  pb::WatchResponse back;
+  *back.mutable_header() = fake_.data.header();
+  if (r.has_cancel_request()) {
+    watches_.erase(r.cancel_request().watch_id());
+    back.set_watch_id(r.cancel_request().watch_id());
+    back.set_canceled(true);
+    return answer(back.SerializeAsString());
+  }
+  const auto& c = r.create_request();
+  back.set_watch_id(c.watch_id());
+  back.set_created(true);
+  answer(back.SerializeAsString());
+  if (c.start_revision() != 0 && c.start_revision() <= fake_.data.compacted()) {
+    back.set_created(false);
+    back.set_canceled(true);
+    back.set_compact_revision(fake_.data.compacted());
+    back.set_cancel_reason("etcdserver: mvcc: required revision has been compacted");
+    return answer(back.SerializeAsString());
+  }
+  const auto next = c.start_revision() != 0 ? c.start_revision() : fake_.data.revision() + 1;
+  watches_[c.watch_id()] = {c.key(), c.range_end(), c.filters_size() > 0, next};
+  tell();
+}
+
+void stream_end::tell() {
+  if (method_ != "Watch" || ended_ || !fake_.is_up(server_)) return;
+  for (auto& [number, w] : watches_) {
+    if (w.next > fake_.data.revision()) continue;
+    pb::WatchResponse back;
+    *back.mutable_header() = fake_.data.header();
+    back.set_watch_id(number);
+    for (auto& e : fake_.data.since(w.next)) {
+      const auto& key = e.kv().key();
+      if (w.to.empty() ? key != w.from : key < w.from || key >= w.to) continue;
+      if (w.deletions_only && e.type() == pb::Event::PUT) continue;
+      *back.add_events() = std::move(e);
+    }
+    w.next = fake_.data.revision() + 1;
+    if (back.events_size() > 0) answer(back.SerializeAsString());
+  }
+}
+
+}  // namespace tyer::sim::etcd

@@ -1,0 +1,47 @@
+// The streams of the fake etcd: keep-alives and watches, in order, both ways.
+#pragma once
+
+#include "sim/etcd/fake_etcd.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace tyer::sim::etcd {
+
+class stream_end : public wire::stream, public std::enable_shared_from_this<stream_end> {
+ public:
+  stream_end(fake_etcd&, std::size_t client, std::size_t server, std::string_view method,
+             std::function<void(std::string)> on_message, std::function<void(wire::status)> on_end);
+  virtual ~stream_end() = default;
+
+  void send(const std::string&) override;
+  void cancel() override { end({wire::code::cancelled, "fake: cancelled"}); }
+
+  void end(wire::status);
+  void tell();  // what its watches have not been told yet
+  std::size_t client() const { return client_; }
+  std::size_t server() const { return server_; }
+
+ private:
+  struct watch {
+    std::string from, to;
+    bool deletions_only = false;
+    std::int64_t next = 0;
+  };
+  void keep_alive(const pb::LeaseKeepAliveRequest&);
+  void change_watches(const pb::WatchRequest&);
+  void answer(const std::string& bytes);
+
+  fake_etcd& fake_;
+  const std::size_t client_, server_;
+  const std::string method_;
+  std::function<void(std::string)> message_;
+  std::function<void(wire::status)> end_;
+  moment last_there_, last_back_;
+  std::map<std::int64_t, watch> watches_;
+  bool ended_ = false;
+};
+
+}  // namespace tyer::sim::etcd

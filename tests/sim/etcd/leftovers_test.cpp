@@ -1,0 +1,103 @@
+// What must not stay at the server, nor be told to anybody: overdue keys, lost writes, the calls of an engine that is gone.
+#include "sim/etcd/one_client.hpp"
+
+namespace tyer::sim::etcd {
+namespace {
+
+// --- what is over, and what was perhaps written ---
+
+struct etcd_leftovers : etcd_scripted {
+  void keep_for(const seam::target& t, duration d) {
+    const auto end = time.now() + d;
+    while (time.now() < end) {
+      const auto o =
+          a.call<std::vector<fate>>([&](auto reply) { a.raw().keep({&t, 1}, fate::holding, ttl, std::move(reply)); });
+      const auto* fates = std::get_if<std::vector<fate>>(&o.result);
+      EXPECT_TRUE(fates == nullptr || fates->front() == fate::holding);
+      a.run_for(fates != nullptr ? 500ms : 50ms);
+    }
+  }
+  // Another name, by the same lease, which so lives on.
+  seam::target hold_another() {
+    auto r = a.wants(a.next_id());
+    r.what.name = "another";
+    EXPECT_NE(granted_in(a.call<answer>([&](auto reply) { a.raw().acquire(r, std::move(reply)); })), nullptr);
+    return r.what;
+  }
+  bool is_written(const id& who) const { return data.all().contains(tyer::etcd::keys{prefix}.seat("order", who)); }
+};
+
+// It was: whoever saw that a key of its own was overdue forgot it as soon as it had asked for its deletion. If that request came
+// to nothing, the key stayed for as long as the lease was kept for others.
+TEST_F(etcd_leftovers, an_overdue_key_whose_deletion_was_refused_is_deleted_all_the_same) {
+  const auto other = hold_another();
+  const auto who = a.next_id();
+  ASSERT_NE(granted_in(a.acquire(who)), nullptr);
+  bool refuses = true;
+  fake.decide = [&](const exchange& e) {
+    pb::TxnRequest t;
+    t.ParseFromString(e.request);
+    const bool deletes = e.method == "Txn" && t.success_size() > 0 && t.success(0).has_request_delete_range();
+    return journey{.there = 500us, .back = 500us, .refused = refuses && deletes};
+  };
+  keep_for(other, ttl + 100ms);  // nobody keeps the first
+  ASSERT_TRUE(is_written(who));
+  EXPECT_NE(failure_in(a.acquire(a.next_id())), nullptr);  // it sees the key that is overdue
+  refuses = false;
+  keep_for(other, 3s);
+  EXPECT_FALSE(is_written(who));
+}
+
+TEST_F(etcd_leftovers, a_write_whose_answer_was_lost_is_taken_back_when_it_would_be_over) {
+  const auto other = hold_another();
+  const auto who = a.next_id();
+  bool strikes = true;
+  fake.decide = [&](const exchange& e) {
+    const bool lost = strikes && e.client == 0 && e.method == "Txn";
+    return journey{.there = 500us, .back = 500us, .answer_lost = lost};
+  };
+  EXPECT_NE(failure_in(a.acquire(who)), nullptr);  // and whoever asked has forgotten it
+  strikes = false;
+  ASSERT_TRUE(is_written(who));
+  keep_for(other, ttl + 1s);
+  EXPECT_FALSE(is_written(who));
+}
+
+// The bug that the test above is there for, planted: it looks at another key.
+TEST_F(etcd_leftovers, a_lost_write_that_is_overlooked_stays) {
+  const auto other = hold_another();
+  const auto who = a.next_id();
+  bool strikes = true;
+  fake.decide = [&](const exchange& e) {
+    const bool lost = strikes && e.client == 0 && e.method == "Txn";
+    return journey{.there = 500us, .back = 500us, .answer_lost = lost};
+  };
+  fake.bend = [](const exchange& e, std::string& request) {
+    pb::RangeRequest r;
+    if (e.method != "Range" || !r.ParseFromString(request) || !r.range_end().empty()) return;
+    r.set_key(r.key() + "nowhere");
+    request = r.SerializeAsString();
+  };
+  EXPECT_NE(failure_in(a.acquire(who)), nullptr);
+  strikes = false;
+  keep_for(other, ttl + 1s);
+  EXPECT_TRUE(is_written(who));
+}
+
+// --- the end of an engine ---
+
+// It was: the lease's end of the engine told those who waited for it, whose replies had been dropped already.
+TEST_F(etcd_scripted, an_engine_that_is_destroyed_while_a_lease_is_being_kept_answers_nobody) {
+  const auto who = a.next_id();
+  ASSERT_NE(granted_in(a.acquire(who)), nullptr);
+  a.run_for(2s);
+  bool told = false;
+  const seam::target t{who, "order"};
+  a.raw().keep({&t, 1}, fate::holding, ttl, [&](outcome<std::vector<fate>>&&) { told = true; });
+  a.destroy();
+  b.run_for(2s);
+  EXPECT_FALSE(told);
+}
+
+}  // namespace
+}  // namespace tyer::sim::etcd

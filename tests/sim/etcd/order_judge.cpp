@@ -1,0 +1,69 @@
+#include "sim/etcd/order_judge.hpp"
+
+#include "engines/etcd/ledger.hpp"
+
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace tyer::sim::etcd {
+
+namespace {
+
+using record = pb::Record;
+
+bool waits(const pb::KeyValue& kv) {
+  const auto r = tyer::etcd::read_value(kv.value());
+  return r && r->state() == record::WAITING;
+}
+
+}  // namespace
+
+void order_judge::look(const keys& before, const keys& now) {
+  for (const auto& [key, kv] : now) {
+    const auto where = names_.read(key);
+    if (!where || !where->who || waits(kv)) continue;
+    const auto was = before.find(key);
+    const bool same = was != before.end() && was->second.create_revision() == kv.create_revision();
+    if (same && !waits(was->second)) continue;
+    ++grants;
+    for (const auto& [other, place] : now) {
+      const auto whose = names_.read(other);
+      if (!whose || !whose->who || whose->name != where->name || !waits(place)) continue;
+      if (place.create_revision() < kv.create_revision()) {
+        world_.broken("live", "out of turn: " + key + " has its turn before " + other);
+      }
+    }
+    check_holders(where->name, now);
+  }
+}
+
+void order_judge::check_holders(const std::string& name, const keys& now) {
+  std::size_t exclusive = 0, shared = 0, permits = 0, capacity = 0;
+  std::set<std::uint32_t> slots;
+  std::size_t taken = 0;
+  for (const auto& [key, kv] : now) {
+    const auto where = names_.read(key);
+    if (!where || !where->who || where->name != name || waits(kv)) continue;
+    const auto r = *tyer::etcd::read_value(kv.value());
+    ++(r.mode() == 0 ? exclusive : r.mode() == 1 ? shared : permits);
+    if (r.mode() != 2) continue;
+    capacity = r.capacity();
+    taken += r.take();
+    slots.insert(r.slots().begin(), r.slots().end());
+  }
+  const std::size_t kinds = (exclusive > 0 ? 1 : 0) + (shared > 0 ? 1 : 0) + (permits > 0 ? 1 : 0);
+  if (exclusive > 1 || kinds > 1) world_.broken("leased", "two holders are written at the server of " + name);
+  if (taken > capacity || slots.size() != taken) world_.broken("leased", "permits are given twice of " + name);
+}
+
+std::size_t order_judge::left(const keys& now) const {
+  std::size_t n = 0;
+  for (const auto& [key, kv] : now) {
+    const auto where = names_.read(key);
+    n += where && where->who ? 1 : 0;
+  }
+  return n;
+}
+
+}  // namespace tyer::sim::etcd
