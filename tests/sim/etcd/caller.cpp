@@ -195,6 +195,7 @@ void caller::on_gone() {
 // Whoever is to share from now on only reads from now on, whatever the answer. An upgrade that waits is woken.
 void caller::convert() {
   if (is_ != phase::holding || calling_) return;
+  if (home_->now() >= valid_until_) return ring();  // its loop had stood still
   const auto to = how_ == engine::mode::exclusive ? engine::mode::shared : engine::mode::exclusive;
   auto& checks = home_->around().checks;
   if (to == engine::mode::shared) window_ = checks.weakened(window_);
