@@ -72,7 +72,6 @@ void etcd_engine::spare(acquiring& a) {
   a.spared_until = a.o->sent + std::max(a.wish.r.ttl, a.wish.r.waiter_ttl);
   const auto at = mine_.find(a.wish.r.what.who);
   if (at == mine_.end()) {
-    a.in_doubt = perhaps_written_.contains(a.key);
     perhaps_written_[a.key] = a.o->sent + late_writes_max;
     return dues_->set(a.key, 0, a.spared_until);
   }
@@ -116,7 +115,7 @@ void etcd_engine::try_free(const std::shared_ptr<acquiring>& a) {
       method::txn, std::move(t), a->o->deadline, [this, a, s](const failure* f, pb::TxnResponse& answer) mutable {
         if (f != nullptr) {
           if (names_a_lost_lease(*f)) return again_with_new_lease(a, a->wish.hold_lease);
-          if (f->kind != why::unknown && !a->in_doubt) forget_write(a->key);
+          if (f->kind != why::unknown) forget_write(a->key);
           return fail(a->o, *f);
         }
         link_.saw(answer.header());
@@ -165,7 +164,7 @@ void etcd_engine::look_and_take(const std::shared_ptr<acquiring>& a, const pb::R
                                 std::int64_t revision) {
   auto l = ledger::from(keys_, read, revision);
   if (auto* wrong = std::get_if<failure>(&l)) {
-    if (!a->in_doubt) forget_write(a->key);
+    forget_write(a->key);
     return fail(a->o, std::move(*wrong));
   }
   settle_acquiring(a, std::get<ledger>(std::move(l)));
@@ -208,7 +207,7 @@ void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l)
   if (auto* f = std::get_if<failure>(&a->result)) {
     if (s == nullptr) {
       find_lost(who);
-      if (!a->in_doubt) forget_write(a->key);
+      forget_write(a->key);
     }
     return fail(a->o, std::move(*f));
   }
@@ -218,11 +217,10 @@ void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l)
   }
   if (s == nullptr) {
     find_lost(who);
-    if (!a->in_doubt) forget_write(a->key);
+    forget_write(a->key);
   } else if (std::holds_alternative<tyer::engine::queued>(result)) {
     const auto due = a->o->sent + (s->waits() ? a->wish.r.waiter_ttl : a->wish.r.ttl);
     mine& m = have(a->name, *s, due);
-    if (!a->in_doubt) perhaps_written_.erase(a->key);
     if (m.due == a->spared_until) {  // as a place it has less
       m.due = due;
       dues_->set(m.key, m.modified, m.due);
@@ -246,7 +244,6 @@ void etcd_engine::grant_once_kept(const std::shared_ptr<acquiring>& a, const sea
   const milliseconds length{static_cast<std::int64_t>(s.record.lease_ms())};
   const auto proven = std::chrono::floor<milliseconds>(kept + length - a->o->sent);
   mine& m = have(a->name, s, a->o->sent + a->wish.r.ttl);
-  if (!a->in_doubt) perhaps_written_.erase(a->key);
   m.alone = alone;
   auto& g = std::get<tyer::engine::granted>(std::get<answer>(a->result));
   g.part = s.part();

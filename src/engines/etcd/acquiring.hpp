@@ -19,7 +19,6 @@ struct etcd_engine::acquiring {
   ledger::wish wish;
   int tries = 0;
   bool needs_place = false, comes_back = false;
-  bool in_doubt = false;  // an earlier request for it has no answer, and may still be done
   time_point spared_until;
   std::variant<answer, failure> result;
 

@@ -45,6 +45,7 @@ etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, tim
   m.due = std::max(m.due, due);
   m.asked_count = std::max(m.asked_count, s.record.asked_count());
   if (!m.waits && !m.upgrading && m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
+  perhaps_written_.erase(m.key);
   dues_->set(m.key, m.modified, m.due);
   return m;
 }
@@ -53,13 +54,7 @@ void etcd_engine::lose(const id& who) {
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
   stop_watching(at->second);
-  const auto now = environment_.clock->now();
-  const auto late = perhaps_written_.find(at->second.key);
-  if (late != perhaps_written_.end() && late->second > now) {
-    dues_->set(at->second.key, 0, now + environment_.request_timeout);  // an old request may write it once more
-  } else {
-    forget_write(at->second.key);
-  }
+  dues_->forget(at->second.key);
   mine_.erase(at);
 }
 
