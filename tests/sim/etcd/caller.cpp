@@ -103,8 +103,10 @@ void caller::on_granted(const engine::granted& g, moment sent) {
   open_ = true;
   window_ = home_->around().checks.opened({name_, home_->index(), who_, how_, take_, g.slots, g.part}, floor_, 0);
   home_->around().checks.write(window_, true);
+  upgrading_ = false;
   keep_later(ttl_ / 3);
   later(valid_until_ - home_->now(), [this] { ring(); });
+  if (name_ == shared_name && dice_.chance(400)) later(dice_.skewed(1ms, ttl_), [this] { convert(); });
   later(dice_.skewed(1ms, 2 * ttl_), [this] {
     if (is_ == phase::holding) leave();
   });
@@ -125,6 +127,7 @@ void caller::on_queued(const engine::queued& q) {
 }
 
 void caller::on_wake() {
+  if (is_ == phase::holding && upgrading_) convert();
   if (is_ == phase::asking) again_ = true;
   if (is_ != phase::waiting) return;
   if (home_->around().bug.client == slip::believes_pushes && how_ == engine::mode::exclusive) {
@@ -185,6 +188,37 @@ void caller::ring() {
 void caller::on_gone() {
   if (is_ == phase::waiting) return ask();
   if (is_ == phase::holding) leave();
+}
+
+// --- converting ---
+
+// Whoever is to share from now on only reads from now on, whatever the answer. An upgrade that waits is woken.
+void caller::convert() {
+  if (is_ != phase::holding || calling_) return;
+  if (home_->now() >= valid_until_) return ring();  // its loop had stood still
+  const auto to = how_ == engine::mode::exclusive ? engine::mode::shared : engine::mode::exclusive;
+  auto& checks = home_->around().checks;
+  if (to == engine::mode::shared) window_ = checks.weakened(window_);
+  calling_ = true;
+  home_->seam().convert(target(), to, home_->around().request_timeout,
+                        [this, to, least = checks.floor(name_, to)](engine::outcome<engine::answer>&& o) {
+                          on_converted(to, least, std::move(o));
+                        });
+}
+
+void caller::on_converted(engine::mode to, const floors& least, engine::outcome<engine::answer>&& o) {
+  calling_ = false;
+  if (is_ == phase::leaving) return give_back();
+  const auto* a = std::get_if<engine::answer>(&o.result);
+  if (a == nullptr || std::holds_alternative<engine::busy>(*a)) return leave();
+  if (std::holds_alternative<engine::queued>(*a)) {
+    upgrading_ = true;
+    return;
+  }
+  upgrading_ = false;
+  how_ = to;
+  if (home_->now() >= valid_until_) return ring();
+  window_ = home_->around().checks.converted(window_, to, std::get<engine::granted>(*a).part, least);
 }
 
 // --- giving back ---

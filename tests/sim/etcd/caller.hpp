@@ -39,6 +39,8 @@ class caller {
   void keep();
   void on_kept(fate as, engine::outcome<std::vector<fate>>&&);
   void keep_later(duration);
+  void convert();  // to the other mode
+  void on_converted(engine::mode to, const floors&, engine::outcome<engine::answer>&&);
   void ring();  // its time may be over
   void leave();
   void give_back();
@@ -52,7 +54,7 @@ class caller {
   dice dice_{0};
   phase is_ = phase::resting;
   std::uint64_t turn_ = 0, keeps_ = 0;  // wishes, and chains of keeping
-  bool calling_ = false, again_ = false, keeping_ = false, queues_ = false, open_ = false;
+  bool calling_ = false, again_ = false, keeping_ = false, queues_ = false, open_ = false, upgrading_ = false;
   engine::id who_;
   std::size_t name_ = 0;
   engine::mode how_ = engine::mode::exclusive;

@@ -25,6 +25,8 @@ void order_judge::look(const keys& before, const keys& now) {
     if (!where || !where->who || waits(kv)) continue;
     const auto was = before.find(key);
     const bool same = was != before.end() && was->second.create_revision() == kv.create_revision();
+    if (same && was->second.mod_revision() == kv.mod_revision()) continue;
+    check_holders(where->name, now);
     if (same && !waits(was->second)) continue;
     ++grants;
     for (const auto& [other, place] : now) {
@@ -34,7 +36,6 @@ void order_judge::look(const keys& before, const keys& now) {
         world_.broken("live", "out of turn: " + key + " has its turn before " + other);
       }
     }
-    check_holders(where->name, now);
   }
 }
 

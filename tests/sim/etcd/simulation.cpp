@@ -48,7 +48,8 @@ class run {
     check_end();
     for (auto& p : all_) p->kill();
     checks_.finish();
-    return {time_.violations(), time_.hash(), time_.events(), fake_.calls, checks_.grants, faults_};
+    return {time_.violations(), time_.hash(),        time_.events(), fake_.calls,
+            checks_.grants,     checks_.conversions, faults_};
   }
 
  private:

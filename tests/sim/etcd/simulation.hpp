@@ -11,7 +11,7 @@ namespace tyer::sim::etcd {
 
 struct verdict {
   std::vector<std::string> violations;
-  std::uint64_t hash = 0, events = 0, calls = 0, grants = 0, faults = 0;
+  std::uint64_t hash = 0, events = 0, calls = 0, grants = 0, conversions = 0, faults = 0;
 
   bool clean() const { return violations.empty(); }
 };
