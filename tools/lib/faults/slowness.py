@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 ASK_EVERY_S = 0.1
-# A client waits for a renewal for a sixth of its ttl of 1 s before it goes to another server.
-SLOW_NS = 166_000_000
+# A tenth of the ttl. A client that has left a silent server needs several answers before its next renewal stands.
+SLOW_NS = 100_000_000
 
 
 class Slowness:
