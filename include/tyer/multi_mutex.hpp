@@ -76,6 +76,8 @@ class [[nodiscard]] TYER_EXPORT multi_hold {
 //   try_acquire_for, _until | hold     | waits, then empty               | waits until the limit, then throws
 //   try_acquire             | hold     | empty at once                   | throws after `request_timeout`
 //
+// A limit that is not above zero is try_acquire; the longest one there is, acquire.
+//
 // Names come first, so that it does not matter how the address of a server is written ("localhost" or "127.0.0.1"). Only
 // where the *same* name is taken on several servers the addresses decide: there everybody must write them in the same way,
 // and one server must not be given under two of them, because nobody could tell that it is one lock.

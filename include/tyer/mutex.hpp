@@ -32,6 +32,8 @@ class std_face;
 //   try_lock_for, _until   | true   | waits in the queue, then false | false at the limit: as std::timed_mutex
 //   try_lock               | true   | false at once                  | throws after `request_timeout`
 //
+// A limit that is not above zero is one attempt, as try_lock; but an engine that is away is `false` there too.
+//
 // Thread safety: everything may be called from any thread.
 class TYER_EXPORT mutex : public acquirable {
  public:

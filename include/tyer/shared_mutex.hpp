@@ -51,7 +51,7 @@ class TYER_EXPORT shared_mutex : public acquirable {
 
   // True if the hold, shared before, is exclusive now. False: another one upgrades already, or (with a limit) others still
   // read; the hold is shared as before. Throws errc::lost if the hold is over, errc::cancelled when stopped, and
-  // errc::unavailable if the limit passes while the engine is silent.
+  // errc::unavailable if the limit passes while the engine is silent. A limit that is not above zero is try_upgrade.
   [[nodiscard]] bool upgrade(hold& h, std::stop_token stop = {}) const;
   [[nodiscard]] bool upgrade(failure& why, hold& h, std::stop_token stop = {}) const noexcept;
   [[nodiscard]] bool try_upgrade(hold& h) const;
