@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <string_view>
 
 namespace tyer {
@@ -41,15 +40,17 @@ class TYER_EXPORT client {
   client& operator=(client&&) noexcept;
   ~client();
 
-  // Waits until the engine has answered once. False (or errc::unavailable with what went wrong) if it has not in time.
+  // Waits until the engine has answered once; true if it has. False, and errc::unavailable with what went wrong, if it has not
+  // in time. Throws, or tells, whatever else is wrong: errc::closed, errc::refused, ...
   [[nodiscard]] bool wait_ready() { return wait_ready(std::chrono::seconds{5}); }
   template <class Rep, class Period>
   [[nodiscard]] bool wait_ready(const std::chrono::duration<Rep, Period>& at_most) {
     return ready_within(detail::to_wait(at_most));
   }
+  [[nodiscard]] bool wait_ready(failure& why) noexcept { return wait_ready(why, std::chrono::seconds{5}); }
   template <class Rep, class Period>
-  failure wait_ready(const std::chrono::duration<Rep, Period>& at_most, std::nothrow_t) noexcept {
-    return ready_within(detail::to_wait(at_most), std::nothrow);
+  [[nodiscard]] bool wait_ready(failure& why, const std::chrono::duration<Rep, Period>& at_most) noexcept {
+    return ready_within(why, detail::to_wait(at_most));
   }
 
   // Asks whoever holds the name to give it back soon: their hold::revoked() is requested. Says how many were asked. Nothing
@@ -70,7 +71,7 @@ class TYER_EXPORT client {
   friend struct detail::access;
   explicit client(std::shared_ptr<detail::client_state> s) noexcept;
   bool ready_within(std::chrono::nanoseconds at_most);
-  failure ready_within(std::chrono::nanoseconds at_most, std::nothrow_t) noexcept;
+  bool ready_within(failure& why, std::chrono::nanoseconds at_most) noexcept;
   bool close_within(std::chrono::nanoseconds at_most) noexcept;
 
   std::shared_ptr<detail::client_state> state_;

@@ -20,11 +20,12 @@ void misused(tyer::client& c, tyer::mutex& m, tyer::failure& why) {
   again.try_lock();        // error: nodiscard
   again.try_lock_for(1s);  // error: nodiscard
   tyer::semaphore slots{c, "x", 3};
-  slots.acquire();                 // error: nodiscard
-  slots.permits(2);                // error: nodiscard
-  slots.permits(2).acquire();      // error: nodiscard
-  c.wait_ready();                  // error: nodiscard
-  c.wait_ready(1s, std::nothrow);  // error: nodiscard
+  slots.acquire();             // error: nodiscard
+  slots.permits(2);            // error: nodiscard
+  slots.permits(2).acquire();  // error: nodiscard
+  c.wait_ready();              // error: nodiscard
+  c.wait_ready(why);           // error: nodiscard
+  c.wait_ready(why, 1s);       // error: nodiscard
 }
 
 void misused(tyer::client& c, tyer::shared_mutex& s, tyer::hold& h, tyer::failure& why) {
