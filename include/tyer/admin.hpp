@@ -98,6 +98,7 @@ struct abilities {
 class TYER_EXPORT admin {
  public:
   explicit admin(const client& of) noexcept;
+  explicit admin(const client&&) = delete;  // a temporary one would be closed at the end of the statement
 
   // Everybody who holds the name, and then those who wait for it, the next one first.
   [[nodiscard]] std::vector<lock_entry> show(std::string_view name) const;

@@ -28,7 +28,8 @@ struct access;
 // and is tried again for ever. Throws tyer::error with invalid_uri, no_engine or invalid_option.
 //
 // Thread safety: everything may be called from any thread.
-// Lifetimes: mutexes and holds keep what they need alive. The destructor fires lost() on holds that still live, lets
+// Lifetimes: keep it for as long as its locks are used (one made of a temporary does not compile). Mutexes and holds keep what
+//   they need alive. The destructor fires lost() on holds that still live, lets
 //   background releases finish for at most one second, and ends the threads. It waits for callbacks that run, but not for a
 //   name server that does not answer: the thread that asks it ends by itself when it has its answer.
 // fork: in the child every object that came from the parent is inert: calls fail with errc::forked, and nothing is

@@ -48,6 +48,8 @@ class TYER_EXPORT leader : public acquirable {
  public:
   leader(const client& owner, std::string_view name, lock_options options = {},
          std::source_location where = std::source_location::current());
+  // A temporary client would be closed at the end of the statement, and the lock with it.
+  leader(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;
   leader(const leader&) = delete;
   leader& operator=(const leader&) = delete;
 

@@ -40,6 +40,8 @@ class TYER_EXPORT mutex : public acquirable {
   // Throws invalid_name, invalid_option, unsupported.
   mutex(const client& owner, std::string_view name, lock_options options = {},
         std::source_location where = std::source_location::current());
+  // A temporary client would be closed at the end of the statement, and the lock with it.
+  mutex(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
   ~mutex();

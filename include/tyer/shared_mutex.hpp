@@ -42,6 +42,8 @@ class TYER_EXPORT shared_mutex : public acquirable {
   // Throws invalid_name, invalid_option, unsupported.
   shared_mutex(const client& owner, std::string_view name, lock_options options = {},
                std::source_location where = std::source_location::current());
+  // A temporary client would be closed at the end of the statement, and the lock with it.
+  shared_mutex(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;
   shared_mutex(const shared_mutex&) = delete;
   shared_mutex& operator=(const shared_mutex&) = delete;
   ~shared_mutex();
