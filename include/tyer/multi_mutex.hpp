@@ -7,14 +7,16 @@
 #include <tyer/options.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <source_location>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 namespace tyer {
 inline namespace v1 {
@@ -85,15 +87,37 @@ class [[nodiscard]] TYER_EXPORT multi_hold {
 // Thread safety: everything may be called from any thread. The standard face is Lockable; held() as in mutex.
 class TYER_EXPORT multi_mutex {
  public:
+  // A name on a client, which must live until the multi_mutex is made (and be kept for as long as it is used).
   struct part {
-    const client& on;
-    std::string_view name;
+    part(const client& of, std::string_view called) : on(&of), name(called) {}
+    part(const client&&, std::string_view) = delete;
+
+    const client* on;
+    std::string name;
   };
 
-  multi_mutex(const client& owner, const std::vector<std::string>& names, lock_options options = {},
+  // Names on one client, as a list, or as a vector, array or span of strings or of views. Throws invalid_name, invalid_option
+  // (also without any name), unsupported.
+  multi_mutex(const client& owner, std::initializer_list<std::string_view> names, lock_options options = {},
               std::source_location where = std::source_location::current());
-  explicit multi_mutex(const std::vector<part>& parts, lock_options options = {},
+  multi_mutex(const client& owner, std::span<const std::string> names, lock_options options = {},
+              std::source_location where = std::source_location::current());
+  multi_mutex(const client& owner, std::span<const std::string_view> names, lock_options options = {},
+              std::source_location where = std::source_location::current());
+  // Names on different clients.
+  explicit multi_mutex(std::initializer_list<part> parts, lock_options options = {},
                        std::source_location where = std::source_location::current());
+  explicit multi_mutex(std::span<const part> parts, lock_options options = {},
+                       std::source_location where = std::source_location::current());
+
+  // {{"a", "b"}}, with a brace too many, would be one name, from the first pointer to the second.
+  multi_mutex(const client&, std::initializer_list<std::initializer_list<std::string_view>>, lock_options = {},
+              std::source_location = {}) = delete;
+  // A temporary client would be closed at the end of the statement, and the locks with it.
+  multi_mutex(const client&&, std::initializer_list<std::string_view>, lock_options = {},
+              std::source_location = {}) = delete;
+  multi_mutex(const client&&, std::span<const std::string>, lock_options = {}, std::source_location = {}) = delete;
+  multi_mutex(const client&&, std::span<const std::string_view>, lock_options = {}, std::source_location = {}) = delete;
   multi_mutex(const multi_mutex&) = delete;
   multi_mutex& operator=(const multi_mutex&) = delete;
   ~multi_mutex();

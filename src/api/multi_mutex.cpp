@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <list>
 #include <utility>
+#include <vector>
 
 namespace tyer {
 inline namespace v1 {
@@ -142,13 +143,13 @@ namespace {
 
 using primitives::patience;
 
-std::shared_ptr<const detail::multi_state> make_state(const std::vector<multi_mutex::part>& parts,
+std::shared_ptr<const detail::multi_state> make_state(std::span<const multi_mutex::part> parts,
                                                       const lock_options& options, const std::source_location& where) {
   if (parts.empty()) throw error({errc::invalid_option, "a multi_mutex needs at least one name"});
   std::vector<primitives::multi_part> named;
   for (const auto& p : parts) {
-    auto lock = detail::access::make_lock(p.on, p.name, options, where);
-    named.push_back({detail::access::state(p.on)->identity, std::move(lock)});
+    auto lock = detail::access::make_lock(*p.on, p.name, options, where);
+    named.push_back({detail::access::state(*p.on)->identity, std::move(lock)});
   }
   auto s = std::make_shared<detail::multi_state>();
   s->locks = primitives::in_order(std::move(named));
@@ -156,19 +157,32 @@ std::shared_ptr<const detail::multi_state> make_state(const std::vector<multi_mu
   return s;
 }
 
-std::vector<multi_mutex::part> on_one(const client& owner, const std::vector<std::string>& names) {
+template <class Names>
+std::vector<multi_mutex::part> on_one(const client& owner, const Names& names) {
   std::vector<multi_mutex::part> parts;
-  for (const auto& name : names) parts.push_back({owner, name});
+  parts.reserve(names.size());
+  for (const auto& name : names) parts.emplace_back(owner, name);
   return parts;
 }
 
 }  // namespace
 
-multi_mutex::multi_mutex(const client& owner, const std::vector<std::string>& names, lock_options options,
+multi_mutex::multi_mutex(const client& owner, std::initializer_list<std::string_view> names, lock_options options,
                          std::source_location where)
-    : multi_mutex(on_one(owner, names), std::move(options), where) {}
+    : multi_mutex(std::span<const part>{on_one(owner, names)}, std::move(options), where) {}
 
-multi_mutex::multi_mutex(const std::vector<part>& parts, lock_options options, std::source_location where)
+multi_mutex::multi_mutex(const client& owner, std::span<const std::string> names, lock_options options,
+                         std::source_location where)
+    : multi_mutex(std::span<const part>{on_one(owner, names)}, std::move(options), where) {}
+
+multi_mutex::multi_mutex(const client& owner, std::span<const std::string_view> names, lock_options options,
+                         std::source_location where)
+    : multi_mutex(std::span<const part>{on_one(owner, names)}, std::move(options), where) {}
+
+multi_mutex::multi_mutex(std::initializer_list<part> parts, lock_options options, std::source_location where)
+    : multi_mutex(std::span<const part>{parts.begin(), parts.size()}, std::move(options), where) {}
+
+multi_mutex::multi_mutex(std::span<const part> parts, lock_options options, std::source_location where)
     : state_(make_state(parts, options, where)),
       face_(std::make_unique<detail::multi_face>(*state_->locks.front()->home)) {}
 

@@ -1,0 +1,62 @@
+// The names of a multi_mutex, from whatever one has them in.
+#include "unit/api/later.hpp"
+
+#include <tyer/multi_mutex.hpp>
+#include <tyer/testing.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tyer::testing_api {
+namespace {
+
+class many_names : public ::testing::Test {
+ protected:
+  static std::vector<std::string> taken_by(const multi_mutex& m) {
+    std::vector<std::string> names;
+    const multi_hold h = m.acquire();
+    for (const hold& one : h.parts()) names.emplace_back(one.name());
+    return names;
+  }
+
+  testing::engine engine;
+  client a = engine.connect(), b = engine.connect();
+  const std::vector<std::string> both{"x", "y"};
+};
+
+TEST_F(many_names, two_names_are_two_however_they_are_written) {
+  const std::string x = "x";
+  const std::array<std::string_view, 2> views{"y", x};
+  EXPECT_EQ(taken_by(multi_mutex{a, {"y", "x"}}), both);
+  EXPECT_EQ(taken_by(multi_mutex{a, {x, "y", "x"}}), both);
+  EXPECT_EQ(taken_by(multi_mutex{a, both}), both);
+  EXPECT_EQ(taken_by(multi_mutex{a, views}), both);
+  EXPECT_EQ(taken_by(multi_mutex{a, std::vector<std::string>{"y", "x"}, {.ttl = 5s}}), both);
+  EXPECT_EQ(taken_by(multi_mutex{{{a, "y"}, {b, "x"}}}), both);
+  EXPECT_EQ(taken_by(multi_mutex{{a, "y"}, {b, "x"}}), both);
+}
+
+TEST_F(many_names, none_is_refused) {
+  const std::vector<std::string> none;
+  EXPECT_THROW((multi_mutex{a, none}), error);
+  EXPECT_THROW((multi_mutex{std::vector<multi_mutex::part>{}}), error);
+}
+
+TEST_F(many_names, parts_keep_names_made_of_temporaries_and_can_be_sorted) {
+  std::vector<multi_mutex::part> parts;
+  for (const char* n : {"second", "first"})
+    parts.emplace_back(a, "a-name-too-long-for-a-small-string/" + std::string{n});
+  std::ranges::sort(parts, {}, &multi_mutex::part::name);
+  parts.push_back(parts.front());
+  parts.front() = {b, "x"};
+  EXPECT_EQ(taken_by(multi_mutex{parts}), (std::vector<std::string>{"a-name-too-long-for-a-small-string/first",
+                                                                    "a-name-too-long-for-a-small-string/second", "x"}));
+}
+
+}  // namespace
+}  // namespace tyer::testing_api
