@@ -50,8 +50,6 @@ class TYER_EXPORT leader : public acquirable {
          std::source_location where = std::source_location::current());
   // A temporary client would be closed at the end of the statement, and the lock with it.
   leader(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;
-  leader(const leader&) = delete;
-  leader& operator=(const leader&) = delete;
 
   // acquire() under the name that people use for it; the other forms are acquirable's.
   hold campaign(std::stop_token stop = {}, std::source_location where = std::source_location::current()) const {

@@ -118,9 +118,14 @@ class TYER_EXPORT multi_mutex {
               std::source_location = {}) = delete;
   multi_mutex(const client&&, std::span<const std::string>, lock_options = {}, std::source_location = {}) = delete;
   multi_mutex(const client&&, std::span<const std::string_view>, lock_options = {}, std::source_location = {}) = delete;
-  multi_mutex(const multi_mutex&) = delete;
-  multi_mutex& operator=(const multi_mutex&) = delete;
-  ~multi_mutex();
+  // For containers. Both are then the same lock and the same local mutex, so that what was moved from goes on as before, also for
+  // a guard that has it. There are no copies, which would look like a second contender.
+  multi_mutex(multi_mutex&& other) noexcept : state_(other.state_), face_(other.face_) {}
+  multi_mutex& operator=(multi_mutex&& other) noexcept {
+    state_ = other.state_;
+    face_ = other.face_;
+    return *this;
+  }
 
   multi_hold acquire(std::stop_token stop = {}, std::source_location where = std::source_location::current()) const;
   multi_hold acquire(failure& why, std::stop_token stop = {},
@@ -163,7 +168,7 @@ class TYER_EXPORT multi_mutex {
                             std::source_location where) const noexcept;
 
   std::shared_ptr<const detail::multi_state> state_;
-  std::unique_ptr<detail::multi_face> face_;
+  std::shared_ptr<detail::multi_face> face_;
 };
 
 }  // namespace v1

@@ -36,9 +36,13 @@ class TYER_EXPORT recursive_mutex {
                   std::source_location where = std::source_location::current());
   // A temporary client would be closed at the end of the statement, and the lock with it.
   recursive_mutex(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;
-  recursive_mutex(const recursive_mutex&) = delete;
-  recursive_mutex& operator=(const recursive_mutex&) = delete;
-  ~recursive_mutex();
+  // For containers. Both are then the same lock and the same local mutex, so that what was moved from goes on as before, also for
+  // a guard that has it. There are no copies, which would look like a second contender.
+  recursive_mutex(recursive_mutex&& other) noexcept : face_(other.face_) {}
+  recursive_mutex& operator=(recursive_mutex&& other) noexcept {
+    face_ = other.face_;
+    return *this;
+  }
 
   void lock();
   [[nodiscard]] bool try_lock();
@@ -63,7 +67,7 @@ class TYER_EXPORT recursive_mutex {
  private:
   bool try_lock_within(std::chrono::nanoseconds at_most);
 
-  std::unique_ptr<detail::recursive_face> face_;
+  std::shared_ptr<detail::recursive_face> face_;
 };
 
 }  // namespace v1

@@ -36,8 +36,6 @@ class TYER_EXPORT semaphore : public acquirable {
             std::source_location where = std::source_location::current());
   // A temporary client would be closed at the end of the statement, and the lock with it.
   semaphore(const client&&, std::string_view, std::uint32_t, lock_options = {}, std::source_location = {}) = delete;
-  semaphore(const semaphore&) = delete;
-  semaphore& operator=(const semaphore&) = delete;
 
   // k permits at once, all or none. Throws invalid_option unless 1 <= k <= max().
   [[nodiscard]] acquirable permits(std::uint32_t k) const;

@@ -184,9 +184,7 @@ multi_mutex::multi_mutex(std::initializer_list<part> parts, lock_options options
 
 multi_mutex::multi_mutex(std::span<const part> parts, lock_options options, std::source_location where)
     : state_(make_state(parts, options, where)),
-      face_(std::make_unique<detail::multi_face>(*state_->locks.front()->home)) {}
-
-multi_mutex::~multi_mutex() = default;
+      face_(std::make_shared<detail::multi_face>(*state_->locks.front()->home)) {}
 
 std::size_t multi_mutex::size() const noexcept { return state_->locks.size(); }
 
