@@ -14,22 +14,22 @@ inline namespace v1 {
 
 // What went wrong, as a std::error_code of category().
 enum class errc {
-  lost = 1,        // the hold is over: its deadline passed, or the engine said so
-  cancelled,       // the caller's stop_token or cancellation slot asked for it
-  unavailable,     // the engine did not answer for as long as the options, or the caller's own limit, allow
-  unknown,         // the request was sent, but whether the engine acted is not known
-  refused,         // the engine answered with an error; words() are its own
-  name_conflict,   // something that is not a lock of ours lies where the lock should be
-  over_limit,      // one of the documented limits would be exceeded
-  unsupported,     // this engine, in this mode, cannot do that
-  no_engine,       // no engine for this URI scheme is linked into the program
-  invalid_uri,     // the URI cannot be understood; words() say where
-  invalid_name,    // a name is 1 to 1024 bytes
-  invalid_option,  // an option is out of its range; words() name it
-  closed,          // the client was closed
-  forked,          // the object came through fork(): only the parent may use it
-  would_deadlock,  // a blocking call from one of Tyer's own threads
-  not_held,        // the call needs a held lock
+  lost = 1,         // the hold is over: its deadline passed, or the engine said so
+  cancelled,        // the caller's stop_token or cancellation slot asked for it
+  unavailable,      // the engine did not answer for as long as the options, or the caller's own limit, allow
+  outcome_unknown,  // the request was sent, but whether the engine acted is not known
+  refused,          // the engine answered with an error; words() are its own
+  name_conflict,    // something that is not a lock of ours lies where the lock should be
+  over_limit,       // one of the documented limits would be exceeded
+  unsupported,      // this engine, in this mode, cannot do that
+  no_engine,        // no engine for this URI scheme is linked into the program
+  invalid_uri,      // the URI cannot be understood; words() say where
+  invalid_name,     // a name is 1 to 1024 bytes
+  invalid_option,   // an option is out of its range; words() name it
+  closed,           // the client was closed
+  forked,           // the object came through fork(): only the parent may use it
+  would_deadlock,   // a blocking call from one of Tyer's own threads
+  not_held,         // the call needs a held lock
 };
 
 // "tyer"; its codes compare equal to the std::errc that means the same, where there is one.

@@ -15,7 +15,7 @@ const char* describe(errc e) noexcept {
     case errc::unavailable:
       return "no answer of the engine in time; check that it runs, that the URI is right, and that the limit is long "
              "enough";
-    case errc::unknown: return "the request was sent, but its outcome is not known";
+    case errc::outcome_unknown: return "the request was sent, but its outcome is not known";
     case errc::refused: return "the engine refused";
     case errc::name_conflict:
       return "the key of this name holds something that is not a Tyer lock; use another name or prefix";
@@ -42,7 +42,7 @@ class tyer_category final : public std::error_category {
     switch (static_cast<errc>(value)) {
       case errc::cancelled: return std::errc::operation_canceled;
       case errc::unavailable: return std::errc::host_unreachable;
-      case errc::unknown: return std::errc::io_error;
+      case errc::outcome_unknown: return std::errc::io_error;
       case errc::refused: return std::errc::permission_denied;
       case errc::lost: return std::errc::owner_dead;
       case errc::over_limit: return std::errc::resource_unavailable_try_again;
