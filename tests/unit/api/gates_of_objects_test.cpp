@@ -8,6 +8,7 @@
 #include <atomic>
 #include <ctime>
 #include <future>
+#include <latch>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -73,11 +74,15 @@ TEST_F(gate_on_hand_time, whoever_was_let_in_is_awake_before_time_moves_on) {
     std::optional<lease_clock::time_point> came;
     both.lock();
     const auto opened = engine.now();
+    std::latch known{1};  // to the engine, which does not wait for a thread that it has never seen
     std::jthread waits{[&] {
+      static_cast<void>(engine.now());
+      known.count_down();
       both.lock();
       came = engine.now();
       both.unlock();
     }};
+    known.wait();
     std::this_thread::sleep_for(1ms);
     both.unlock();
     EXPECT_FALSE(x.try_acquire_for(5s));
