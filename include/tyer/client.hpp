@@ -56,8 +56,8 @@ class TYER_EXPORT client {
 
   // Asks whoever holds the name to give it back soon: their hold::revoked() is requested. Says how many were asked. Nothing
   // is taken from them.
-  std::uint32_t ask(std::string_view name, std::string_view reason = {});
-  std::uint32_t ask(failure& why, std::string_view name, std::string_view reason = {}) noexcept;
+  std::uint32_t ask(std::string_view name, std::string_view reason = {}) const;
+  std::uint32_t ask(failure& why, std::string_view name, std::string_view reason = {}) const noexcept;
 
   // Ends all waits with errc::closed at once, whether they are for a lock or for what the engine says and however silent it is;
   // fires lost() on live holds, and drains releases for at most `at_most`, and a moment (200 ms) for the engine itself.

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace tyer {
 inline namespace v1 {
@@ -37,8 +38,12 @@ TYER_EXPORT const std::error_category& category() noexcept;
 // For std::error_code, which finds it by itself.
 TYER_EXPORT std::error_code make_error_code(errc) noexcept;
 
+// Whether the same call may well succeed later although nobody changes anything: the engine was away or silent, or something
+// was used up for now. False for what is wrong with the call, and for what the caller wanted.
+[[nodiscard]] TYER_EXPORT bool is_transient(std::error_code) noexcept;
+
 // A code and, where there are any, the words of the engine. Converts to true if something failed.
-struct [[nodiscard]] failure {
+struct [[nodiscard]] TYER_EXPORT failure {
   std::error_code code;
   std::string words;
 
@@ -47,6 +52,10 @@ struct [[nodiscard]] failure {
   failure(std::error_code c, std::string w = {}) : code(c), words(std::move(w)) {}
 
   explicit operator bool() const noexcept { return static_cast<bool>(code); }
+  // For people: what the code means, and the words. Empty if nothing failed.
+  [[nodiscard]] std::string message() const;
+
+  friend bool operator==(const failure& f, errc c) noexcept { return f.code == make_error_code(c); }
 };
 
 // What throwing calls throw: a failure as an exception.

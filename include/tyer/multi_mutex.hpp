@@ -84,7 +84,8 @@ class [[nodiscard]] TYER_EXPORT multi_hold {
 // where the *same* name is taken on several servers the addresses decide: there everybody must write them in the same way,
 // and one server must not be given under two of them, because nobody could tell that it is one lock.
 //
-// Thread safety: everything may be called from any thread. The standard face is Lockable; held() as in mutex.
+// Thread safety: everything may be called from any thread. The standard face is TimedLockable; held(), and an
+// engine that is away from try_lock_for, as in mutex.
 class TYER_EXPORT multi_mutex {
  public:
   // A name on a client, which must live until the multi_mutex is made (and be kept for as long as it is used).
@@ -157,12 +158,21 @@ class TYER_EXPORT multi_mutex {
 
   void lock();
   [[nodiscard]] bool try_lock();
+  template <class Rep, class Period>
+  [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& at_most) {
+    return try_lock_within(detail::to_wait(at_most));
+  }
+  template <class Clock, class Duration>
+  [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& limit) {
+    return try_lock_within(detail::to_wait(limit));
+  }
   void unlock() noexcept;
   const multi_hold& held() const;
 
   std::size_t size() const noexcept;  // without those that were given twice
 
  private:
+  bool try_lock_within(std::chrono::nanoseconds at_most);
   multi_hold acquire_within(std::chrono::nanoseconds at_most, std::stop_token stop, std::source_location where) const;
   multi_hold acquire_within(failure& why, std::chrono::nanoseconds at_most, std::stop_token stop,
                             std::source_location where) const noexcept;

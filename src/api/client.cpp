@@ -112,14 +112,14 @@ bool client::ready_within(failure& why, std::chrono::nanoseconds at_most) noexce
   });
 }
 
-std::uint32_t client::ask(std::string_view name, std::string_view reason) {
+std::uint32_t client::ask(std::string_view name, std::string_view reason) const {
   failure why;
   const auto asked = ask(why, name, reason);
   if (why) throw error(why);
   return asked;
 }
 
-std::uint32_t client::ask(failure& why, std::string_view name, std::string_view reason) noexcept try {
+std::uint32_t client::ask(failure& why, std::string_view name, std::string_view reason) const noexcept try {
   why = state_ ? core::check_name(name) : failure{errc::closed};
   if (why) return 0;
   auto answer = primitives::ask_blocking(*state_->home, std::string{name}, std::string{reason});

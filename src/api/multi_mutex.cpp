@@ -54,24 +54,32 @@ class multi_face : public basic_face<multi_hold> {
  public:
   using basic_face::basic_face;
 
-  void lock(const multi_state& s) {
+  void lock(const multi_state& s) { come_in(s, primitives::patience::for_ever()); }
+
+  bool try_lock_within(const multi_state& s, std::chrono::nanoseconds at_most) {
+    const auto p = primitives::patience::within(at_most);
+    return or_not_in_time([&] { return p.waits ? come_in(s, p) : try_lock(s); });
+  }
+
+ private:
+  bool come_in(const multi_state& s, const primitives::patience& p) {
     const auto& home = *s.locks.front()->home;
-    const deadline none{home, primitives::patience::for_ever()};
-    for (;;) {
+    for (const deadline limit{home, p}; !limit.over();) {
       if (auto f = primitives::unusable(home, true)) throw error(f);
       if (!gate_.try_close()) {
-        wait_for_opening(none);
+        wait_for_opening(limit);
         continue;
       }
       failure why;
-      multi_hold h = acquire_or_tell(s, primitives::patience::for_ever(), {}, s.made_at, why);
+      multi_hold h = acquire_or_tell(s, limit.left(), {}, s.made_at, why);
       if (h.valid()) {
         held_ = std::move(h);
-        return;
+        return true;
       }
       open();
       if (why) throw error(why);
     }
+    return false;
   }
 };
 
@@ -237,6 +245,7 @@ multi_hold multi_mutex::acquire_within(failure& why, std::chrono::nanoseconds at
 
 void multi_mutex::lock() { face_->lock(*state_); }
 bool multi_mutex::try_lock() { return face_->try_lock(*state_); }
+bool multi_mutex::try_lock_within(std::chrono::nanoseconds at_most) { return face_->try_lock_within(*state_, at_most); }
 void multi_mutex::unlock() noexcept { face_->unlock(); }
 const multi_hold& multi_mutex::held() const { return face_->held(); }
 

@@ -70,6 +70,16 @@ const std::error_category& category() noexcept {
 
 std::error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), category()}; }
 
+bool is_transient(std::error_code c) noexcept {
+  return c == errc::unavailable || c == errc::outcome_unknown || c == errc::over_limit ||
+         c == std::errc::not_enough_memory;
+}
+
+std::string failure::message() const {
+  if (!code) return {};
+  return words.empty() ? code.message() : code.message() + ": " + words;
+}
+
 error::error(const failure& f)
     : std::system_error(f.code, f.words.empty() ? std::string{"tyer"} : "tyer: " + f.words), words_(f.words) {}
 

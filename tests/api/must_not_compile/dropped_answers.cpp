@@ -46,6 +46,10 @@ void misused(tyer::client& c, tyer::shared_mutex& s, tyer::hold& h, tyer::failur
   both.try_lock();           // error: nodiscard
   tyer::leader l{c, "x"};
   l.campaign();                   // error: nodiscard
+  l.campaign(why);                // error: nodiscard
+  why.message();                  // error: nodiscard
+  tyer::is_transient(why.code);   // error: nodiscard
+  both.try_lock_for(1s);          // error: nodiscard
   l.current();                    // error: nodiscard
   l.observe([](const auto&) {});  // error: nodiscard
   tyer::admin admin{c};

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,34 @@ TEST_F(many_names, parts_keep_names_made_of_temporaries_and_can_be_sorted) {
   parts.front() = {b, "x"};
   EXPECT_EQ(taken_by(multi_mutex{parts}), (std::vector<std::string>{"a-name-too-long-for-a-small-string/first",
                                                                     "a-name-too-long-for-a-small-string/second", "x"}));
+}
+
+TEST_F(many_names, a_guard_can_wait_for_them_for_so_long) {
+  multi_mutex m{a, both};
+  ASSERT_TRUE(m.try_lock_for(1s));
+  EXPECT_EQ(m.held().parts().size(), 2U);
+  EXPECT_FALSE(m.try_lock_for(1s));  // the same object: a local mutex too
+  EXPECT_FALSE(m.try_lock_for(0s));
+  m.unlock();
+
+  mutex theirs{b, "y"};
+  hold h = theirs.acquire();
+  const auto began = engine.now();
+  EXPECT_FALSE(m.try_lock_for(5s));
+  EXPECT_GE(engine.now() - began, 5s);
+  EXPECT_TRUE(mutex(b, "x").try_acquire());  // nothing was kept
+  h = {};
+  const std::unique_lock guard{m, 1h};
+  EXPECT_TRUE(guard.owns_lock());
+}
+
+TEST_F(many_names, an_engine_that_is_away_is_false_at_the_limit) {
+  multi_mutex m{a, both};
+  engine.pause();
+  EXPECT_FALSE(m.try_lock_for(5s));
+  engine.resume();
+  EXPECT_TRUE(m.try_lock_for(std::chrono::hours::max()));
+  m.unlock();
 }
 
 }  // namespace

@@ -59,6 +59,20 @@ TEST_F(terms_on_hand_time, a_note_made_of_temporaries_was_published_as_garbage) 
   EXPECT_EQ(admin{b}.show("scheduler").at(0).owner.note, address);
 }
 
+TEST_F(terms_on_hand_time, a_campaign_can_tell_instead_of_throwing) {
+  leader mine{a, "office"}, other{b, "office"};
+  failure why = errc::closed;
+  hold term = mine.campaign(why);
+  EXPECT_TRUE(term && !why);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(other.campaign(why, stop.get_token()));
+  EXPECT_TRUE(why == errc::cancelled);
+  const client& asking = b;
+  EXPECT_EQ(asking.ask("office"), 1U);
+  EXPECT_TRUE(term.valid());
+}
+
 TEST_F(terms_on_hand_time, one_that_rests_can_be_lost) {
   mutex mine{a, "x", {.ttl = 10s, .min_hold = 60s}};
   mine.acquire().release();
