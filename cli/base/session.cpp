@@ -37,8 +37,8 @@ tyer::client session::open(tyer::client_options with) {
 void session::reach(tyer::client& c) {
   const auto where = tyer::admin{c}.address();
   const progress waiting{terminal_, [&] { return "connecting to " + short_address(where); }};
-  const auto why = c.wait_ready(options_.connect_timeout, std::nothrow);
-  if (!why) return;
+  tyer::failure why;
+  if (c.wait_ready(why, options_.connect_timeout)) return;
   const bool named = why.words.find(where) != why.words.npos;
   throw trouble_of({why.code, why.words}, named ? "" : "cannot reach " + where);
 }

@@ -17,7 +17,7 @@ std::string advice_for(const std::error_code& why) {
 
 exit_code code_of(const std::error_code& why) noexcept {
   using tyer::errc;
-  if (why == errc::unavailable || why == errc::unknown) return exit_code::unreachable;
+  if (why == errc::unavailable || why == errc::outcome_unknown) return exit_code::unreachable;
   if (why == errc::refused || why == errc::name_conflict || why == errc::over_limit || why == errc::unsupported) {
     return exit_code::refused;
   }

@@ -34,7 +34,7 @@ void reach(session& s, tyer::client& c, const std::stop_token& stop) {
   const auto where = tyer::admin{c}.address();
   const progress connecting{s.screen(), [&] { return "connecting to " + where; }};
   const auto until = std::chrono::steady_clock::now() + s.connect_timeout();
-  while (const auto why = c.wait_ready(100ms, std::nothrow)) {
+  for (tyer::failure why; !c.wait_ready(why, 100ms);) {
     if (stop.stop_requested()) throw tyer::error(tyer::errc::cancelled);
     if (std::chrono::steady_clock::now() >= until) throw trouble_of(why, "cannot reach " + where);
   }

@@ -43,10 +43,14 @@ struct access;
 // Fairness: first come, first served among the clients of the engine, whatever the mode; inside one client too, with up to
 //   `local_handoffs` turns in a row. try_acquire is one attempt and fails while others queue.
 // Cancellation: a std::stop_token ends the wait (errc::cancelled); what was already sent is taken back.
-// Thread safety: everything may be called from any thread.
-// Lifetimes: keeps its client's engine alive; holds outlive it.
+// Thread safety: everything may be called from any thread; assigning like any object's.
+// Lifetimes: keeps its client's engine alive; holds outlive it. A copy is the same lock. There is nothing to move, so that what
+//   was moved from goes on as before.
 class TYER_EXPORT acquirable {
  public:
+  acquirable(const acquirable&) noexcept = default;
+  acquirable& operator=(const acquirable&) noexcept = default;
+
   hold acquire(std::source_location where = std::source_location::current()) const;
   hold acquire(std::stop_token stop, std::source_location where = std::source_location::current()) const;
   hold acquire(failure& why, std::stop_token stop = {},

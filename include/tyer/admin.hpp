@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tyer/client.hpp>
+#include <tyer/detail/to_wait.hpp>
 #include <tyer/error.hpp>
 #include <tyer/export.hpp>
 #include <tyer/hold_id.hpp>
@@ -14,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tyer {
@@ -96,6 +98,7 @@ struct abilities {
 class TYER_EXPORT admin {
  public:
   explicit admin(const client& of) noexcept;
+  explicit admin(const client&&) = delete;  // a temporary one would be closed at the end of the statement
 
   // Everybody who holds the name, and then those who wait for it, the next one first.
   [[nodiscard]] std::vector<lock_entry> show(std::string_view name) const;
@@ -130,10 +133,20 @@ class TYER_EXPORT admin {
   // Runs on a thread of the client, one call at a time. memory and etcd are looked at when they say that something changed;
   // Redis, in all deployments, and Redlock say nothing of the kind. `every` is how often one looks in any case, and how far
   // behind one may be there. What came and went between two looks is not told, on any engine.
+  // errc::invalid_option unless `every` is above zero.
+  observation watch(std::string_view name, std::function<void(const std::vector<lock_entry>&)> changed) const {
+    return watch(name, std::move(changed), std::chrono::seconds{1});
+  }
+  template <class Rep, class Period>
   observation watch(std::string_view name, std::function<void(const std::vector<lock_entry>&)> changed,
-                    std::chrono::milliseconds every = std::chrono::seconds{1}) const;
+                    const std::chrono::duration<Rep, Period>& every) const {
+    return watch_every(detail::to_wait(every), name, std::move(changed));
+  }
 
  private:
+  observation watch_every(std::chrono::nanoseconds every, std::string_view name,
+                          std::function<void(const std::vector<lock_entry>&)> changed) const;
+
   std::shared_ptr<detail::client_state> state_;
 };
 

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <string_view>
 
 namespace tyer {
@@ -29,7 +28,8 @@ struct access;
 // and is tried again for ever. Throws tyer::error with invalid_uri, no_engine or invalid_option.
 //
 // Thread safety: everything may be called from any thread.
-// Lifetimes: mutexes and holds keep what they need alive. The destructor fires lost() on holds that still live, lets
+// Lifetimes: keep it for as long as its locks are used (one made of a temporary does not compile). Mutexes and holds keep what
+//   they need alive. The destructor fires lost() on holds that still live, lets
 //   background releases finish for at most one second, and ends the threads. It waits for callbacks that run, but not for a
 //   name server that does not answer: the thread that asks it ends by itself when it has its answer.
 // fork: in the child every object that came from the parent is inert: calls fail with errc::forked, and nothing is
@@ -41,21 +41,23 @@ class TYER_EXPORT client {
   client& operator=(client&&) noexcept;
   ~client();
 
-  // Waits until the engine has answered once. False (or errc::unavailable with what went wrong) if it has not in time.
+  // Waits until the engine has answered once; true if it has. False, and errc::unavailable with what went wrong, if it has not
+  // in time. Throws, or tells, whatever else is wrong: errc::closed, errc::refused, ...
   [[nodiscard]] bool wait_ready() { return wait_ready(std::chrono::seconds{5}); }
   template <class Rep, class Period>
   [[nodiscard]] bool wait_ready(const std::chrono::duration<Rep, Period>& at_most) {
     return ready_within(detail::to_wait(at_most));
   }
+  [[nodiscard]] bool wait_ready(failure& why) noexcept { return wait_ready(why, std::chrono::seconds{5}); }
   template <class Rep, class Period>
-  failure wait_ready(const std::chrono::duration<Rep, Period>& at_most, std::nothrow_t) noexcept {
-    return ready_within(detail::to_wait(at_most), std::nothrow);
+  [[nodiscard]] bool wait_ready(failure& why, const std::chrono::duration<Rep, Period>& at_most) noexcept {
+    return ready_within(why, detail::to_wait(at_most));
   }
 
   // Asks whoever holds the name to give it back soon: their hold::revoked() is requested. Says how many were asked. Nothing
   // is taken from them.
-  std::uint32_t ask(std::string_view name, std::string_view reason = {});
-  std::uint32_t ask(failure& why, std::string_view name, std::string_view reason = {}) noexcept;
+  std::uint32_t ask(std::string_view name, std::string_view reason = {}) const;
+  std::uint32_t ask(failure& why, std::string_view name, std::string_view reason = {}) const noexcept;
 
   // Ends all waits with errc::closed at once, whether they are for a lock or for what the engine says and however silent it is;
   // fires lost() on live holds, and drains releases for at most `at_most`, and a moment (200 ms) for the engine itself.
@@ -70,7 +72,7 @@ class TYER_EXPORT client {
   friend struct detail::access;
   explicit client(std::shared_ptr<detail::client_state> s) noexcept;
   bool ready_within(std::chrono::nanoseconds at_most);
-  failure ready_within(std::chrono::nanoseconds at_most, std::nothrow_t) noexcept;
+  bool ready_within(failure& why, std::chrono::nanoseconds at_most) noexcept;
   bool close_within(std::chrono::nanoseconds at_most) noexcept;
 
   std::shared_ptr<detail::client_state> state_;

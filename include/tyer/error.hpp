@@ -8,28 +8,29 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace tyer {
 inline namespace v1 {
 
 // What went wrong, as a std::error_code of category().
 enum class errc {
-  lost = 1,        // the hold is over: its deadline passed, or the engine said so
-  cancelled,       // the caller's stop_token or cancellation slot asked for it
-  unavailable,     // the engine did not answer for as long as the options, or the caller's own limit, allow
-  unknown,         // the request was sent, but whether the engine acted is not known
-  refused,         // the engine answered with an error; words() are its own
-  name_conflict,   // something that is not a lock of ours lies where the lock should be
-  over_limit,      // one of the documented limits would be exceeded
-  unsupported,     // this engine, in this mode, cannot do that
-  no_engine,       // no engine for this URI scheme is linked into the program
-  invalid_uri,     // the URI cannot be understood; words() say where
-  invalid_name,    // a name is 1 to 1024 bytes
-  invalid_option,  // an option is out of its range; words() name it
-  closed,          // the client was closed
-  forked,          // the object came through fork(): only the parent may use it
-  would_deadlock,  // a blocking call from one of Tyer's own threads
-  not_held,        // the call needs a held lock
+  lost = 1,         // the hold is over: its deadline passed, or the engine said so
+  cancelled,        // the caller's stop_token or cancellation slot asked for it
+  unavailable,      // the engine did not answer for as long as the options, or the caller's own limit, allow
+  outcome_unknown,  // the request was sent, but whether the engine acted is not known
+  refused,          // the engine answered with an error; words() are its own
+  name_conflict,    // something that is not a lock of ours lies where the lock should be
+  over_limit,       // one of the documented limits would be exceeded
+  unsupported,      // this engine, in this mode, cannot do that
+  no_engine,        // no engine for this URI scheme is linked into the program
+  invalid_uri,      // the URI cannot be understood; words() say where
+  invalid_name,     // a name is 1 to 1024 bytes
+  invalid_option,   // an option is out of its range; words() name it
+  closed,           // the client was closed
+  forked,           // the object came through fork(): only the parent may use it
+  would_deadlock,   // a blocking call from one of Tyer's own threads
+  not_held,         // the call needs a held lock
 };
 
 // "tyer"; its codes compare equal to the std::errc that means the same, where there is one.
@@ -37,8 +38,12 @@ TYER_EXPORT const std::error_category& category() noexcept;
 // For std::error_code, which finds it by itself.
 TYER_EXPORT std::error_code make_error_code(errc) noexcept;
 
+// Whether the same call may well succeed later although nobody changes anything: the engine was away or silent, or something
+// was used up for now. False for what is wrong with the call, and for what the caller wanted.
+[[nodiscard]] TYER_EXPORT bool is_transient(std::error_code) noexcept;
+
 // A code and, where there are any, the words of the engine. Converts to true if something failed.
-struct [[nodiscard]] failure {
+struct [[nodiscard]] TYER_EXPORT failure {
   std::error_code code;
   std::string words;
 
@@ -47,6 +52,10 @@ struct [[nodiscard]] failure {
   failure(std::error_code c, std::string w = {}) : code(c), words(std::move(w)) {}
 
   explicit operator bool() const noexcept { return static_cast<bool>(code); }
+  // For people: what the code means, and the words. Empty if nothing failed.
+  [[nodiscard]] std::string message() const;
+
+  friend bool operator==(const failure& f, errc c) noexcept { return f.code == make_error_code(c); }
 };
 
 // What throwing calls throw: a failure as an exception.

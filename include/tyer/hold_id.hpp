@@ -7,6 +7,8 @@
 #include <array>
 #include <compare>
 #include <cstddef>
+#include <functional>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 
@@ -37,7 +39,15 @@ class hold_id {
   explicit constexpr operator bool() const noexcept { return digits_[0] != '\0'; }
 
   // Empty for the id of no hold.
-  std::string text() const { return *this ? std::string{digits_.data(), digits_.size()} : std::string{}; }
+  std::string text() const { return std::string{view()}; }
+  // The same, for as long as this object lives.
+  constexpr std::string_view view() const& noexcept { return {digits_.data(), *this ? digits_.size() : 0}; }
+  std::string_view view() const&& = delete;
+
+  template <class Traits>
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const hold_id& id) {
+    return out << id.view();
+  }
 
   friend constexpr auto operator<=>(const hold_id&, const hold_id&) = default;
 
@@ -47,3 +57,8 @@ class hold_id {
 
 }  // namespace v1
 }  // namespace tyer
+
+template <>
+struct std::hash<tyer::hold_id> {
+  std::size_t operator()(const tyer::hold_id& id) const noexcept { return std::hash<std::string_view>{}(id.view()); }
+};

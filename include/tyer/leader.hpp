@@ -3,6 +3,7 @@
 
 #include <tyer/acquirable.hpp>
 #include <tyer/client.hpp>
+#include <tyer/error.hpp>
 #include <tyer/hold.hpp>
 #include <tyer/observation.hpp>
 #include <tyer/options.hpp>
@@ -15,6 +16,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tyer {
 inline namespace v1 {
@@ -48,12 +50,16 @@ class TYER_EXPORT leader : public acquirable {
  public:
   leader(const client& owner, std::string_view name, lock_options options = {},
          std::source_location where = std::source_location::current());
-  leader(const leader&) = delete;
-  leader& operator=(const leader&) = delete;
+  // A temporary client would be closed at the end of the statement, and the lock with it.
+  leader(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;
 
   // acquire() under the name that people use for it; the other forms are acquirable's.
   hold campaign(std::stop_token stop = {}, std::source_location where = std::source_location::current()) const {
     return acquire(std::move(stop), where);
+  }
+  hold campaign(failure& why, std::stop_token stop = {},
+                std::source_location where = std::source_location::current()) const noexcept {
+    return acquire(why, std::move(stop), where);
   }
   static release_outcome resign(hold& term) { return term.release(); }
 

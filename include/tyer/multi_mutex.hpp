@@ -7,14 +7,16 @@
 #include <tyer/options.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <source_location>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 namespace tyer {
 inline namespace v1 {
@@ -76,25 +78,55 @@ class [[nodiscard]] TYER_EXPORT multi_hold {
 //   try_acquire_for, _until | hold     | waits, then empty               | waits until the limit, then throws
 //   try_acquire             | hold     | empty at once                   | throws after `request_timeout`
 //
+// A limit that is not above zero is try_acquire; the longest one there is, acquire.
+//
 // Names come first, so that it does not matter how the address of a server is written ("localhost" or "127.0.0.1"). Only
 // where the *same* name is taken on several servers the addresses decide: there everybody must write them in the same way,
 // and one server must not be given under two of them, because nobody could tell that it is one lock.
 //
-// Thread safety: everything may be called from any thread. The standard face is Lockable; held() as in mutex.
+// Thread safety: everything may be called from any thread. The standard face is TimedLockable; held(), and an
+// engine that is away from try_lock_for, as in mutex.
 class TYER_EXPORT multi_mutex {
  public:
+  // A name on a client, which must live until the multi_mutex is made (and be kept for as long as it is used).
   struct part {
-    const client& on;
-    std::string_view name;
+    part(const client& of, std::string_view called) : on(&of), name(called) {}
+    part(const client&&, std::string_view) = delete;
+
+    const client* on;
+    std::string name;
   };
 
-  multi_mutex(const client& owner, const std::vector<std::string>& names, lock_options options = {},
+  // Names on one client, as a list, or as a vector, array or span of strings or of views. Throws invalid_name, invalid_option
+  // (also without any name), unsupported.
+  multi_mutex(const client& owner, std::initializer_list<std::string_view> names, lock_options options = {},
               std::source_location where = std::source_location::current());
-  explicit multi_mutex(const std::vector<part>& parts, lock_options options = {},
+  multi_mutex(const client& owner, std::span<const std::string> names, lock_options options = {},
+              std::source_location where = std::source_location::current());
+  multi_mutex(const client& owner, std::span<const std::string_view> names, lock_options options = {},
+              std::source_location where = std::source_location::current());
+  // Names on different clients.
+  explicit multi_mutex(std::initializer_list<part> parts, lock_options options = {},
                        std::source_location where = std::source_location::current());
-  multi_mutex(const multi_mutex&) = delete;
-  multi_mutex& operator=(const multi_mutex&) = delete;
-  ~multi_mutex();
+  explicit multi_mutex(std::span<const part> parts, lock_options options = {},
+                       std::source_location where = std::source_location::current());
+
+  // {{"a", "b"}}, with a brace too many, would be one name, from the first pointer to the second.
+  multi_mutex(const client&, std::initializer_list<std::initializer_list<std::string_view>>, lock_options = {},
+              std::source_location = {}) = delete;
+  // A temporary client would be closed at the end of the statement, and the locks with it.
+  multi_mutex(const client&&, std::initializer_list<std::string_view>, lock_options = {},
+              std::source_location = {}) = delete;
+  multi_mutex(const client&&, std::span<const std::string>, lock_options = {}, std::source_location = {}) = delete;
+  multi_mutex(const client&&, std::span<const std::string_view>, lock_options = {}, std::source_location = {}) = delete;
+  // For containers. Both are then the same lock and the same local mutex, so that what was moved from goes on as before, also for
+  // a guard that has it. There are no copies, which would look like a second contender.
+  multi_mutex(multi_mutex&& other) noexcept : state_(other.state_), face_(other.face_) {}
+  multi_mutex& operator=(multi_mutex&& other) noexcept {
+    state_ = other.state_;
+    face_ = other.face_;
+    return *this;
+  }
 
   multi_hold acquire(std::stop_token stop = {}, std::source_location where = std::source_location::current()) const;
   multi_hold acquire(failure& why, std::stop_token stop = {},
@@ -126,18 +158,27 @@ class TYER_EXPORT multi_mutex {
 
   void lock();
   [[nodiscard]] bool try_lock();
+  template <class Rep, class Period>
+  [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& at_most) {
+    return try_lock_within(detail::to_wait(at_most));
+  }
+  template <class Clock, class Duration>
+  [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& limit) {
+    return try_lock_within(detail::to_wait(limit));
+  }
   void unlock() noexcept;
   const multi_hold& held() const;
 
   std::size_t size() const noexcept;  // without those that were given twice
 
  private:
+  bool try_lock_within(std::chrono::nanoseconds at_most);
   multi_hold acquire_within(std::chrono::nanoseconds at_most, std::stop_token stop, std::source_location where) const;
   multi_hold acquire_within(failure& why, std::chrono::nanoseconds at_most, std::stop_token stop,
                             std::source_location where) const noexcept;
 
   std::shared_ptr<const detail::multi_state> state_;
-  std::unique_ptr<detail::multi_face> face_;
+  std::shared_ptr<detail::multi_face> face_;
 };
 
 }  // namespace v1

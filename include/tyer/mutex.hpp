@@ -32,15 +32,24 @@ class std_face;
 //   try_lock_for, _until   | true   | waits in the queue, then false | false at the limit: as std::timed_mutex
 //   try_lock               | true   | false at once                  | throws after `request_timeout`
 //
-// Thread safety: everything may be called from any thread.
+// A limit that is not above zero is one attempt, as try_lock; but an engine that is away is `false` there too.
+//
+// Thread safety: everything may be called from any thread, but a move only while nobody else uses the object.
 class TYER_EXPORT mutex : public acquirable {
  public:
   // Throws invalid_name, invalid_option, unsupported.
   mutex(const client& owner, std::string_view name, lock_options options = {},
         std::source_location where = std::source_location::current());
-  mutex(const mutex&) = delete;
-  mutex& operator=(const mutex&) = delete;
-  ~mutex();
+  // A temporary client would be closed at the end of the statement, and the lock with it.
+  mutex(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;
+  // For containers. Both are then the same lock and the same local mutex, so that what was moved from goes on as before, also for
+  // a guard that has it. There are no copies, which would look like a second contender.
+  mutex(mutex&& other) noexcept : acquirable(other), face_(other.face_) {}
+  mutex& operator=(mutex&& other) noexcept {
+    acquirable::operator=(other);
+    face_ = other.face_;
+    return *this;
+  }
 
   // The standard face. The call site remembered is where the mutex was made: a guard has no place for another.
   void lock();
@@ -62,7 +71,7 @@ class TYER_EXPORT mutex : public acquirable {
  private:
   bool try_lock_within(std::chrono::nanoseconds at_most);
 
-  std::unique_ptr<detail::std_face> face_;
+  std::shared_ptr<detail::std_face> face_;
 };
 
 }  // namespace v1

@@ -71,9 +71,8 @@ struct lock_options {
   // unless the old holder says before that it has stopped, by giving the lost hold back. 0: none. At most 1 h.
   std::chrono::milliseconds lock_delay{0};
 
-  // Stored with the hold and shown to others, as the address of a leader. Copied when the lock object is made. At most 256
-  // bytes; not for secrets.
-  std::string_view note = {};
+  // Stored with the hold and shown to others, as the address of a leader. At most 256 bytes; not for secrets.
+  std::string note = {};
 };
 
 }  // namespace v1

@@ -34,9 +34,15 @@ class TYER_EXPORT recursive_mutex {
  public:
   recursive_mutex(const client& owner, std::string_view name, lock_options options = {},
                   std::source_location where = std::source_location::current());
-  recursive_mutex(const recursive_mutex&) = delete;
-  recursive_mutex& operator=(const recursive_mutex&) = delete;
-  ~recursive_mutex();
+  // A temporary client would be closed at the end of the statement, and the lock with it.
+  recursive_mutex(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;
+  // For containers. Both are then the same lock and the same local mutex, so that what was moved from goes on as before, also for
+  // a guard that has it. There are no copies, which would look like a second contender.
+  recursive_mutex(recursive_mutex&& other) noexcept : face_(other.face_) {}
+  recursive_mutex& operator=(recursive_mutex&& other) noexcept {
+    face_ = other.face_;
+    return *this;
+  }
 
   void lock();
   [[nodiscard]] bool try_lock();
@@ -61,7 +67,7 @@ class TYER_EXPORT recursive_mutex {
  private:
   bool try_lock_within(std::chrono::nanoseconds at_most);
 
-  std::unique_ptr<detail::recursive_face> face_;
+  std::shared_ptr<detail::recursive_face> face_;
 };
 
 }  // namespace v1

@@ -34,8 +34,8 @@ class TYER_EXPORT semaphore : public acquirable {
   // acquire() takes one permit. Throws invalid_name, invalid_option, unsupported.
   semaphore(const client& owner, std::string_view name, std::uint32_t permits, lock_options options = {},
             std::source_location where = std::source_location::current());
-  semaphore(const semaphore&) = delete;
-  semaphore& operator=(const semaphore&) = delete;
+  // A temporary client would be closed at the end of the statement, and the lock with it.
+  semaphore(const client&&, std::string_view, std::uint32_t, lock_options = {}, std::source_location = {}) = delete;
 
   // k permits at once, all or none. Throws invalid_option unless 1 <= k <= max().
   [[nodiscard]] acquirable permits(std::uint32_t k) const;

@@ -36,22 +36,30 @@ class shared_face;
 // The standard face (SharedTimedLockable: std::unique_lock, std::shared_lock, ...) makes the object a local shared mutex as
 // well. held() is the exclusive hold; a reader that needs its hold uses shared().acquire().
 //
-// Thread safety: everything may be called from any thread.
+// Thread safety: as mutex.
 class TYER_EXPORT shared_mutex : public acquirable {
  public:
   // Throws invalid_name, invalid_option, unsupported.
   shared_mutex(const client& owner, std::string_view name, lock_options options = {},
                std::source_location where = std::source_location::current());
-  shared_mutex(const shared_mutex&) = delete;
-  shared_mutex& operator=(const shared_mutex&) = delete;
-  ~shared_mutex();
+  // A temporary client would be closed at the end of the statement, and the lock with it.
+  shared_mutex(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;
+  // For containers. Both are then the same lock and the same local mutex, so that what was moved from goes on as before, also for
+  // a guard that has it. There are no copies, which would look like a second contender.
+  shared_mutex(shared_mutex&& other) noexcept : acquirable(other), shared_(other.shared_), face_(other.face_) {}
+  shared_mutex& operator=(shared_mutex&& other) noexcept {
+    acquirable::operator=(other);
+    shared_ = other.shared_;
+    face_ = other.face_;
+    return *this;
+  }
 
   // The readers' side: acquire() and its kin give shared holds.
   const acquirable& shared() const noexcept { return shared_; }
 
   // True if the hold, shared before, is exclusive now. False: another one upgrades already, or (with a limit) others still
   // read; the hold is shared as before. Throws errc::lost if the hold is over, errc::cancelled when stopped, and
-  // errc::unavailable if the limit passes while the engine is silent.
+  // errc::unavailable if the limit passes while the engine is silent. A limit that is not above zero is try_upgrade.
   [[nodiscard]] bool upgrade(hold& h, std::stop_token stop = {}) const;
   [[nodiscard]] bool upgrade(failure& why, hold& h, std::stop_token stop = {}) const noexcept;
   [[nodiscard]] bool try_upgrade(hold& h) const;
@@ -106,7 +114,7 @@ class TYER_EXPORT shared_mutex : public acquirable {
   bool try_lock_shared_within(std::chrono::nanoseconds at_most);
 
   acquirable shared_;
-  std::unique_ptr<detail::shared_face> face_;
+  std::shared_ptr<detail::shared_face> face_;
 };
 
 }  // namespace v1

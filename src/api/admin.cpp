@@ -223,11 +223,11 @@ std::string admin::address() const {
   return state_->address;
 }
 
-observation admin::watch(std::string_view name, std::function<void(const std::vector<lock_entry>&)> changed,
-                         std::chrono::milliseconds every) const {
+observation admin::watch_every(std::chrono::nanoseconds every, std::string_view name,
+                               std::function<void(const std::vector<lock_entry>&)> changed) const {
   failure why = state_ ? core::check_name(name) : failure{errc::closed};
   if (!why) why = primitives::unusable(*state_->home, false);
-  if (!why && every <= std::chrono::milliseconds::zero()) why = {errc::invalid_option, "every must be above zero"};
+  if (!why && every <= std::chrono::nanoseconds::zero()) why = {errc::invalid_option, "every must be above zero"};
   if (why) throw error(why);
   auto look = [told = std::optional<gathering>{}, tokens = state_->home->can().token,
                f = std::make_shared<decltype(changed)>(std::move(changed))](

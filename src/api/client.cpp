@@ -1,4 +1,4 @@
-#include "api/access.hpp"
+#include "api/acquiring.hpp"
 #include "api/open.hpp"
 #include "core/clock.hpp"
 #include "core/for_ever.hpp"
@@ -93,26 +93,33 @@ client::~client() {
 }
 
 bool client::ready_within(std::chrono::nanoseconds at_most) {
-  const failure f = ready_within(at_most, std::nothrow);
-  if (f.code == errc::unavailable) return false;
-  if (f) throw error(f);
-  return true;
+  failure why;
+  const bool ready = ready_within(why, at_most);
+  if (why && why.code != errc::unavailable) throw error(why);
+  return ready;
 }
 
-failure client::ready_within(std::chrono::nanoseconds at_most, std::nothrow_t) noexcept {
-  if (!state_) return errc::closed;
-  if (state_->home->forked()) return errc::forked;
-  return state_->home->wait_ready(core::within_for_ever(at_most));
+bool client::ready_within(failure& why, std::chrono::nanoseconds at_most) noexcept {
+  return detail::or_tell<bool>(why, [&] {
+    if (!state_) {
+      why = errc::closed;
+    } else if (state_->home->forked()) {
+      why = errc::forked;
+    } else {
+      why = state_->home->wait_ready(core::within_for_ever(at_most));
+    }
+    return !why;
+  });
 }
 
-std::uint32_t client::ask(std::string_view name, std::string_view reason) {
+std::uint32_t client::ask(std::string_view name, std::string_view reason) const {
   failure why;
   const auto asked = ask(why, name, reason);
   if (why) throw error(why);
   return asked;
 }
 
-std::uint32_t client::ask(failure& why, std::string_view name, std::string_view reason) noexcept try {
+std::uint32_t client::ask(failure& why, std::string_view name, std::string_view reason) const noexcept try {
   why = state_ ? core::check_name(name) : failure{errc::closed};
   if (why) return 0;
   auto answer = primitives::ask_blocking(*state_->home, std::string{name}, std::string{reason});

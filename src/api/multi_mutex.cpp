@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <list>
 #include <utility>
+#include <vector>
 
 namespace tyer {
 inline namespace v1 {
@@ -53,24 +54,32 @@ class multi_face : public basic_face<multi_hold> {
  public:
   using basic_face::basic_face;
 
-  void lock(const multi_state& s) {
+  void lock(const multi_state& s) { come_in(s, primitives::patience::for_ever()); }
+
+  bool try_lock_within(const multi_state& s, std::chrono::nanoseconds at_most) {
+    const auto p = primitives::patience::within(at_most);
+    return or_not_in_time([&] { return p.waits ? come_in(s, p) : try_lock(s); });
+  }
+
+ private:
+  bool come_in(const multi_state& s, const primitives::patience& p) {
     const auto& home = *s.locks.front()->home;
-    const deadline none{home, primitives::patience::for_ever()};
-    for (;;) {
+    for (const deadline limit{home, p}; !limit.over();) {
       if (auto f = primitives::unusable(home, true)) throw error(f);
       if (!gate_.try_close()) {
-        wait_for_opening(none);
+        wait_for_opening(limit);
         continue;
       }
       failure why;
-      multi_hold h = acquire_or_tell(s, primitives::patience::for_ever(), {}, s.made_at, why);
+      multi_hold h = acquire_or_tell(s, limit.left(), {}, s.made_at, why);
       if (h.valid()) {
         held_ = std::move(h);
-        return;
+        return true;
       }
       open();
       if (why) throw error(why);
     }
+    return false;
   }
 };
 
@@ -142,13 +151,13 @@ namespace {
 
 using primitives::patience;
 
-std::shared_ptr<const detail::multi_state> make_state(const std::vector<multi_mutex::part>& parts,
+std::shared_ptr<const detail::multi_state> make_state(std::span<const multi_mutex::part> parts,
                                                       const lock_options& options, const std::source_location& where) {
   if (parts.empty()) throw error({errc::invalid_option, "a multi_mutex needs at least one name"});
   std::vector<primitives::multi_part> named;
   for (const auto& p : parts) {
-    auto lock = detail::access::make_lock(p.on, p.name, options, where);
-    named.push_back({detail::access::state(p.on)->identity, std::move(lock)});
+    auto lock = detail::access::make_lock(*p.on, p.name, options, where);
+    named.push_back({detail::access::state(*p.on)->identity, std::move(lock)});
   }
   auto s = std::make_shared<detail::multi_state>();
   s->locks = primitives::in_order(std::move(named));
@@ -156,23 +165,34 @@ std::shared_ptr<const detail::multi_state> make_state(const std::vector<multi_mu
   return s;
 }
 
-std::vector<multi_mutex::part> on_one(const client& owner, const std::vector<std::string>& names) {
+template <class Names>
+std::vector<multi_mutex::part> on_one(const client& owner, const Names& names) {
   std::vector<multi_mutex::part> parts;
-  for (const auto& name : names) parts.push_back({owner, name});
+  parts.reserve(names.size());
+  for (const auto& name : names) parts.emplace_back(owner, name);
   return parts;
 }
 
 }  // namespace
 
-multi_mutex::multi_mutex(const client& owner, const std::vector<std::string>& names, lock_options options,
+multi_mutex::multi_mutex(const client& owner, std::initializer_list<std::string_view> names, lock_options options,
                          std::source_location where)
-    : multi_mutex(on_one(owner, names), std::move(options), where) {}
+    : multi_mutex(std::span<const part>{on_one(owner, names)}, std::move(options), where) {}
 
-multi_mutex::multi_mutex(const std::vector<part>& parts, lock_options options, std::source_location where)
+multi_mutex::multi_mutex(const client& owner, std::span<const std::string> names, lock_options options,
+                         std::source_location where)
+    : multi_mutex(std::span<const part>{on_one(owner, names)}, std::move(options), where) {}
+
+multi_mutex::multi_mutex(const client& owner, std::span<const std::string_view> names, lock_options options,
+                         std::source_location where)
+    : multi_mutex(std::span<const part>{on_one(owner, names)}, std::move(options), where) {}
+
+multi_mutex::multi_mutex(std::initializer_list<part> parts, lock_options options, std::source_location where)
+    : multi_mutex(std::span<const part>{parts.begin(), parts.size()}, std::move(options), where) {}
+
+multi_mutex::multi_mutex(std::span<const part> parts, lock_options options, std::source_location where)
     : state_(make_state(parts, options, where)),
-      face_(std::make_unique<detail::multi_face>(*state_->locks.front()->home)) {}
-
-multi_mutex::~multi_mutex() = default;
+      face_(std::make_shared<detail::multi_face>(*state_->locks.front()->home)) {}
 
 std::size_t multi_mutex::size() const noexcept { return state_->locks.size(); }
 
@@ -225,6 +245,7 @@ multi_hold multi_mutex::acquire_within(failure& why, std::chrono::nanoseconds at
 
 void multi_mutex::lock() { face_->lock(*state_); }
 bool multi_mutex::try_lock() { return face_->try_lock(*state_); }
+bool multi_mutex::try_lock_within(std::chrono::nanoseconds at_most) { return face_->try_lock_within(*state_, at_most); }
 void multi_mutex::unlock() noexcept { face_->unlock(); }
 const multi_hold& multi_mutex::held() const { return face_->held(); }
 

@@ -7,9 +7,7 @@ inline namespace v1 {
 
 mutex::mutex(const client& owner, std::string_view name, lock_options options, std::source_location where)
     : acquirable(detail::access::make_lock(owner, name, options, where)),
-      face_(std::make_unique<detail::std_face>(*state_->home)) {}
-
-mutex::~mutex() = default;
+      face_(std::make_shared<detail::std_face>(*state_->home)) {}
 
 void mutex::lock() { face_->lock(*state_); }
 bool mutex::try_lock() { return face_->try_lock(*state_); }

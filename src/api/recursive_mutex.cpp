@@ -38,9 +38,7 @@ class recursive_face {
 
 recursive_mutex::recursive_mutex(const client& owner, std::string_view name, lock_options options,
                                  std::source_location where)
-    : face_(std::make_unique<detail::recursive_face>(detail::access::make_lock(owner, name, options, where))) {}
-
-recursive_mutex::~recursive_mutex() = default;
+    : face_(std::make_shared<detail::recursive_face>(detail::access::make_lock(owner, name, options, where))) {}
 
 void recursive_mutex::lock() {
   if (face_->mine()) return face_->enter_again();

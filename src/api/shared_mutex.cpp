@@ -132,9 +132,7 @@ bool convert(const detail::lock_state& to, hold& h, const patience& p, std::stop
 shared_mutex::shared_mutex(const client& owner, std::string_view name, lock_options options, std::source_location where)
     : acquirable(detail::access::make_lock(owner, name, options, where)),
       shared_(detail::access::make_lock(owner, name, options, where, {engine::mode::shared})),
-      face_(std::make_unique<shared_face>()) {}
-
-shared_mutex::~shared_mutex() = default;
+      face_(std::make_shared<shared_face>()) {}
 
 bool shared_mutex::upgrade(hold& h, std::stop_token stop) const {
   return convert(*state_, h, patience::for_ever(), std::move(stop));

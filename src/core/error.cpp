@@ -15,7 +15,7 @@ const char* describe(errc e) noexcept {
     case errc::unavailable:
       return "no answer of the engine in time; check that it runs, that the URI is right, and that the limit is long "
              "enough";
-    case errc::unknown: return "the request was sent, but its outcome is not known";
+    case errc::outcome_unknown: return "the request was sent, but its outcome is not known";
     case errc::refused: return "the engine refused";
     case errc::name_conflict:
       return "the key of this name holds something that is not a Tyer lock; use another name or prefix";
@@ -42,7 +42,7 @@ class tyer_category final : public std::error_category {
     switch (static_cast<errc>(value)) {
       case errc::cancelled: return std::errc::operation_canceled;
       case errc::unavailable: return std::errc::host_unreachable;
-      case errc::unknown: return std::errc::io_error;
+      case errc::outcome_unknown: return std::errc::io_error;
       case errc::refused: return std::errc::permission_denied;
       case errc::lost: return std::errc::owner_dead;
       case errc::over_limit: return std::errc::resource_unavailable_try_again;
@@ -69,6 +69,16 @@ const std::error_category& category() noexcept {
 }
 
 std::error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), category()}; }
+
+bool is_transient(std::error_code c) noexcept {
+  return c == errc::unavailable || c == errc::outcome_unknown || c == errc::over_limit ||
+         c == std::errc::not_enough_memory;
+}
+
+std::string failure::message() const {
+  if (!code) return {};
+  return words.empty() ? code.message() : code.message() + ": " + words;
+}
 
 error::error(const failure& f)
     : std::system_error(f.code, f.words.empty() ? std::string{"tyer"} : "tyer: " + f.words), words_(f.words) {}

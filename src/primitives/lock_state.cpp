@@ -63,7 +63,7 @@ std::shared_ptr<const spec> make_spec(const house& h, std::string_view name, con
   s->max_hold = core::within_for_ever(options.max_hold);
   s->handoffs = can.handoffs ? options.local_handoffs : 0;
   s->owner = owner;
-  s->note = std::string{options.note};
+  s->note = options.note;
   return s;
 }
 

@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 import site_api_filter  # noqa: E402
 import site_links  # noqa: E402
 import site_stage  # noqa: E402
+import surface  # noqa: E402
 
 
 class Links(unittest.TestCase):
@@ -56,7 +57,48 @@ class Staging(unittest.TestCase):
         self.assertEqual(self.stage.relinked(text, "start.md", "docs/start.md"), text)
 
 
+class Surface(unittest.TestCase):
+    def lines(self, text):
+        reader = surface.Reader(text)
+        reader.scope(0, True)
+        return reader.lines
+
+    def test_a_class_is_its_public_part(self):
+        self.assertEqual(self.lines("""namespace tyer { inline namespace v1 {
+          class x;  // a comment; with {braces
+          class TYER_EXPORT x : public y {
+            int hidden();
+           public:
+            explicit x(int a = {}) noexcept : y{a}, b_(a) {}
+            template <class T>
+            void f(T t) { if (t) { g("}"); } }
+           private:
+            friend class z;
+            int b_ = 0;
+          };
+          namespace detail { void nobodys(); }
+          } }"""), ["class x : public y", "  explicit x(int a = {}) noexcept", "  template <class T> void f(T t)"])
+
+    def test_values_of_plain_data_are_part_of_it(self):
+        self.assertEqual(self.lines("struct o { int a{1}; std::string b = {}; }; enum class e { one = 1, two, };"),
+                         ["struct o", "  int a{1}", "  std::string b = {}", "enum class e", "  one = 1", "  two"])
+
+
 class Filter(unittest.TestCase):
+    def test_friends_are_not_for_readers_whatever_their_body(self):
+        friends = """class a {
+  friend class b;
+  friend bool operator==(const a& x, int y) { return x.f({y}); }
+  template <class T>
+  friend T& operator<<(T& out, const a& x) {
+    if (x) { out << 1; }
+    return out;
+  }
+  int left;
+};
+"""
+        self.assertEqual(site_api_filter.filtered(friends), "class a {\n  int left;\n};\n")
+
     def test_a_drawn_table_becomes_a_table(self):
         text = site_api_filter.filtered("// File.\n#pragma once\n// What.\n//\n//   a | b\n//   --+--\n//   1 | 2\n//     | 3\nclass c;\n")
         self.assertIn("/// | a | b |\n/// |---|---|\n/// | 1 | 2 3 |\n", text)

@@ -12,7 +12,7 @@ COMMENT = re.compile(r"^(\s*)//(?!/)( ?)(.*)$")
 TRAILING = re.compile(r"^(  \S.*?[;,}])\s+// (.*)$")  # of a member or an enumerator; deeper is the body of a function
 RULE = re.compile(r"^[\s+|-]*-[\s+|-]*$")
 OTHERS_TEMPLATE = re.compile(r"^(?://[^\n]*\n)*template <>\nstruct (?:std|boost)::[^\n]*?\{(?:\};|.*?^\};)\n", re.M | re.S)
-FRIEND = re.compile(r"^ *friend [^;{]*;\n", re.M)
+FRIEND = re.compile(r"^( *)(?:template <[^\n]*>\n *)?friend [^;{]*(?:;|\{[^\n]*\}|\{\n.*?^\1\})\n", re.M | re.S)
 NOT_FOR_READERS = ("inline namespace v1 {", "}  // namespace v1")
 
 

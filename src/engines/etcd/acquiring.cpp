@@ -258,7 +258,7 @@ void etcd_engine::again_with_new_lease(const std::shared_ptr<acquiring>& a, std:
   a->granted.reset();
   a->renewing = false;
   if (++a->tries > leases_tried_max) {
-    return fail(a->o, no(why::unknown, errc::unknown, "its leases ended as soon as they were granted"));
+    return fail(a->o, no(why::unknown, errc::outcome_unknown, "its leases ended as soon as they were granted"));
   }
   start_acquiring(a);
 }

@@ -195,7 +195,7 @@ void etcd_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, 
           if (k->o->over()) return;
           if (wrong != nullptr) return fail(k->o, *wrong);
           if (!answer.succeeded()) {  // just then it changed: the caller asks again
-            return fail(k->o, no(why::unknown, errc::unknown, "it changed while it was being kept"));
+            return fail(k->o, no(why::unknown, errc::outcome_unknown, "it changed while it was being kept"));
           }
           s.modified = answer.header().revision();
           if (mine_.contains(s.who)) have(k->all[i].name, s, k->o->sent + k->ttl);

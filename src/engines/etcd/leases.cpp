@@ -154,7 +154,7 @@ void leases::end_stream() {
   ++stream_number_;
   if (stream_) stream_->cancel();
   stream_.reset();
-  const auto wrong = no(why::unknown, errc::unknown, "the server broke off while it was asked to keep a lease");
+  const auto wrong = no(why::unknown, errc::outcome_unknown, "the server broke off while it was asked to keep a lease");
   for (auto& a : std::exchange(asked_, {})) {
     link_.arrived(a.expected);
     for (auto& w : a.who) w(&wrong, false, a.sent);

@@ -33,8 +33,8 @@ failure explain(const wire::status& s) {
       if (words.find("too many requests") != words.npos) return no(why::not_sent, errc::unavailable, words);
       return no(why::over_limit, errc::over_limit, words);
     case wire::code::cancelled:  // by ourselves
-      return no(why::unknown, errc::unknown, "etcd: no answer yet when its server was left for being silent");
-    default: return no(why::unknown, errc::unknown, words);
+      return no(why::unknown, errc::outcome_unknown, "etcd: no answer yet when its server was left for being silent");
+    default: return no(why::unknown, errc::outcome_unknown, words);
   }
 }
 

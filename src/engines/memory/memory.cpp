@@ -186,7 +186,7 @@ void memory_engine::give_up_overdue() {
   while (!calls_.empty() && (calls_.front()->answered || due(*calls_.front()) <= now)) {
     const auto c = std::move(calls_.front());
     calls_.pop_front();
-    if (!c->answered) c->fail(no(why::unknown, errc::unknown, "no answer within the request time-out"));
+    if (!c->answered) c->fail(no(why::unknown, errc::outcome_unknown, "no answer within the request time-out"));
   }
 }
 

@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 namespace {
 
 failure nonsense(std::string_view text) {
-  return {why::unknown, make_error_code(errc::unknown),
+  return {why::unknown, make_error_code(errc::outcome_unknown),
           "the server answered something that no script of Tyer says (" + std::to_string(text.size()) + " bytes)"};
 }
 
@@ -243,7 +243,7 @@ failure refusal(std::string_view error) {
     return {m.kind, make_error_code(m.code_for_people), std::move(words)};
   }
   // A script that failed half-way: what it did stays done.
-  return {why::unknown, make_error_code(errc::unknown), std::string{error}};
+  return {why::unknown, make_error_code(errc::outcome_unknown), std::string{error}};
 }
 
 bool is_noscript(std::string_view error) { return error.starts_with("NOSCRIPT"); }

@@ -238,7 +238,7 @@ void connection::body::make_room(std::size_t items) {
 void connection::body::fail(batch& b, why kind, const std::string& words) {
   b.lost.words = words;
   b.lost.kind = kind;
-  b.lost.code = make_error_code(kind == why::unknown ? errc::unknown : errc::unavailable);
+  b.lost.code = make_error_code(kind == why::unknown ? errc::outcome_unknown : errc::unavailable);
   for (std::uint32_t i = 0; i < b.entries.size(); ++i) {
     if (b.entries[i].now != batch::state::waiting) continue;
     b.entries[i].now = batch::state::lost;

@@ -97,7 +97,7 @@ TYPED_TEST(lock_errors, options_out_of_range_are_named) {
   EXPECT_FALSE(code_of([&] {
     const auto delay = this->can().lock_delay ? 1h : 0h;
     auto lock =
-        this->make(c, {.ttl = 10s, .min_hold = 24h, .lock_delay = delay, .note = std::string_view{too_long}.substr(1)});
+        this->make(c, {.ttl = 10s, .min_hold = 24h, .lock_delay = delay, .note = too_long.substr(1)});
   }));
   EXPECT_FALSE(code_of([&] { auto lock = this->make(c, {.ttl = 10s, .min_hold = 5s, .max_hold = 5s}); }));
 }

@@ -116,7 +116,7 @@ TEST_F(multi, a_cancelled_wait_leaves_nothing_taken) {
   tyer::multi_mutex m{a, {x, y, z}, options};
   auto on_z = tyer::mutex{b, z, options}.acquire();
   std::stop_source stop;
-  auto waiting = in_background([&] { return code_of([&] { m.acquire(stop.get_token()); }); });
+  auto waiting = in_background([&] { return code_of([&] { static_cast<void>(m.acquire(stop.get_token())); }); });
   ASSERT_TRUE(eventually([&] { return raw().waiting(z).size() == 1; }));
   EXPECT_EQ(raw().holding(x).size(), 1U);
   stop.request_stop();

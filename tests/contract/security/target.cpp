@@ -85,13 +85,15 @@ talk::talk(const std::string& uri, std::chrono::milliseconds limit) {
   const auto give_up = std::chrono::steady_clock::now() + patience;
   tyer::failure why;
   do {
-    why = client_->wait_ready(50ms, std::nothrow);
-  } while (why && why.words.empty() && std::chrono::steady_clock::now() < give_up);
-  ready_ = !why;
+    ready_ = client_->wait_ready(why, 50ms);
+  } while (!ready_ && why.words.empty() && std::chrono::steady_clock::now() < give_up);
   hear(why);
 }
 
-bool talk::comes_up() { return client_ && !client_->wait_ready(patience, std::nothrow); }
+bool talk::comes_up() {
+  tyer::failure why;
+  return client_ && client_->wait_ready(why, patience);
+}
 
 bool talk::locks() {
   if (!client_) return false;

@@ -66,7 +66,22 @@ TEST(client, a_closed_client_is_not_ready) {
   client c = engine.connect();
   EXPECT_TRUE(c.wait_ready());
   c.close();
-  EXPECT_EQ(c.wait_ready(1ms, std::nothrow).code, errc::closed);
+  failure why;
+  EXPECT_FALSE(c.wait_ready(why, 1ms));
+  EXPECT_EQ(why.code, errc::closed);
+}
+
+TEST(client, to_be_ready_was_false_and_not_to_be_was_true) {
+  testing::engine engine;
+  client there = engine.connect();
+  failure why = errc::closed;
+  EXPECT_TRUE(there.wait_ready(why));
+  EXPECT_FALSE(why);
+  EXPECT_TRUE(there.wait_ready(why, 1s));
+
+  client gone = std::move(there);
+  EXPECT_FALSE(there.wait_ready(why, 1s));  // NOLINT: that one that was moved from is no crash is the point
+  EXPECT_EQ(why.code, errc::closed);
 }
 
 TEST(client, may_be_destroyed_by_a_callback_of_its_own) {

@@ -107,7 +107,8 @@ TEST_F(durations_on_hand_time, a_client_can_be_waited_for_and_closed_for_ever) {
   EXPECT_TRUE(a.wait_ready(hours::max()));
   EXPECT_TRUE(a.wait_ready(nanoseconds::max()));
   EXPECT_TRUE(a.wait_ready(seconds::min()));
-  EXPECT_FALSE(a.wait_ready(milliseconds::max(), std::nothrow));
+  failure why;
+  EXPECT_TRUE(a.wait_ready(why, milliseconds::max()));
   hold h = mutex{a, "x"}.acquire();
   EXPECT_TRUE(a.close(hours::max()));
   EXPECT_TRUE(h.lost().stop_requested());
@@ -115,11 +116,35 @@ TEST_F(durations_on_hand_time, a_client_can_be_waited_for_and_closed_for_ever) {
 
 TEST_F(durations_on_hand_time, a_watch_may_look_as_seldom_as_it_likes) {
   std::atomic<int> told{0};
-  const observation o = admin{a}.watch("x", [&](const auto&) { ++told; }, milliseconds::max());
+  const auto tell = [&](const auto&) { ++told; };
+  const observation seldom = admin{a}.watch("x", tell, milliseconds::max()),
+                    never = admin{a}.watch("x", tell, hours::max()),
+                    half = admin{a}.watch("x", tell, duration<double>{0.5});
   mutex m{b, "x"};
   hold h = m.acquire();
   engine.advance(1s);
-  EXPECT_GE(told.load(), 1);
+  EXPECT_GE(told.load(), 3);
+}
+
+TEST_F(durations_on_hand_time, a_limit_that_is_not_above_zero_is_one_attempt) {
+  mutex mine{a, "x"}, theirs{b, "x"};
+  hold h = theirs.acquire();
+  const auto began = engine.now();
+  for (const auto limit : {0ns, -1ns, nanoseconds::min()}) {
+    failure why;
+    EXPECT_FALSE(mine.try_acquire_for(why, limit));
+    EXPECT_FALSE(why) << why.words;
+    EXPECT_FALSE(mine.try_lock_for(limit));
+    EXPECT_FALSE(mine.try_acquire_until(steady_clock::time_point{limit}));
+  }
+  EXPECT_EQ(engine.now(), began);  // nobody waited
+  h = {};
+  EXPECT_TRUE(mine.try_acquire_for(nanoseconds::min()));
+  engine.pause();
+  failure why;
+  EXPECT_FALSE(mine.try_acquire_for(why, 0s));
+  EXPECT_EQ(why.code, errc::unavailable);
+  EXPECT_GE(engine.now() - began, client_options{}.request_timeout);  // as try_acquire, which has to ask
 }
 
 TEST_F(durations_on_hand_time, several_locks_and_upgrades_too) {

@@ -138,11 +138,5 @@ TEST_F(observer_on_hand_time, a_hold_of_several_may_end_inside_its_own_callback)
   EXPECT_TRUE(both.acquire().valid());
 }
 
-// An object behind which somebody may stand does not move.
-template <class T>
-constexpr bool stays = !std::is_copy_constructible_v<T> && !std::is_move_constructible_v<T> &&
-                       !std::is_copy_assignable_v<T> && !std::is_move_assignable_v<T>;
-static_assert(stays<mutex> && stays<recursive_mutex> && stays<shared_mutex> && stays<multi_mutex> && stays<leader>);
-
 }  // namespace
 }  // namespace tyer::testing_api

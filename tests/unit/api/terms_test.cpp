@@ -1,4 +1,4 @@
-// min_hold, max_hold and lock_delay, to the moment.
+// min_hold, max_hold and lock_delay, to the moment; and a note that is there as long as its hold.
 #include "unit/api/later.hpp"
 
 #include <tyer/testing.hpp>
@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <string>
 
 namespace tyer::testing_api {
 namespace {
@@ -46,6 +47,30 @@ TEST_F(terms_on_hand_time, a_min_hold_counts_for_every_owner_of_its_own) {
   EXPECT_FALSE(theirs.try_acquire());
   engine.advance(20ms);
   EXPECT_TRUE(theirs.try_acquire());
+}
+
+TEST_F(terms_on_hand_time, a_note_made_of_temporaries_was_published_as_garbage) {
+  const std::string host = "a-host-whose-name-is-longer-than-any-small-string", address = host + ":8080";
+  const lock_options named{.ttl = 10s, .note = host + ":8080"};
+  std::string reused(address.size(), '#');  // where the temporary was, if nobody owns it
+  leader office{a, "scheduler", named};
+  hold term = office.campaign();
+  EXPECT_EQ(office.current().value().note, address);
+  EXPECT_EQ(admin{b}.show("scheduler").at(0).owner.note, address);
+}
+
+TEST_F(terms_on_hand_time, a_campaign_can_tell_instead_of_throwing) {
+  leader mine{a, "office"}, other{b, "office"};
+  failure why = errc::closed;
+  hold term = mine.campaign(why);
+  EXPECT_TRUE(term && !why);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(other.campaign(why, stop.get_token()));
+  EXPECT_TRUE(why == errc::cancelled);
+  const client& asking = b;
+  EXPECT_EQ(asking.ask("office"), 1U);
+  EXPECT_TRUE(term.valid());
 }
 
 TEST_F(terms_on_hand_time, one_that_rests_can_be_lost) {

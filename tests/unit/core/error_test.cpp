@@ -44,6 +44,28 @@ TEST(error, a_failure_is_true_if_something_failed) {
   EXPECT_TRUE((failure{std::make_error_code(std::errc::not_enough_memory), "words"}));
 }
 
+TEST(error, a_failure_is_compared_with_a_code) {
+  const failure f{errc::lost, "words"};
+  EXPECT_TRUE(f == errc::lost);
+  EXPECT_TRUE(f != errc::cancelled);
+  EXPECT_FALSE(failure{} == errc::lost);
+  EXPECT_FALSE((failure{std::make_error_code(std::errc::owner_dead)} == errc::lost));  // a code, not what it means
+}
+
+TEST(error, a_failure_says_what_it_is_in_one_line) {
+  EXPECT_EQ(failure{}.message(), "");
+  EXPECT_EQ(failure{errc::closed}.message(), "the client was closed");
+  EXPECT_EQ((failure{errc::refused, "NOPERM"}.message()), "the engine refused: NOPERM");
+}
+
+TEST(error, what_may_succeed_later_by_itself_is_transient) {
+  for (const errc c : {errc::unavailable, errc::outcome_unknown, errc::over_limit}) EXPECT_TRUE(is_transient(c));
+  EXPECT_TRUE(is_transient(std::make_error_code(std::errc::not_enough_memory)));
+  for (const errc c : {errc::lost, errc::cancelled, errc::refused, errc::invalid_name, errc::closed, errc::not_held})
+    EXPECT_FALSE(is_transient(c));
+  EXPECT_FALSE(is_transient({}));
+}
+
 TEST(error, an_exception_carries_the_engines_words) {
   const error e{failure{errc::refused, "NOPERM this user has no permissions"}};
   EXPECT_EQ(e.code(), errc::refused);

@@ -173,7 +173,8 @@ void affair::on_released(const order& asked, time_point sent, std::variant<fate,
 
 void affair::release(time_point now) {
   if (attempt_) {
-    lose(failure{why::unknown, make_error_code(errc::unknown), "it was released while it was being acquired"}, now);
+    lose(failure{why::unknown, make_error_code(errc::outcome_unknown), "it was released while it was being acquired"},
+         now);
   }
   held_part_ = 0;
   if (releasing_) return;

@@ -306,7 +306,7 @@ void go_engine::step_back(const std::shared_ptr<acquiring>& a, std::variant<answ
 void go_engine::again(const std::shared_ptr<acquiring>& a) {
   if (a->o->over()) return next_of(a->o);
   if (++a->tries > tries_max) {
-    return fail(a->o, no(why::unknown, errc::unknown, "its keys went as soon as they were written"));
+    return fail(a->o, no(why::unknown, errc::outcome_unknown, "its keys went as soon as they were written"));
   }
   start(a);
 }

@@ -9,11 +9,11 @@
 using namespace std::chrono_literals;
 
 void misused(tyer::mutex& m, tyer::hold& h) {
-  tyer::async_acquire(m);              // misuse
-  tyer::async_try_acquire(m);          // misuse
-  tyer::async_try_acquire_for(m, 5s);  // misuse
-  tyer::async_release(h);              // misuse
-  tyer::async_release(std::move(h));   // misuse
+  tyer::async_acquire(m);              // error: nodiscard
+  tyer::async_try_acquire(m);          // error: nodiscard
+  tyer::async_try_acquire_for(m, 5s);  // error: nodiscard
+  tyer::async_release(h);              // error: nodiscard
+  tyer::async_release(std::move(h));   // error: nodiscard
 }
 
 void used(tyer::mutex& m, tyer::hold& h) {

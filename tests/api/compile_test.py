@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""What a user may write compiles without a word, and what he must not write is refused in the words that he reads.
+
+must_compile/*.cpp      compile clean, with warnings as errors
+must_not_compile/*.cpp  every line that ends in `// error: WORDS` is refused, with WORDS (a regular expression) in the message;
+                        no other line is
+
+A file whose name begins with asio needs Boost. Nothing is linked and no code is made, so that all of it takes seconds.
+"""
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+FLAGS = "-std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -fno-diagnostics-color".split()
+EXPECTED = re.compile(r"// error: (.+)$")
+# Both compilers: where it is, and what is wrong. An error inside a header counts where the user's line began it.
+SAID = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)?\s+(?P<text>.*)$")
+BEGAN_IT = re.compile(r"required (from|by substitution)|in instantiation of|requested here")
+
+
+def refusals(source: Path, output: str) -> dict[int, list[str]]:
+    """The messages of each line of the source."""
+    found: dict[int, list[str]] = {}
+    began, elsewhere = 0, []
+    for spoken in filter(None, map(SAID.match, output.splitlines())):
+        mine = Path(spoken["file"]).name == source.name
+        line, text = int(spoken["line"]), spoken["text"]
+        if re.match(r"(fatal )?error:", text):
+            if mine or began:
+                found.setdefault(line if mine else began, []).append(text)
+                began = 0
+            else:
+                elsewhere.append(text)  # clang tells afterwards where it began
+        elif mine and BEGAN_IT.search(text):
+            began = line
+            if elsewhere:
+                found.setdefault(line, []).extend(elsewhere)
+                began, elsewhere = 0, []
+    if elsewhere:
+        found.setdefault(0, []).extend(elsewhere)
+    return found
+
+
+def wrong_in(source: Path, refused: bool, output: str) -> list[str]:
+    if source.parent.name == "must_compile":
+        return [f"{source.name} does not compile clean"] if refused or output else []
+    wrong = []
+    messages = refusals(source, output)
+    for number, line in enumerate(source.read_text().splitlines(), 1):
+        expected = EXPECTED.search(line)
+        said = messages.pop(number, [])
+        if expected and not said:
+            wrong.append(f"{source.name}:{number} compiles clean: {line.strip()}")
+        elif expected and not any(re.search(expected[1], text) for text in said):
+            wrong.append(f"{source.name}:{number} is refused in other words: {' | '.join(said)}")
+        elif said and not expected:
+            wrong.append(f"{source.name}:{number} is refused: {line.strip()}")
+    wrong += [f"{source.name} is refused for something else: {text}" for said in messages.values() for text in said]
+    return wrong if wrong or refused else [f"{source.name} compiles clean"]
+
+
+def check(source: Path, command: list[str]) -> tuple[list[str], str]:
+    done = subprocess.run([*command, str(source)], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return wrong_in(source, done.returncode != 0, done.stdout), done.stdout
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--compiler", default="c++")
+    options.add_argument("--include", default=str(HERE.parents[1] / "include"), help="where tyer/tyer.hpp is")
+    options.add_argument("--boost", help="where boost/asio.hpp is; without it, files of Asio are left out")
+    options.add_argument("names", nargs="*", help="only files whose name contains one of these")
+    args = options.parse_args()
+
+    command = [args.compiler, *FLAGS, f"-I{args.include}"] + (["-isystem", args.boost] if args.boost else [])
+    sources = sorted(HERE.glob("must*/*.cpp"), key=lambda s: (not s.name.startswith("asio"), s.name))  # the longest first
+    if not args.boost:
+        sources = [s for s in sources if not s.name.startswith("asio")]
+    if args.names:
+        sources = [s for s in sources if any(n in s.name for n in args.names)]
+    if not sources:
+        print("nothing to compile", file=sys.stderr)
+        return 1
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for source, (wrong, output) in zip(sources, pool.map(lambda s: check(s, command), sources)):
+            print(f"{'failed' if wrong else 'ok':8}{source.parent.name}/{source.name}")
+            if wrong:
+                failed += 1
+                print("\n".join("  " + w for w in wrong), output, sep="\n")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

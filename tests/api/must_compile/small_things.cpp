@@ -1,0 +1,34 @@
+// What one would write without looking it up.
+#include <tyer/tyer.hpp>
+
+#include <iostream>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+
+using namespace std::chrono_literals;
+
+void failures(const tyer::failure& why) {
+  if (why == tyer::errc::lost || why != tyer::errc::cancelled) std::cout << why.message();
+  if (tyer::is_transient(why.code) || tyer::is_transient(tyer::errc::unavailable)) return;
+}
+
+void ids(const tyer::hold& h) {
+  std::unordered_map<tyer::hold_id, int> seen;
+  const tyer::hold_id id = h.id();
+  ++seen[id];
+  std::cout << id << h.id();
+  const std::string_view text = id.view();
+  static_cast<void>(text);
+}
+
+void forms(const tyer::client& c, const tyer::leader& l, tyer::multi_mutex& m, tyer::failure& why) {
+  tyer::hold h = l.campaign(why);
+  h = l.campaign(why, std::stop_token{});
+  h = l.campaign(std::stop_token{});
+  h = l.try_acquire_until(why, std::chrono::system_clock::now() + 1s);
+  c.ask("x", "please");
+  c.ask(why, "x");
+  if (m.try_lock_for(1s)) m.unlock();
+  const std::unique_lock guard{m, 1s}, until{m, std::chrono::steady_clock::now() + 1s};
+}
