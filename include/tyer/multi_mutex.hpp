@@ -172,6 +172,7 @@ class TYER_EXPORT multi_mutex {
   std::size_t size() const noexcept;  // without those that were given twice
 
  private:
+  friend struct detail::multi_maker;
   bool try_lock_within(std::chrono::nanoseconds at_most);
   multi_hold acquire_within(std::chrono::nanoseconds at_most, std::stop_token stop, std::source_location where) const;
   multi_hold acquire_within(failure& why, std::chrono::nanoseconds at_most, std::stop_token stop,

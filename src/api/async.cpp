@@ -1,7 +1,12 @@
 #include "api/access.hpp"
+#include "api/calling.hpp"
+#include "api/converting.hpp"
+#include "core/for_ever.hpp"
 
 #include <tyer/detail/async.hpp>
 
+#include <atomic>
+#include <thread>
 #include <utility>
 
 namespace tyer {
@@ -10,66 +15,115 @@ namespace detail {
 
 namespace {
 
-// The caller's handle on a wish, which owns it: a wish that found no memory on its way is gone, and the handle with it.
-class wish_handle final : public pending_acquire {
+// The caller's handle on what it may call off, which owns it: what found no memory on its way is gone, and the handle with it.
+class revocable_handle final : public pending_call {
  public:
-  wish_handle(std::shared_ptr<runtime::house> home, std::weak_ptr<runtime::wish> w)
-      : home_(std::move(home)), wish_(std::move(w)) {}
+  revocable_handle(std::shared_ptr<runtime::house> home, std::weak_ptr<runtime::revocable> r)
+      : home_(std::move(home)), what_(std::move(r)) {}
   void cancel() override {
-    if (auto w = wish_.lock()) home_->cancel(std::move(w), errc::cancelled);
+    if (auto r = what_.lock()) home_->cancel(std::move(r), errc::cancelled);
   }
 
  private:
   std::shared_ptr<runtime::house> home_;
-  std::weak_ptr<runtime::wish> wish_;
+  std::weak_ptr<runtime::revocable> what_;
 };
 
-primitives::patience patience_of(const acquire_terms& terms) {
-  if (!terms.waits) return primitives::patience::once();
-  return terms.at_most ? primitives::patience::within(*terms.at_most) : primitives::patience::for_ever();
-}
+// Whoever comes first has the handler: the answer, or the caller who waits for it no longer.
+class release_call final : public pending_call {
+ public:
+  explicit release_call(answer_ptr<release_outcome> h) : handler_(std::move(h)) {}
+  void answer(failure f, release_outcome o) {
+    if (!told_.exchange(true)) handler_.release()->finish(std::move(f), o);
+  }
+  void cancel() override { answer(errc::cancelled, release_outcome::unknown); }
+
+ private:
+  std::atomic<bool> told_{false};
+  answer_ptr<release_outcome> handler_;
+};
 
 }  // namespace
 
-std::shared_ptr<pending_acquire> start_acquire(const acquirable& m, const acquire_terms& terms,
-                                               std::unique_ptr<acquire_handler> handler) {
+pending start_acquire(const acquirable& m, const acquire_terms& terms, answer_ptr<hold> handler) {
   const auto& s = *access::state(m);
   if (auto f = primitives::unusable(*s.home, false)) {
-    handler->done(std::move(f), {});
+    handler.release()->finish(std::move(f), {});
     return nullptr;
   }
   auto w = primitives::make_wish(*s.home, s.what, patience_of(terms), terms.where);
-  auto handle = std::make_shared<wish_handle>(s.home, w);
+  auto handle = std::make_shared<revocable_handle>(s.home, w);
   // The handle lives as long as the wish, so that a cancellation slot need not own it.
   w->done = [home = std::weak_ptr{s.home}, handle, handler = std::move(handler)](failure f,
                                                                                  runtime::hold_ptr h) mutable {
-    handler->done(std::move(f), access::make_hold(home.lock(), std::move(h)));
+    handler.release()->finish(std::move(f), access::make_hold(home.lock(), std::move(h)));
     handle.reset();
   };
   s.home->want(std::move(w));
   return handle;
 }
 
-void start_release(hold h, std::unique_ptr<release_handler> handler) {
+pending start_upgrade(const acquirable& m, const held_ptr& h, const acquire_terms& terms, answer_ptr<bool> handler) {
+  const auto& to = *access::state(m);
+  auto f = primitives::unusable(*to.home, false);
+  if (!f) f = not_of(to, h);
+  if (f) {
+    handler.release()->finish(std::move(f), false);
+    return nullptr;
+  }
+  auto c = primitives::make_change(*to.home, h, to.what, patience_of(terms));
+  auto handle = std::make_shared<revocable_handle>(to.home, c);
+  c->done = [handle, handler = std::move(handler)](failure why, bool changed) mutable {
+    handler.release()->finish(std::move(why), changed);
+    handle.reset();
+  };
+  to.home->convert(std::move(c));
+  return handle;
+}
+
+pending start_wait_ready(const home& at, std::chrono::nanoseconds at_most, answer_ptr<> handler) {
+  const auto s = std::static_pointer_cast<runtime::house>(at);
+  auto f = s ? primitives::unusable(*s, false) : failure{errc::closed};
+  if (f) {
+    handler.release()->finish(std::move(f));
+    return nullptr;
+  }
+  auto h = std::make_shared<runtime::hope>();
+  h->limit = s->time().now() + core::within_for_ever(at_most);
+  auto handle = std::make_shared<revocable_handle>(s, h);
+  h->done = [handle, handler = std::move(handler)](failure why) mutable {
+    handler.release()->finish(std::move(why));
+    handle.reset();
+  };
+  s->expect_ready(std::move(h));
+  return handle;
+}
+
+pending start_release(hold h, answer_ptr<release_outcome> handler) {
   auto s = access::take(h);
   const auto home = s ? s->home.lock() : nullptr;
-  if (!s) return handler->done(errc::not_held, release_outcome::already_gone);
-  if (!home || home->closed()) return handler->done({}, release_outcome::already_gone);
-  if (home->forked()) return handler->done(errc::forked, release_outcome::unknown);
-  home->give_back(std::move(s), [handler = std::move(handler)](failure f, release_outcome o) mutable {
-    handler->done(std::move(f), o);
-  });
+  auto call = std::make_shared<release_call>(std::move(handler));
+  if (!s) {
+    call->answer(errc::not_held, release_outcome::already_gone);
+  } else if (!home || home->closed()) {
+    call->answer({}, release_outcome::already_gone);
+  } else if (home->forked()) {
+    call->answer(errc::forked, release_outcome::unknown);
+  } else {
+    home->give_back(std::move(s), [call](failure f, release_outcome o) { call->answer(std::move(f), o); });
+  }
+  return call;
 }
 
-executor default_executor(const acquirable& m) {
-  return [home = access::state(m)->home](std::function<void()> f) { home->complete(std::move(f)); };
-}
+held_ptr state_of(const hold& h) { return access::state(h); }
 
-executor default_executor(const hold& h) {
-  const auto& s = access::state(h);
-  auto home = s ? s->home.lock() : nullptr;
-  if (!home) return [](std::function<void()> f) { std::thread{std::move(f)}.detach(); };
-  return [home](std::function<void()> f) { home->complete(std::move(f)); };
+home home_of(const acquirable& m) { return access::state(m)->home; }
+home home_of(const client& c) { return access::state(c) ? access::state(c)->home : nullptr; }
+home home_of(const hold& h) { return access::state(h) ? access::state(h)->home.lock() : nullptr; }
+
+void complete_at(const home& h, std::function<void()> f) {
+  if (!h) return std::thread{std::move(f)}.detach();
+  static_cast<runtime::house*>(h.get())->complete(std::move(f));
 }
 
 }  // namespace detail

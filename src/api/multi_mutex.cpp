@@ -1,10 +1,9 @@
+#include "api/multi_parts.hpp"
 #include "api/std_face.hpp"
-#include "primitives/multi.hpp"
 
 #include <tyer/multi_mutex.hpp>
 
 #include <algorithm>
-#include <list>
 #include <utility>
 #include <vector>
 
@@ -12,38 +11,6 @@ namespace tyer {
 inline namespace v1 {
 
 namespace detail {
-
-class multi_state {
- public:
-  primitives::locks locks;
-  std::source_location made_at;
-};
-
-class multi_hold_state {
- public:
-  explicit multi_hold_state(std::vector<hold> all) : parts(std::move(all)) {
-    for (const hold& h : parts) on_loss_.emplace_back(h.lost(), tell{&lost});
-  }
-
-  std::vector<hold> parts;
-  std::stop_source lost;
-
- private:
-  struct tell {
-    std::stop_source* lost;
-    void operator()() const {
-      const std::stop_source kept = *lost;  // whoever is told may destroy us meanwhile
-      kept.request_stop();
-    }
-  };
-  std::list<std::stop_callback<tell>> on_loss_;  // the last member, so the first to go
-};
-
-struct multi_maker {
-  static multi_hold make(std::vector<hold> parts) {
-    return multi_hold{std::make_unique<multi_hold_state>(std::move(parts))};
-  }
-};
 
 multi_hold acquire_or_tell(const multi_state& s, const primitives::patience& p, std::stop_token stop,
                            const std::source_location& where, failure& why) noexcept;

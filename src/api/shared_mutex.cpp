@@ -1,3 +1,4 @@
+#include "api/converting.hpp"
 #include "api/std_face.hpp"
 
 #include <tyer/shared_mutex.hpp>
@@ -102,19 +103,11 @@ bool enter_within(shared_face& face, const detail::lock_state& s, side which, st
 }
 
 bool convert(const detail::lock_state& to, hold& h, const patience& p, std::stop_token stop, failure& why) noexcept {
-  why = {};
   const auto& s = detail::access::state(h);
-  const auto home = s ? s->home.lock() : nullptr;
-  // A hold of another object with other terms has another lease: it would be renewed by the wrong ones.
-  const auto same = [&](const runtime::spec& a, const runtime::spec& b) {
-    return a.name == b.name && a.ttl == b.ttl && a.lock_delay == b.lock_delay;
-  };
-  if (!home || home != to.home || !same(s->what(), *to.what)) {
-    why = s && !home ? failure{errc::lost} : failure{errc::not_held, "this is no hold of this shared_mutex"};
-    return false;
-  }
+  why = detail::not_of(to, s);
+  if (why) return false;
   return detail::or_tell<bool>(why, [&] {
-    auto c = primitives::convert_blocking(*home, s, to.what, p, std::move(stop));
+    auto c = primitives::convert_blocking(*to.home, s, to.what, p, std::move(stop));
     why = std::move(c.error);
     return c.changed;
   });

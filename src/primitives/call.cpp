@@ -141,15 +141,21 @@ void give_back_quietly(house& h, hold_ptr held) noexcept {
   }
 }
 
-converted convert_blocking(house& h, hold_ptr held, std::shared_ptr<const spec> to, const patience& p,
-                           std::stop_token stop) {
-  if (auto f = unusable(h, true)) return {std::move(f), false};
-  if (stop.stop_requested()) return {errc::cancelled, false};
+std::shared_ptr<runtime::change> make_change(const house& h, hold_ptr held, std::shared_ptr<const spec> to,
+                                             const patience& p) {
   auto c = std::make_shared<runtime::change>();
   c->of = std::move(held);
   c->to = std::move(to);
   c->waits = p.waits;
   c->limit = p.waits ? limit_of(h, p) : h.time().now() + h.bounds().request_timeout;
+  return c;
+}
+
+converted convert_blocking(house& h, hold_ptr held, std::shared_ptr<const spec> to, const patience& p,
+                           std::stop_token stop) {
+  if (auto f = unusable(h, true)) return {std::move(f), false};
+  if (stop.stop_requested()) return {errc::cancelled, false};
+  auto c = make_change(h, std::move(held), std::move(to), p);
   auto answer = std::make_shared<slot<converted>>(h);
   c->done = [put = answering<converted>{h, answer}](tyer::failure f, bool changed) mutable {
     put({std::move(f), changed});

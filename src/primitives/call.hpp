@@ -63,6 +63,8 @@ struct converted {
   tyer::failure error;
   bool changed = false;
 };
+std::shared_ptr<runtime::change> make_change(const house& h, hold_ptr held, std::shared_ptr<const spec> to,
+                                             const patience& p);
 converted convert_blocking(house& h, hold_ptr held, std::shared_ptr<const spec> to, const patience& p,
                            std::stop_token stop);
 

@@ -190,6 +190,39 @@ tyer::failure house::wait_ready(std::chrono::milliseconds at_most) {
   return trouble_ ? trouble_ : tyer::failure{errc::unavailable};
 }
 
+void house::expect_ready(std::shared_ptr<hope> h) {
+  submit(
+      [h = std::move(h), this](desk& d) {
+        if (d.closed()) return h->answer(errc::closed);  // nobody may be driving any more
+        hopes_.push_back(h);
+      },
+      then::goes);
+}
+
+// The driver's. Tells when the first of those that are left has hoped for long enough.
+lease::time_point house::answer_hopes() noexcept {
+  if (hopes_.empty()) return lease::time_point::max();
+  const auto now = parts_.clock->now();
+  tyer::failure news;
+  bool known = true;
+  {
+    const std::lock_guard lock{state_mutex_};
+    if (closed()) {
+      news = errc::closed;
+    } else if (!ready_) {
+      known = false;
+      news = trouble_ ? same(trouble_) : tyer::failure{errc::unavailable};
+    }
+  }
+  auto first = lease::time_point::max();
+  std::erase_if(hopes_, [&](const std::shared_ptr<hope>& h) {
+    if (!h->over && (known || h->limit <= now)) h->answer(same(news));
+    if (!h->over) first = std::min(first, h->limit);
+    return h->over;
+  });
+  return first;
+}
+
 house::told_facts house::facts() {
   const std::lock_guard lock{state_mutex_};
   return told_;

@@ -81,6 +81,7 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   void complete(std::function<void()> f);
 
   tyer::failure wait_ready(std::chrono::milliseconds at_most);
+  void expect_ready(std::shared_ptr<hope> h);  // as wait_ready, with an answer instead of a wait
 
   // What the engine told when it was last connected, and when that was. Nothing before it was.
   struct told_facts {
@@ -122,6 +123,7 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   void turn(waiting w, lease::time_point last = lease::time_point::max());
   bool may_drive() const noexcept;
   lease::time_point do_what_is_due(waiting& w);
+  lease::time_point answer_hopes() noexcept;
   void carry_out_orders();
   bool no_more_orders();
   bool resting();
@@ -178,8 +180,9 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   std::atomic<bool> asleep_{false};
 
   baton baton_;
-  std::atomic<int> standing_{0};  // of the I/O thread, as the system schedules it
-  latch_line opening_;            // behind the door
+  std::atomic<int> standing_{0};              // of the I/O thread, as the system schedules it
+  latch_line opening_;                        // behind the door
+  std::vector<std::shared_ptr<hope>> hopes_;  // behind the door
   std::atomic<const latch*> driver_waits_for_{nullptr};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> closed_{false};

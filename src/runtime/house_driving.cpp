@@ -68,7 +68,7 @@ bool house::has_orders() {
 
 bool house::resting() {
   const std::lock_guard in{door_};
-  return desk_->quiet() && !has_orders() && !stopping_.load(std::memory_order_seq_cst) &&
+  return desk_->quiet() && hopes_.empty() && !has_orders() && !stopping_.load(std::memory_order_seq_cst) &&
          desk_->next_due() > parts_.clock->now() + baton::grace;
 }
 
@@ -102,8 +102,9 @@ lease::time_point house::do_what_is_due(waiting& w) {
     desk_->on_time(parts_.clock->now());
   } catch (const std::bad_alloc&) {  // what is due stays due
   }
+  const auto hoped_until = answer_hopes();
   if (!opening_.empty()) w = waiting::no;  // an order had its answer at once, and somebody waits for it
-  return w == waiting::yes ? desk_->next_due() : lease::time_point::min();
+  return w == waiting::yes ? std::min(desk_->next_due(), hoped_until) : lease::time_point::min();
 }
 
 // The driver may be a caller, who must not pay for others: an engine that has run out of memory answers what it has lost as
@@ -203,6 +204,7 @@ void house::shut_down() {
   const std::lock_guard in{door_};
   desk_->abandon();
   while (!no_more_orders()) carry_out_orders();
+  answer_hopes();
 }
 
 }  // namespace tyer::runtime

@@ -12,6 +12,7 @@
 #include <memory>
 #include <source_location>
 #include <system_error>
+#include <utility>
 
 namespace tyer {
 inline namespace v1 {
@@ -65,6 +66,23 @@ struct change : revocable, std::enable_shared_from_this<change> {
   // The desk's own.
   bool pending = false;
   lane* home = nullptr;  // of the other mode: its place there is reserved, so that the change itself needs no memory
+};
+
+// One caller's wish to know when the engine has answered for the first time, from the call until its one answer.
+struct hope : revocable {
+  lease::time_point limit = lease::time_point::max();  // errc::unavailable then, with what went wrong
+  core::function<void(tyer::failure)> done;            // once, on the desk's thread: must not block
+
+  void call_off(desk&) override { answer(called_off); }
+  void answer(tyer::failure f) noexcept {
+    if (std::exchange(over, true)) return;
+    try {
+      done(std::move(f));
+    } catch (...) {  // whoever passes it on had no memory for that
+    }
+  }
+
+  bool over = false;
 };
 
 }  // namespace tyer::runtime

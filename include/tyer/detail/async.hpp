@@ -1,37 +1,73 @@
-// The seam below <tyer/asio.hpp>: asynchronous calls with plain callbacks. Not for direct use.
+// The seam below <tyer/async.hpp> and <tyer/asio.hpp>. Not for direct use.
 #pragma once
 
 #include <tyer/acquirable.hpp>
+#include <tyer/client.hpp>
 #include <tyer/error.hpp>
 #include <tyer/export.hpp>
 #include <tyer/hold.hpp>
+#include <tyer/multi_mutex.hpp>
+#include <tyer/shared_mutex.hpp>
 
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <source_location>
+#include <utility>
 
 namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-// Called once, on a thread of Tyer's, and must only pass the answer on: it runs between two requests.
-struct acquire_handler {
-  virtual ~acquire_handler() = default;
-  virtual void done(failure, hold) = 0;
-};
-struct release_handler {
-  virtual ~release_handler() = default;
-  virtual void done(failure, release_outcome) = 0;
+// Gets the one answer of a call, on a thread that drives the client, and must only pass it on: it runs between two requests.
+// Whoever owns it calls one of these, once; it is gone then.
+template <class... Answer>
+class answer_handler {
+ public:
+  virtual void finish(failure, Answer...) = 0;
+  virtual void destroy() noexcept = 0;  // without an answer, as when memory is short
+
+ protected:
+  ~answer_handler() = default;
 };
 
-// An acquire under way. Cancelling one that is over does nothing.
-class TYER_EXPORT pending_acquire {
+// One that was made by `new`.
+template <class... Answer>
+class answer_object : public answer_handler<Answer...> {
  public:
-  virtual ~pending_acquire() = default;
+  virtual ~answer_object() = default;
+  virtual void done(failure, Answer...) = 0;
+  void finish(failure f, Answer... a) final {
+    const std::unique_ptr<answer_object> mine{this};
+    done(std::move(f), std::move(a)...);
+  }
+  void destroy() noexcept final { delete this; }
+};
+
+struct destroyer {
+  destroyer() noexcept = default;
+  template <class T>
+  destroyer(const std::default_delete<T>&) noexcept {}
+  template <class Handler>
+  void operator()(Handler* h) const noexcept {
+    h->destroy();
+  }
+};
+
+template <class... Answer>
+using answer_ptr = std::unique_ptr<answer_handler<Answer...>, destroyer>;
+
+using acquire_handler = answer_object<hold>;
+using release_handler = answer_object<release_outcome>;
+
+// A call under way. Cancelling one that is over does nothing.
+class TYER_EXPORT pending_call {
+ public:
+  virtual ~pending_call() = default;
   virtual void cancel() = 0;
 };
+using pending = std::shared_ptr<pending_call>;  // null: the call is over already
 
 struct acquire_terms {
   bool waits = true;                                     // false: one attempt
@@ -39,14 +75,30 @@ struct acquire_terms {
   std::source_location where = std::source_location::current();
 };
 
-TYER_EXPORT std::shared_ptr<pending_acquire> start_acquire(const acquirable&, const acquire_terms&,
-                                                           std::unique_ptr<acquire_handler>);
-TYER_EXPORT void start_release(hold, std::unique_ptr<release_handler>);
+// What is named here is kept by whoever starts the call, and may be gone before it starts.
+using home = std::shared_ptr<void>;  // of a client; see below
+using multi_ptr = std::shared_ptr<const multi_state>;
+using held_ptr = std::shared_ptr<hold_state>;
+TYER_EXPORT multi_ptr state_of(const multi_mutex&);
+TYER_EXPORT held_ptr state_of(const hold&);
+
+TYER_EXPORT pending start_acquire(const acquirable&, const acquire_terms&, answer_ptr<hold>);
+TYER_EXPORT pending start_acquire(const multi_ptr&, const acquire_terms&, answer_ptr<multi_hold>);
+// True: the hold is exclusive now.
+TYER_EXPORT pending start_upgrade(const acquirable& to, const held_ptr&, const acquire_terms&, answer_ptr<bool>);
+TYER_EXPORT pending start_wait_ready(const home&, std::chrono::nanoseconds at_most, answer_ptr<>);
+// A release cannot be called off: to cancel it is to wait for its answer no longer.
+TYER_EXPORT pending start_release(hold, answer_ptr<release_outcome>);
+TYER_EXPORT pending start_release(multi_hold, answer_ptr<release_outcome>);
 
 // Where completions of handlers without an executor of their own run: the client's `completions`, else a thread of the
-// client.
-TYER_EXPORT std::function<void(std::function<void()>)> default_executor(const acquirable&);
-TYER_EXPORT std::function<void(std::function<void()>)> default_executor(const hold&);
+// client. Null if the client is gone, which is a thread for each.
+TYER_EXPORT home home_of(const acquirable&);
+TYER_EXPORT home home_of(const multi_mutex&);
+TYER_EXPORT home home_of(const client&);
+TYER_EXPORT home home_of(const hold&);
+TYER_EXPORT home home_of(const multi_hold&);
+TYER_EXPORT void complete_at(const home&, std::function<void()>);
 
 }  // namespace detail
 }  // namespace v1

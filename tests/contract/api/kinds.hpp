@@ -87,8 +87,8 @@ using answer = answer_with<tyer::hold>;
 
 // Calls are made in the order of these calls, so waiters without a thread of their own queue in a known order.
 template <class Lock, class Then>
-std::shared_ptr<tyer::detail::pending_acquire> acquire_then(const Lock& lock, Then then,
-                                                            tyer::detail::acquire_terms terms = {}) {
+std::shared_ptr<tyer::detail::pending_call> acquire_then(const Lock& lock, Then then,
+                                                         tyer::detail::acquire_terms terms = {}) {
   struct handler final : tyer::detail::acquire_handler {
     explicit handler(Then f) : then(std::move(f)) {}
     void done(tyer::failure f, tyer::hold h) override { then(answer{std::move(f), std::move(h)}); }
@@ -99,7 +99,7 @@ std::shared_ptr<tyer::detail::pending_acquire> acquire_then(const Lock& lock, Th
 
 struct started {
   std::future<answer> done;
-  std::shared_ptr<tyer::detail::pending_acquire> handle;
+  std::shared_ptr<tyer::detail::pending_call> handle;
 };
 inline started acquire_later(const tyer::acquirable& lock, tyer::detail::acquire_terms terms = {}) {
   auto promise = std::make_shared<std::promise<answer>>();

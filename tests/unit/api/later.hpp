@@ -21,7 +21,7 @@ struct answer {
 
 struct later {
   std::future<answer> done;
-  std::shared_ptr<detail::pending_acquire> handle;
+  std::shared_ptr<detail::pending_call> handle;
 
   bool is_there() const { return done.wait_for(0s) == std::future_status::ready; }
   answer get() {

@@ -76,8 +76,8 @@ TEST_F(observer_on_hand_time, a_slow_callback_kept_completions_of_others_waiting
   }};
   while (told < 3) std::this_thread::yield();
   std::promise<void> came;
-  detail::default_executor(busy)([] {});
-  detail::default_executor(office)([&] { came.set_value(); });
+  detail::complete_at(detail::home_of(busy), [] {});
+  detail::complete_at(detail::home_of(office), [&] { came.set_value(); });
   EXPECT_EQ(came.get_future().wait_for(10s), std::future_status::ready);
 }
 

@@ -1,0 +1,120 @@
+// Asynchronous calls with a callback and a std::stop_token: for Qt, libuv, standalone Asio, senders, or a loop of your own.
+// Whoever has Boost.Asio takes <tyer/asio.hpp>.
+//
+//   tyer::start_acquire(order, [](tyer::failure why, tyer::hold h) { ... }, stop.get_token());
+//
+//   call                                           | the callback gets          | when it is stopped (errc::cancelled)
+//   -----------------------------------------------+----------------------------+---------------------------------------
+//   start_acquire, start_try_acquire, .._for       | failure, hold              | what was sent is taken back
+//   the same of a multi_mutex                      | failure, multi_hold        | what was taken is given back
+//   start_upgrade, start_try_upgrade, .._for       | failure, bool              | the hold is shared as before
+//   start_wait_ready                               | failure                    | nothing else happens
+//   start_release of a hold or a multi_hold        | failure, release_outcome   | it goes on, and nobody waits for it
+//
+// Nothing waits, and nothing throws but for want of memory: contention is an empty hold, and everything else a failure. A stop
+// that comes when the answer is there changes nothing.
+//
+// The callback is called once, also when the client is closed, and never inside the call: where `client_options::completions`
+// puts it, else on a thread of the client, one after the other. So give the client your loop there:
+//
+//   libuv            | [&](auto f) { queue.push(std::move(f)); uv_async_send(&wake); }    // and run the queue in its callback
+//   Qt               | [=](auto f) { QMetaObject::invokeMethod(object, std::move(f), Qt::QueuedConnection); }
+//   standalone Asio  | [ex](auto f) { asio::post(ex, std::move(f)); }
+//
+// It may be anything that can be moved, and must not throw. What it owns is destroyed where it was called. Arguments may be
+// gone when the call has begun.
+//
+// Thread safety: everything may be called from any thread.
+#pragma once
+
+#include <tyer/acquirable.hpp>
+#include <tyer/client.hpp>
+#include <tyer/detail/async.hpp>
+#include <tyer/detail/callback.hpp>
+#include <tyer/detail/to_wait.hpp>
+#include <tyer/error.hpp>
+#include <tyer/hold.hpp>
+#include <tyer/multi_mutex.hpp>
+#include <tyer/shared_mutex.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <source_location>
+#include <stop_token>
+#include <utility>
+
+namespace tyer {
+inline namespace v1 {
+
+// Waits in the queue. Takes a mutex, a semaphore, the shared side of a shared_mutex ...
+template <std::invocable<failure, hold> Done>
+void start_acquire(const acquirable& m, Done done, std::stop_token stop = {},
+                   std::source_location where = std::source_location::current()) {
+  detail::acquire_then(m, {.where = where}, std::move(done), std::move(stop));
+}
+template <std::invocable<failure, multi_hold> Done>
+void start_acquire(const multi_mutex& m, Done done, std::stop_token stop = {},
+                   std::source_location where = std::source_location::current()) {
+  detail::acquire_then(m, {.where = where}, std::move(done), std::move(stop));
+}
+
+// Waits at most that long; then the hold is empty if others have it, and errc::unavailable if the engine is silent. A limit
+// that is not above zero is start_try_acquire.
+template <class Rep, class Period, std::invocable<failure, hold> Done>
+void start_try_acquire_for(const acquirable& m, const std::chrono::duration<Rep, Period>& at_most, Done done,
+                           std::stop_token stop = {}, std::source_location where = std::source_location::current()) {
+  detail::acquire_then(m, {.at_most = detail::to_wait(at_most), .where = where}, std::move(done), std::move(stop));
+}
+template <class Rep, class Period, std::invocable<failure, multi_hold> Done>
+void start_try_acquire_for(const multi_mutex& m, const std::chrono::duration<Rep, Period>& at_most, Done done,
+                           std::stop_token stop = {}, std::source_location where = std::source_location::current()) {
+  detail::acquire_then(m, {.at_most = detail::to_wait(at_most), .where = where}, std::move(done), std::move(stop));
+}
+
+// One attempt: an empty hold if somebody has it.
+template <std::invocable<failure, hold> Done>
+void start_try_acquire(const acquirable& m, Done done, std::stop_token stop = {},
+                       std::source_location where = std::source_location::current()) {
+  detail::acquire_then(m, {.waits = false, .where = where}, std::move(done), std::move(stop));
+}
+template <std::invocable<failure, multi_hold> Done>
+void start_try_acquire(const multi_mutex& m, Done done, std::stop_token stop = {},
+                       std::source_location where = std::source_location::current()) {
+  detail::acquire_then(m, {.waits = false, .where = where}, std::move(done), std::move(stop));
+}
+
+// As shared_mutex::upgrade and its kin. The hold stays with its owner, who may move it meanwhile; to give it back ends the call
+// with errc::lost.
+template <std::invocable<failure, bool> Done>
+void start_upgrade(const shared_mutex& m, hold& h, Done done, std::stop_token stop = {}) {
+  detail::upgrade_then(m, h, {}, std::move(done), std::move(stop));
+}
+template <class Rep, class Period, std::invocable<failure, bool> Done>
+void start_try_upgrade_for(const shared_mutex& m, hold& h, const std::chrono::duration<Rep, Period>& at_most, Done done,
+                           std::stop_token stop = {}) {
+  detail::upgrade_then(m, h, {.at_most = detail::to_wait(at_most)}, std::move(done), std::move(stop));
+}
+template <std::invocable<failure, bool> Done>
+void start_try_upgrade(const shared_mutex& m, hold& h, Done done, std::stop_token stop = {}) {
+  detail::upgrade_then(m, h, {.waits = false}, std::move(done), std::move(stop));
+}
+
+// Waits until the engine has answered once; errc::unavailable, with what went wrong, if it has not in time.
+template <class Rep, class Period, std::invocable<failure> Done>
+void start_wait_ready(const client& c, const std::chrono::duration<Rep, Period>& at_most, Done done,
+                      std::stop_token stop = {}) {
+  detail::wait_ready_then(c, detail::to_wait(at_most), std::move(done), std::move(stop));
+}
+
+// Gives the lock back and tells the outcome. Takes the hold: it is empty afterwards.
+template <std::invocable<failure, release_outcome> Done>
+void start_release(hold&& h, Done done, std::stop_token stop = {}) {
+  detail::release_then(std::move(h), std::move(done), std::move(stop));
+}
+template <std::invocable<failure, release_outcome> Done>
+void start_release(multi_hold&& h, Done done, std::stop_token stop = {}) {
+  detail::release_then(std::move(h), std::move(done), std::move(stop));
+}
+
+}  // namespace v1
+}  // namespace tyer

@@ -1,0 +1,112 @@
+// How a call of <tyer/async.hpp> begins and ends. Not for direct use.
+#pragma once
+
+#include <tyer/detail/async.hpp>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <tuple>
+#include <utility>
+
+namespace tyer {
+inline namespace v1 {
+namespace detail {
+
+// One call: its callback, its answer, and who may stop it.
+template <class Done, class... Answer>
+class callback_call : public std::enable_shared_from_this<callback_call<Done, Answer...>> {
+ public:
+  callback_call(home at, Done done) : at_(std::move(at)), done_(std::move(done)) {}
+
+  void answer(failure f, Answer... a) {
+    answer_.emplace(std::move(f), std::move(a)...);
+    complete_at(at_, [self = this->shared_from_this()] { self->tell(); });
+  }
+
+  // Behind the start of the call, since only what has begun can be called off. The answer may be there already: then whoever of
+  // the two comes second takes the stop_callback away, and neither waits for the other.
+  void heed(std::stop_token stop, std::weak_ptr<pending_call> call) {
+    on_stop_.emplace(std::move(stop), cancelling{std::move(call)});
+    if ((seen_.fetch_or(heeding) & answered) != 0) on_stop_.reset();
+  }
+
+ private:
+  static constexpr unsigned heeding = 1, answered = 2;
+  struct cancelling {
+    std::weak_ptr<pending_call> call;
+    void operator()() const {
+      if (const auto c = call.lock()) c->cancel();
+    }
+  };
+
+  void tell() {
+    if ((seen_.fetch_or(answered) & heeding) != 0) on_stop_.reset();
+    Done done = std::move(*done_);
+    done_.reset();
+    std::apply([&](auto&&... a) { std::move(done)(std::move(a)...); }, *std::exchange(answer_, std::nullopt));
+  }
+
+  const home at_;
+  std::optional<Done> done_;
+  std::optional<std::tuple<failure, Answer...>> answer_;
+  std::atomic<unsigned> seen_{0};
+  std::optional<std::stop_callback<cancelling>> on_stop_;
+};
+
+template <class Done, class... Answer>
+struct callback_handler final : answer_object<Answer...> {
+  explicit callback_handler(std::shared_ptr<callback_call<Done, Answer...>> c) : call(std::move(c)) {}
+  void done(failure f, Answer... a) override { call->answer(std::move(f), std::move(a)...); }
+  std::shared_ptr<callback_call<Done, Answer...>> call;
+};
+
+// `start` takes the handler, and gives what cancels the call.
+template <class... Answer, class Done, class Start>
+void start_then(home at, Done done, std::stop_token stop, Start start) {
+  const auto call = std::make_shared<callback_call<Done, Answer...>>(std::move(at), std::move(done));
+  const pending under_way = start(std::make_unique<callback_handler<Done, Answer...>>(call));
+  if (under_way && stop.stop_possible()) call->heed(std::move(stop), under_way);
+}
+
+// Nothing is sent for who has been stopped already.
+template <class... Answer, class Done, class Start>
+void start_unless_stopped(home at, Done done, std::stop_token stop, Start start) {
+  if (!stop.stop_requested()) return start_then<Answer...>(std::move(at), std::move(done), std::move(stop), start);
+  std::make_shared<callback_call<Done, Answer...>>(std::move(at), std::move(done))
+      ->answer(errc::cancelled, Answer{}...);
+}
+
+template <class Done>
+void acquire_then(const acquirable& m, const acquire_terms& terms, Done done, std::stop_token stop) {
+  start_unless_stopped<hold>(home_of(m), std::move(done), std::move(stop),
+                             [&](answer_ptr<hold> to) { return start_acquire(m, terms, std::move(to)); });
+}
+template <class Done>
+void acquire_then(const multi_mutex& m, const acquire_terms& terms, Done done, std::stop_token stop) {
+  start_unless_stopped<multi_hold>(home_of(m), std::move(done), std::move(stop), [&](answer_ptr<multi_hold> to) {
+    return start_acquire(state_of(m), terms, std::move(to));
+  });
+}
+template <class Done>
+void upgrade_then(const shared_mutex& m, const hold& h, const acquire_terms& terms, Done done, std::stop_token stop) {
+  start_unless_stopped<bool>(home_of(m), std::move(done), std::move(stop),
+                             [&](answer_ptr<bool> to) { return start_upgrade(m, state_of(h), terms, std::move(to)); });
+}
+template <class Done>
+void wait_ready_then(const client& c, std::chrono::nanoseconds at_most, Done done, std::stop_token stop) {
+  start_unless_stopped<>(home_of(c), std::move(done), std::move(stop),
+                         [&](answer_ptr<> to) { return start_wait_ready(home_of(c), at_most, std::move(to)); });
+}
+template <class Hold, class Done>
+void release_then(Hold h, Done done, std::stop_token stop) {
+  auto at = home_of(h);
+  start_then<release_outcome>(std::move(at), std::move(done), std::move(stop), [&](answer_ptr<release_outcome> to) {
+    return start_release(std::move(h), std::move(to));
+  });
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace tyer

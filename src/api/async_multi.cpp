@@ -1,0 +1,251 @@
+// Several locks as one, without a thread that waits: what primitives::acquire_all does, step by step.
+#include "api/access.hpp"
+#include "api/calling.hpp"
+#include "api/multi_parts.hpp"
+#include "runtime/failures.hpp"
+#include "runtime/own_thread.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <utility>
+
+namespace tyer {
+inline namespace v1 {
+namespace detail {
+
+namespace {
+
+// A step begins where the answer to the one before it came: inside a desk, which must not drive another's engine meanwhile.
+class not_driving {
+ public:
+  not_driving() noexcept : before_(std::exchange(runtime::on_own_thread, true)) {}
+  not_driving(const not_driving&) = delete;
+  ~not_driving() { runtime::on_own_thread = before_; }
+
+ private:
+  bool before_;
+};
+
+// Its steps come one after the other, each from the answer to the last; only `cancel` and a loss come from elsewhere.
+class multi_call final : public pending_call, public std::enable_shared_from_this<multi_call> {
+ public:
+  multi_call(std::shared_ptr<const multi_state> of, const acquire_terms& terms, answer_ptr<multi_hold> handler)
+      : of_(std::move(of)),
+        patience_(patience_of(terms)),
+        limit_(primitives::limit_of(*of_->locks.front()->home, patience_)),
+        where_(terms.where),
+        handler_(std::move(handler)) {}
+
+  void begin() {
+    for (;;) {
+      {
+        const std::lock_guard lock{mutex_};
+        lost_ = false;
+      }
+      got_.emplace(of_->locks);
+      taken_ = 0;
+      if (next() != step::again) return;
+    }
+  }
+
+  void cancel() override { interrupt(&multi_call::cancelled_); }
+
+ private:
+  enum class step { waits, over, again };
+  struct on_loss {
+    std::weak_ptr<multi_call> call;
+    void operator()() const {
+      if (const auto c = call.lock()) c->interrupt(&multi_call::lost_);
+    }
+  };
+
+  lease::time_point now() const { return of_->locks.front()->home->time().now(); }
+  bool limited() const { return limit_ != lease::time_point::max(); }
+
+  void interrupt(bool multi_call::* why) {
+    std::unique_lock lock{mutex_};
+    this->*why = true;
+    const auto waits = waiting_.lock();
+    const auto at = waiting_at_;
+    lock.unlock();
+    if (waits) at->cancel(waits, errc::cancelled);
+  }
+
+  // Asks for the next of them.
+  step next() {
+    if (taken_ == of_->locks.size()) return finish();
+    if (is_cancelled()) return give_up(errc::cancelled);
+    const auto& lock_state = *of_->locks[taken_];
+    const auto left = limited() ? limit_ - now() : lease::duration::zero();
+    if (limited() && left <= lease::duration::zero() && taken_ != 0) return give_up({});
+    if (auto f = primitives::unusable(*lock_state.home, false)) return give_up(std::move(f));
+    // Always with the limit, also when nothing is left of it: one attempt would wait for a silent engine for longer.
+    const auto mine =
+        limited() ? primitives::patience{true, std::max<lease::duration>(left, lease::duration{1})} : patience_;
+    auto w = primitives::make_wish(*lock_state.home, lock_state.what, mine, where_);
+    w->done = [self = shared_from_this()](failure f, runtime::hold_ptr h) {
+      self->on_answer(std::move(f), std::move(h));
+    };
+    std::uint64_t serial = 0;
+    {
+      const std::lock_guard lock{mutex_};
+      serial = ++serial_;
+    }
+    lock_state.home->want(w);
+    // Only what the desk has can be called off; and the answer may have been here already.
+    std::unique_lock lock{mutex_};
+    if (serial_ != serial) return step::waits;
+    waiting_ = w;
+    waiting_at_ = lock_state.home;
+    const bool too_late = cancelled_ || lost_;
+    lock.unlock();
+    if (too_late) lock_state.home->cancel(w, errc::cancelled);
+    return step::waits;
+  }
+
+  void on_answer(failure f, runtime::hold_ptr h) {
+    const not_driving here;
+    const auto self = shared_from_this();
+    {
+      const std::lock_guard lock{mutex_};
+      ++serial_;
+      waiting_.reset();
+    }
+    try {
+      if (take(std::move(f), std::move(h)) == step::again) begin();
+    } catch (const std::bad_alloc&) {
+      give_up(runtime::no_memory());
+    }
+  }
+
+  step take(failure f, runtime::hold_ptr h) {
+    if (!h) return f.code == errc::cancelled && !is_cancelled() ? begin_anew() : give_up(std::move(f));
+    const auto lost = h->lost();
+    got_->push_back(std::move(h));
+    ++taken_;
+    watched_.emplace_back(lost, on_loss{weak_from_this()});
+    return next();
+  }
+
+  bool is_cancelled() {
+    const std::lock_guard lock{mutex_};
+    return cancelled_;
+  }
+
+  // An earlier one was lost while a later one was waited for.
+  step begin_anew() {
+    if (!patience_.waits || now() >= limit_) return give_up(errc::lost);
+    watched_.clear();
+    got_->give_back();
+    return step::again;
+  }
+
+  step finish() {
+    if (!got_->all_valid()) return begin_anew();
+    std::vector<hold> parts;
+    parts.reserve(taken_);
+    watched_.clear();
+    got_->take_out([&](const auto& at, runtime::hold_ptr h) { parts.push_back(access::make_hold(at, std::move(h))); });
+    handler_.release()->finish({}, multi_maker::make(std::move(parts)));
+    return step::over;
+  }
+
+  step give_up(failure f) {
+    watched_.clear();
+    if (got_) got_->give_back();
+    if (handler_) handler_.release()->finish(std::move(f), {});
+    return step::over;
+  }
+
+  const std::shared_ptr<const multi_state> of_;
+  const primitives::patience patience_;
+  const lease::time_point limit_;
+  const std::source_location where_;
+  answer_ptr<multi_hold> handler_;
+  std::optional<primitives::holds> got_;
+  std::size_t taken_ = 0;
+  std::list<std::stop_callback<on_loss>> watched_;
+
+  std::mutex mutex_;
+  bool cancelled_ = false, lost_ = false;
+  std::uint64_t serial_ = 0;  // of the step under way
+  std::weak_ptr<runtime::wish> waiting_;
+  std::shared_ptr<runtime::house> waiting_at_;
+};
+
+// Collects the outcomes of all parts: the worst of them is that of the whole.
+class multi_release final : public pending_call, public std::enable_shared_from_this<multi_release> {
+ public:
+  explicit multi_release(answer_ptr<release_outcome> h) : handler_(std::move(h)) {}
+
+  void begin(std::vector<hold> parts) {
+    left_ = parts.size() + 1;
+    for (hold& h : parts) {
+      auto p = start_release(std::move(h), std::make_unique<part>(shared_from_this()));
+      const std::lock_guard lock{mutex_};
+      parts_.push_back(std::move(p));
+    }
+    one_more({}, release_outcome::released);
+  }
+  void cancel() override {
+    std::unique_lock lock{mutex_};
+    const auto all = parts_;
+    lock.unlock();
+    for (const auto& p : all) p->cancel();
+  }
+
+ private:
+  struct part final : answer_object<release_outcome> {
+    explicit part(std::shared_ptr<multi_release> c) : call(std::move(c)) {}
+    void done(failure f, release_outcome o) override { call->one_more(std::move(f), o); }
+    std::shared_ptr<multi_release> call;
+  };
+
+  void one_more(failure f, release_outcome o) {
+    std::unique_lock lock{mutex_};
+    worst_ = std::max(worst_, o);
+    if (f && !why_) why_ = std::move(f);
+    if (--left_ != 0) return;
+    lock.unlock();
+    handler_.release()->finish(std::move(why_), worst_);
+  }
+
+  answer_ptr<release_outcome> handler_;
+  std::mutex mutex_;
+  std::vector<pending> parts_;
+  std::size_t left_ = 0;
+  release_outcome worst_ = release_outcome::released;
+  failure why_;
+};
+
+}  // namespace
+
+multi_ptr state_of(const multi_mutex& m) { return multi_maker::state(m); }
+
+pending start_acquire(const multi_ptr& m, const acquire_terms& terms, answer_ptr<multi_hold> handler) {
+  auto call = std::make_shared<multi_call>(m, terms, std::move(handler));
+  call->begin();
+  return call;
+}
+
+pending start_release(multi_hold h, answer_ptr<release_outcome> handler) {
+  auto parts = multi_maker::take(h);
+  if (parts.empty()) {
+    handler.release()->finish(errc::not_held, release_outcome::already_gone);
+    return nullptr;
+  }
+  auto call = std::make_shared<multi_release>(std::move(handler));
+  call->begin(std::move(parts));
+  return call;
+}
+
+home home_of(const multi_mutex& m) { return multi_maker::state(m)->locks.front()->home; }
+home home_of(const multi_hold& h) { return h ? home_of(h.parts().front()) : nullptr; }
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace tyer

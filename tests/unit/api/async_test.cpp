@@ -1,0 +1,290 @@
+// tyer/async.hpp on hand time: every call with a callback and a stop_token.
+#include "unit/api/later.hpp"
+
+#include <tyer/async.hpp>
+#include <tyer/testing.hpp>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+namespace tyer::testing_api {
+namespace {
+
+// What the callback of a call was given.
+template <class... Answer>
+struct told {
+  std::promise<std::tuple<failure, Answer...>> promise;
+  std::future<std::tuple<failure, Answer...>> future = promise.get_future();
+
+  auto callback() {
+    return [this](failure f, Answer... a) { promise.set_value({std::move(f), std::move(a)...}); };
+  }
+  bool is_there() const { return future.wait_for(0s) == std::future_status::ready; }
+  auto get() { return within_reason(std::move(future)); }
+};
+
+class async_on_hand_time : public ::testing::Test {
+ protected:
+  testing::engine engine;
+  client a = engine.connect(), b = engine.connect();
+  mutex mine{a, "x"}, theirs{b, "x"};
+};
+
+TEST_F(async_on_hand_time, a_callback_is_given_the_hold_and_then_the_outcome) {
+  told<hold> got;
+  start_acquire(mine, got.callback());
+  auto [why, h] = got.get();
+  EXPECT_FALSE(why);
+  EXPECT_TRUE(h.valid());
+
+  told<hold> tried, limited;
+  start_try_acquire(theirs, tried.callback());
+  EXPECT_FALSE(std::get<1>(tried.get()));
+  start_try_acquire_for(theirs, 5s, limited.callback());
+  engine.advance(4s);
+  EXPECT_FALSE(limited.is_there());
+  engine.advance(1s);
+  auto [no_failure, none] = limited.get();
+  EXPECT_FALSE(no_failure);
+  EXPECT_FALSE(none);
+
+  told<release_outcome> released;
+  start_release(std::move(h), released.callback());
+  EXPECT_EQ(std::get<1>(released.get()), release_outcome::released);
+  EXPECT_FALSE(h);
+}
+
+TEST_F(async_on_hand_time, a_stop_ends_the_wait_and_leaves_nothing_behind) {
+  hold h = mine.acquire();
+  std::stop_source stop;
+  told<hold> got;
+  start_acquire(theirs, got.callback(), stop.get_token());
+  engine.advance(1s);
+  EXPECT_FALSE(got.is_there());
+  stop.request_stop();
+  auto [why, none] = got.get();
+  EXPECT_EQ(why.code, errc::cancelled);
+  EXPECT_FALSE(none);
+  h.release();
+  EXPECT_TRUE(mine.try_acquire_for(1s));
+
+  told<hold> late;  // who was stopped before sends nothing
+  start_acquire(theirs, late.callback(), stop.get_token());
+  EXPECT_EQ(std::get<0>(late.get()).code, errc::cancelled);
+}
+
+TEST_F(async_on_hand_time, a_stop_at_the_moment_of_the_answer_loses_neither_callback_nor_hold) {
+  for (int i = 0; i < 200; ++i) {
+    std::stop_source stop;
+    told<hold> got;
+    std::jthread other{[&] { stop.request_stop(); }};
+    start_acquire(mine, got.callback(), stop.get_token());
+    auto [why, h] = got.get();
+    EXPECT_TRUE(h ? !why : why.code == errc::cancelled) << why.code.message();
+    h = {};
+  }
+  EXPECT_TRUE(theirs.try_acquire_for(1s));
+}
+
+TEST_F(async_on_hand_time, a_release_that_is_waited_for_no_longer_goes_on) {
+  hold h = mine.acquire();
+  engine.pause();
+  std::stop_source stop;
+  told<release_outcome> got;
+  start_release(std::move(h), got.callback(), stop.get_token());
+  EXPECT_FALSE(got.is_there());
+  stop.request_stop();
+  const auto [why, outcome] = got.get();
+  EXPECT_EQ(why.code, errc::cancelled);
+  EXPECT_EQ(outcome, release_outcome::unknown);
+  engine.resume();
+  EXPECT_TRUE(theirs.try_acquire_for(1s));
+}
+
+TEST_F(async_on_hand_time, a_callback_runs_where_the_client_puts_it_and_not_inside_the_call) {
+  std::mutex mutex;
+  std::vector<std::function<void()>> queue;
+  client c = engine.connect({.completions = [&](std::function<void()> f) {
+    const std::lock_guard lock{mutex};
+    queue.push_back(std::move(f));
+  }});
+  tyer::mutex own{c, "own"};
+  bool called = false;
+  auto only_movable = std::make_unique<int>(7);
+  start_acquire(own, [&called, p = std::move(only_movable)](failure, const hold& h) { called = h && *p == 7; });
+  std::function<void()> f;
+  while (!f) {
+    const std::lock_guard lock{mutex};
+    if (!queue.empty()) f = queue.front();
+  }
+  EXPECT_FALSE(called);
+  f();
+  EXPECT_TRUE(called);
+}
+
+TEST_F(async_on_hand_time, a_closed_client_says_so_to_those_who_wait_and_to_those_who_come) {
+  hold h = theirs.acquire();
+  told<hold> waiting, late;
+  told<> ready;
+  start_acquire(mine, waiting.callback());
+  a.close();
+  start_acquire(mine, late.callback());
+  start_wait_ready(a, 1s, ready.callback());
+  EXPECT_EQ(std::get<0>(waiting.get()).code, errc::closed);
+  EXPECT_EQ(std::get<0>(late.get()).code, errc::closed);
+  EXPECT_EQ(std::get<0>(ready.get()).code, errc::closed);
+}
+
+// ---- upgrades
+
+class async_upgrade_on_hand_time : public async_on_hand_time {
+ protected:
+  shared_mutex in_a{a, "s"}, in_b{b, "s"};
+};
+
+TEST_F(async_upgrade_on_hand_time, an_upgrade_waits_for_the_other_readers) {
+  hold h = in_a.shared().acquire(), other = in_b.shared().acquire();
+  told<bool> once, limited, got;
+  start_try_upgrade(in_a, h, once.callback());
+  EXPECT_FALSE(std::get<1>(once.get()));
+  start_try_upgrade_for(in_a, h, 5s, limited.callback());
+  engine.advance(5s);
+  const auto [why, changed] = limited.get();
+  EXPECT_FALSE(why);
+  EXPECT_FALSE(changed);
+
+  start_upgrade(in_a, h, got.callback());
+  engine.advance(1s);
+  hold moved = std::move(h);  // it is its owner's
+  EXPECT_FALSE(got.is_there());
+  other.release();
+  engine.advance(10ms);
+  EXPECT_TRUE(std::get<1>(got.get()));
+  EXPECT_FALSE(moved.shared());
+}
+
+TEST_F(async_upgrade_on_hand_time, a_stopped_upgrade_leaves_the_hold_shared) {
+  hold h = in_a.shared().acquire(), other = in_b.shared().acquire();
+  std::stop_source stop;
+  told<bool> got;
+  start_upgrade(in_a, h, got.callback(), stop.get_token());
+  engine.advance(1s);
+  stop.request_stop();
+  const auto [why, changed] = got.get();
+  EXPECT_EQ(why.code, errc::cancelled);
+  EXPECT_FALSE(changed);
+  EXPECT_TRUE(h.valid() && h.shared());
+
+  told<bool> empty;
+  hold none;
+  start_upgrade(in_a, none, empty.callback());
+  EXPECT_EQ(std::get<0>(empty.get()).code, errc::not_held);
+}
+
+TEST_F(async_upgrade_on_hand_time, a_hold_that_is_given_back_ends_its_upgrade) {
+  hold h = in_a.shared().acquire(), other = in_b.shared().acquire();
+  told<bool> got;
+  start_upgrade(in_a, h, got.callback());
+  engine.advance(1s);
+  h.release();
+  EXPECT_EQ(std::get<0>(got.get()).code, errc::lost);
+}
+
+// ---- wait_ready
+
+TEST_F(async_on_hand_time, ready_is_told_at_once_or_when_it_is_so) {
+  told<> got;
+  start_wait_ready(a, 5s, got.callback());
+  EXPECT_FALSE(std::get<0>(got.get()));
+}
+
+// ---- several at once
+
+class async_multi_on_hand_time : public async_on_hand_time {
+ protected:
+  multi_mutex all{a, {"1", "2", "3"}};
+  mutex second{b, "2"}, third{b, "3"}, first{b, "1"};
+};
+
+TEST_F(async_multi_on_hand_time, all_are_taken_and_given_back) {
+  told<multi_hold> got;
+  start_acquire(all, got.callback());
+  auto [why, h] = got.get();
+  EXPECT_FALSE(why);
+  ASSERT_TRUE(h.valid());
+  EXPECT_EQ(h.parts().size(), 3U);
+  EXPECT_FALSE(second.try_acquire());
+  told<release_outcome> released;
+  start_release(std::move(h), released.callback());
+  EXPECT_EQ(std::get<1>(released.get()), release_outcome::released);
+  EXPECT_TRUE(second.try_acquire());
+}
+
+TEST_F(async_multi_on_hand_time, one_that_is_held_is_waited_for_until_the_limit_and_none_is_kept) {
+  hold h = second.acquire();
+  told<multi_hold> once, limited, got;
+  start_try_acquire(all, once.callback());
+  EXPECT_FALSE(std::get<1>(once.get()));
+  EXPECT_TRUE(first.try_acquire());
+  start_try_acquire_for(all, 5s, limited.callback());
+  engine.advance(5s);
+  auto [why, none] = limited.get();
+  EXPECT_FALSE(why);
+  EXPECT_FALSE(none);
+  EXPECT_TRUE(first.try_acquire_for(1s));
+
+  start_acquire(all, got.callback());
+  engine.advance(1s);
+  EXPECT_FALSE(got.is_there());
+  h.release();
+  engine.advance(10ms);
+  EXPECT_TRUE(std::get<1>(got.get()).valid());
+}
+
+TEST_F(async_multi_on_hand_time, a_stop_gives_back_what_was_taken) {
+  hold h = third.acquire();
+  std::stop_source stop;
+  told<multi_hold> got;
+  start_acquire(all, got.callback(), stop.get_token());
+  engine.advance(1s);
+  EXPECT_FALSE(first.try_acquire());
+  stop.request_stop();
+  auto [why, none] = got.get();
+  EXPECT_EQ(why.code, errc::cancelled);
+  EXPECT_FALSE(none);
+  EXPECT_TRUE(first.try_acquire_for(1s));
+  EXPECT_TRUE(second.try_acquire_for(1s));
+}
+
+TEST_F(async_multi_on_hand_time, one_that_is_lost_while_another_is_waited_for_is_taken_again) {
+  hold h = third.acquire();
+  told<multi_hold> got;
+  start_acquire(all, got.callback());
+  engine.advance(1s);
+  engine.lose_everything();
+  engine.advance(30s);  // also h, which nobody has any more
+  auto [why, all_of_them] = got.get();
+  EXPECT_FALSE(why) << why.code.message();
+  EXPECT_TRUE(all_of_them.valid());
+}
+
+TEST_F(async_multi_on_hand_time, many_stops_at_any_moment_leave_nothing_behind) {
+  for (int i = 0; i < 200; ++i) {
+    std::stop_source stop;
+    told<multi_hold> got;
+    std::jthread other{[&] { stop.request_stop(); }};
+    start_acquire(all, got.callback(), stop.get_token());
+    auto [why, h] = got.get();
+    EXPECT_TRUE(h ? !why : why.code == errc::cancelled) << why.code.message();
+  }
+  for (mutex* m : {&first, &second, &third}) EXPECT_TRUE(m->try_acquire_for(1s));
+}
+
+}  // namespace
+}  // namespace tyer::testing_api
