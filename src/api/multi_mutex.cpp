@@ -21,9 +21,14 @@ class multi_state {
 class multi_hold_state {
  public:
   explicit multi_hold_state(std::vector<hold> all) : parts(std::move(all)) {
-    for (const hold& h : parts) on_loss_.emplace_back(h.lost(), tell{&lost});
+    for (const hold& h : parts) on_loss_->emplace_back(h.lost(), tell{&lost});
+  }
+  // In a forked child a callback may seem to run for ever, on a thread that did not come along: let them lie.
+  ~multi_hold_state() {
+    if (birth.forked()) static_cast<void>(on_loss_.release());
   }
 
+  const runtime::birth birth;
   std::vector<hold> parts;
   std::stop_source lost;
 
@@ -35,7 +40,9 @@ class multi_hold_state {
       kept.request_stop();
     }
   };
-  std::list<std::stop_callback<tell>> on_loss_;  // the last member, so the first to go
+  using callbacks = std::list<std::stop_callback<tell>>;
+
+  std::unique_ptr<callbacks> on_loss_ = std::make_unique<callbacks>();  // the last member, so the first to go
 };
 
 struct multi_maker {
@@ -111,7 +118,10 @@ lease_clock::duration multi_hold::remaining() const noexcept {
   return least;
 }
 
-std::stop_token multi_hold::lost() const noexcept { return state_ ? state_->lost.get_token() : std::stop_token{}; }
+std::stop_token multi_hold::lost() const noexcept {
+  if (!state_) return {};
+  return state_->birth.forked() ? state_->parts.front().lost() : state_->lost.get_token();
+}
 
 release_outcome multi_hold::release(failure& why) noexcept {
   why = {};
