@@ -32,8 +32,8 @@ struct access;
 //   they need alive. The destructor fires lost() on holds that still live, lets
 //   background releases finish for at most one second, and ends the threads. It waits for callbacks that run, but not for a
 //   name server that does not answer: the thread that asks it ends by itself when it has its answer.
-// fork: in the child every object that came from the parent is inert: calls fail with errc::forked, and nothing is
-//   released.
+// fork: in the child every object that came from the parent is inert: calls fail with errc::forked, no hold is valid, and
+//   nothing is released.
 class TYER_EXPORT client {
  public:
   explicit client(std::string_view uri, client_options options = {});

@@ -41,7 +41,7 @@ enum class release_outcome {
 // valid() is false at once and lost() follows within 50 ms.
 //
 // Nothing can stop a paused process from believing. Show token() and id() to what you write to, and let it refuse smaller
-// tokens (<tyer/fence.hpp>).
+// tokens (<tyer/fence.hpp>). After fork() the child's copy is as a lost one, and token(), id() and key() throw errc::forked.
 //
 // Thread safety: const members may be called from any thread; others like any object.
 // When the engine is away: the hold stays valid until its deadline, then it is lost.

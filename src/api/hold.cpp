@@ -2,6 +2,7 @@
 
 #include <tyer/hold.hpp>
 
+#include <new>
 #include <utility>
 
 namespace tyer {
@@ -13,6 +14,27 @@ namespace {
 lease_clock::time_point now_of(const detail::hold_state& s) noexcept {
   const auto home = s.home.lock();
   return home ? home->time().now() : lease_clock::now();
+}
+
+// The hold, for those who want to show it to somebody.
+const detail::hold_state& shown(const std::shared_ptr<detail::hold_state>& s) {
+  if (!s) throw error(errc::not_held);
+  if (s->forked()) throw error(errc::forked);
+  return *s;
+}
+
+// Of a hold that came through fork. Not its own: a thread that did not come along may have been inside that one.
+std::stop_token lost_by_fork() noexcept {
+  try {
+    static const std::stop_source gone = [] {
+      std::stop_source s;
+      s.request_stop();
+      return s;
+    }();
+    return gone.get_token();
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
 }
 
 void let_go(std::shared_ptr<detail::hold_state> s) noexcept {
@@ -33,38 +55,38 @@ hold& hold::operator=(hold&& other) noexcept {
 }
 
 std::uint64_t hold::token() const {
-  if (!state_) throw error(errc::not_held);
-  const auto token = state_->token();
+  const auto token = shown(state_).token();
   if (token == 0)
     throw error({errc::unsupported, "this engine gives no tokens: only the lease protects what you write to"});
   return token;
 }
 
 hold_id hold::id() const {
-  if (!state_) throw error(errc::not_held);
-  const auto handoffs = static_cast<char>(state_->handoffs());
-  return hold_id::from(core::to_hex(state_->who()) + core::to_hex({&handoffs, 1}));
+  const auto& s = shown(state_);
+  const auto handoffs = static_cast<char>(s.handoffs());
+  return hold_id::from(core::to_hex(s.who()) + core::to_hex({&handoffs, 1}));
 }
 
-hold_key hold::key() const {
-  if (!state_) throw error(errc::not_held);
-  return state_->key();
-}
+hold_key hold::key() const { return shown(state_).key(); }
 
 bool hold::valid() const noexcept { return state_ && state_->valid(now_of(*state_)); }
 
 lease_clock::time_point hold::valid_until() const noexcept {
-  return state_ ? state_->valid_until() : lease_clock::time_point::min();
+  return state_ && !state_->forked() ? state_->valid_until() : lease_clock::time_point::min();
 }
 
 lease_clock::duration hold::remaining() const noexcept {
-  if (!state_ || state_->where() != detail::hold_state::phase::held) return lease_clock::duration::zero();
+  if (!state_ || state_->where() != detail::hold_state::phase::held || state_->forked())
+    return lease_clock::duration::zero();
   return std::max(state_->valid_until() - now_of(*state_), lease_clock::duration::zero());
 }
 
-std::stop_token hold::lost() const noexcept { return state_ ? state_->lost() : std::stop_token{}; }
+std::stop_token hold::lost() const noexcept {
+  if (!state_) return {};
+  return state_->forked() ? lost_by_fork() : state_->lost();
+}
 
-std::stop_token hold::revoked() const { return state_ ? state_->revoked() : std::stop_token{}; }
+std::stop_token hold::revoked() const { return state_ && !state_->forked() ? state_->revoked() : std::stop_token{}; }
 
 std::span<const std::uint32_t> hold::slots() const noexcept {
   return state_ ? std::span<const std::uint32_t>{state_->slots()} : std::span<const std::uint32_t>{};
@@ -85,6 +107,10 @@ release_outcome hold::release(failure& why) noexcept {
   if (!s) {
     why = errc::not_held;
     return release_outcome::already_gone;
+  }
+  if (s->forked()) {
+    why = errc::forked;
+    return release_outcome::unknown;
   }
   const auto home = s->home.lock();
   if (!home) return release_outcome::already_gone;  // the client was closed, and has given it back

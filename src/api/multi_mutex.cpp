@@ -87,7 +87,10 @@ lease_clock::duration multi_hold::remaining() const noexcept {
   return least;
 }
 
-std::stop_token multi_hold::lost() const noexcept { return state_ ? state_->lost.get_token() : std::stop_token{}; }
+std::stop_token multi_hold::lost() const noexcept {
+  if (!state_) return {};
+  return state_->birth.forked() ? state_->parts.front().lost() : state_->lost.get_token();
+}
 
 release_outcome multi_hold::release(failure& why) noexcept {
   why = {};

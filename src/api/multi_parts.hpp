@@ -3,6 +3,7 @@
 
 #include "api/access.hpp"
 #include "primitives/multi.hpp"
+#include "runtime/fork.hpp"
 
 #include <tyer/multi_mutex.hpp>
 
@@ -26,9 +27,14 @@ class multi_state {
 class multi_hold_state {
  public:
   explicit multi_hold_state(std::vector<hold> all) : parts(std::move(all)) {
-    for (const hold& h : parts) on_loss_.emplace_back(h.lost(), tell{&lost});
+    for (const hold& h : parts) on_loss_->emplace_back(h.lost(), tell{&lost});
+  }
+  // In a forked child a callback may seem to run for ever, on a thread that did not come along: let them lie.
+  ~multi_hold_state() {
+    if (birth.forked()) static_cast<void>(on_loss_.release());
   }
 
+  const runtime::birth birth;
   std::vector<hold> parts;
   std::stop_source lost;
 
@@ -40,7 +46,9 @@ class multi_hold_state {
       kept.request_stop();
     }
   };
-  std::list<std::stop_callback<tell>> on_loss_;  // the last member, so the first to go
+  using callbacks = std::list<std::stop_callback<tell>>;
+
+  std::unique_ptr<callbacks> on_loss_ = std::make_unique<callbacks>();  // the last member, so the first to go
 };
 
 struct multi_maker {

@@ -15,7 +15,10 @@ class recursive_face {
  public:
   explicit recursive_face(std::shared_ptr<const lock_state> s) : lock(std::move(s)), face(*lock->home) {}
 
-  bool mine() const noexcept { return owner.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
+  // In a forked child the thread has the same id as the owner in the parent.
+  bool mine() const noexcept {
+    return owner.load(std::memory_order_relaxed) == std::this_thread::get_id() && !face.forked();
+  }
 
   // The owner comes again. Only it reads or writes the count.
   void enter_again() {
@@ -67,13 +70,14 @@ bool recursive_mutex::try_lock_within(std::chrono::nanoseconds at_most) {
 }
 
 void recursive_mutex::unlock() noexcept {
+  if (face_->face.forked()) return;
   if (--face_->depth > 0) return;
   face_->owner.store({}, std::memory_order_relaxed);
   face_->face.unlock();
 }
 
 const hold& recursive_mutex::held() const {
-  if (!face_->mine()) throw error(errc::not_held);
+  if (!face_->mine()) throw error(face_->face.forked() ? errc::forked : errc::not_held);
   return face_->face.held();
 }
 

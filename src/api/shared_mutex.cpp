@@ -50,7 +50,10 @@ class shared_face {
     side side_;
   };
 
+  // In a forked child nothing is given back, nobody waits who could be let in, and a thread that did not come along may have
+  // the mutex.
   void leave(side s) noexcept {
+    if (forked()) return;
     hold mine;  // given back at the end, when the gate is open for whom it goes to
     {
       const std::lock_guard lock{mutex_};
@@ -62,10 +65,13 @@ class shared_face {
   }
 
   const hold& held() const {
+    if (forked()) throw error(errc::forked);
     const std::lock_guard lock{mutex_};
     if (!writing_) throw error(errc::not_held);
     return writing_;
   }
+
+  bool forked() const noexcept { return birth_.forked(); }
 
  private:
   bool open_to(side s) const noexcept { return !writing_ && (s == side::shared || readers_.empty()); }
@@ -79,6 +85,7 @@ class shared_face {
     return mine;
   }
 
+  const runtime::birth birth_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   primitives::sleepers sleepers_;
@@ -125,7 +132,10 @@ bool convert(const detail::lock_state& to, hold& h, const patience& p, std::stop
 shared_mutex::shared_mutex(const client& owner, std::string_view name, lock_options options, std::source_location where)
     : acquirable(detail::access::make_lock(owner, name, options, where)),
       shared_(detail::access::make_lock(owner, name, options, where, {engine::mode::shared})),
-      face_(std::make_shared<shared_face>()) {}
+      // In a forked child threads seem to wait at the gate for ever, and its end would wait for them: there it is let lie.
+      face_(new shared_face, [](shared_face* f) {
+        if (!f->forked()) delete f;
+      }) {}
 
 bool shared_mutex::upgrade(hold& h, std::stop_token stop) const {
   return convert(*state_, h, patience::for_ever(), std::move(stop));

@@ -93,6 +93,7 @@ class basic_face {
   // The gate first, to say no without a round trip.
   template <class Lock>
   bool try_lock(const Lock& s) {
+    if (forked()) throw error(errc::forked);
     if (!gate_.try_close()) return false;
     failure why;
     Hold h = acquire_or_tell(s, primitives::patience::once(), {}, s.made_at, why);
@@ -111,15 +112,20 @@ class basic_face {
     return or_not_in_time([&] { return p.waits ? come_in<Hold>(s, p, door{*this}) : try_lock(s); });
   }
 
+  // In a forked child nothing is given back, and nobody waits who could be let in.
   void unlock() noexcept {
+    if (forked()) return;
     Hold mine = std::move(held_);  // given back at the end, when the gate is open for whom it goes to
     open();
   }
 
   const Hold& held() const {
+    if (forked()) throw error(errc::forked);
     if (!held_) throw error(errc::not_held);
     return held_;
   }
+
+  bool forked() const noexcept { return birth_.forked(); }
 
  protected:
   // When the gate is open, the next owner may destroy everything here: on real time nothing is touched any more.
@@ -147,6 +153,7 @@ class basic_face {
     bool wait_for_opening(const deadline& limit) { return face.wait_for_opening(limit); }
   };
 
+  const runtime::birth birth_;
   const bool by_hand_;  // the clock is one that has to know who sleeps
   primitives::sleepers sleepers_;
 };

@@ -5,6 +5,7 @@
 
 #include "core/token.hpp"
 #include "lease/terms.hpp"
+#include "runtime/fork.hpp"
 #include "runtime/spec.hpp"
 
 #include <atomic>
@@ -67,7 +68,11 @@ class hold_state {
     return lease::time_point{lease::duration{valid_until_.load(std::memory_order_acquire)}};
   }
   phase where() const noexcept { return phase_.load(std::memory_order_acquire); }
-  bool valid(lease::time_point now) const noexcept { return where() == phase::held && now < valid_until(); }
+  // In a forked child nobody renews it and nobody hears of its end, so there it is nobody's.
+  bool forked() const noexcept { return birth_.forked(); }
+  bool valid(lease::time_point now) const noexcept {
+    return where() == phase::held && now < valid_until() && !forked();
+  }
   std::stop_token lost() const noexcept { return lost_.get_token(); }
   // Made when somebody asks for it: few do, and a stop_source is an allocation.
   std::stop_token revoked() const {
@@ -121,6 +126,7 @@ class hold_state {
   } telling;
 
  private:
+  const runtime::birth birth_;
   std::shared_ptr<const runtime::spec> what_;
   core::id who_;
   std::uint8_t handoffs_;

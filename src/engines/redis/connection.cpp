@@ -147,7 +147,7 @@ void connection::body::finish_close() {
   next_attempt_ = time_point::max();
   if (session_) {
     outage_ = true;
-    lose("the client was closed");
+    lose("the connection to " + s_.where.shown + " was closed: it is not needed any more");
     loop_->serve();
     ready_.clear();
   }

@@ -58,7 +58,9 @@ class connection::body final : public loop::member,
   }
 
   void add(std::string_view command, std::span<const std::string_view> words, const script* via, then back) {
-    if (closing_) return refuse(away(why::not_sent, "the client was closed"), std::move(back));
+    if (closing_) {
+      return refuse(away(why::not_sent, "the connection to " + s_.where.shown + " is being closed"), std::move(back));
+    }
     if (stage_ != stage::up) return refuse(absence_, std::move(back));
     if (in_flight_ >= s_.where.in_flight_max) {
       return refuse({why::over_limit, make_error_code(errc::over_limit),

@@ -1,9 +1,12 @@
 #include "engines/redis/loop.hpp"
 
+#include <tyer/error.hpp>
+
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -128,7 +131,11 @@ void loop::body::wake() noexcept {
   }
 }
 
-loop::loop(const core::clock& c) : body_(std::make_unique<body>(c)) {}
+// Asio throws an exception of its own when no descriptor is left.
+loop::loop(const core::clock& c) try : body_(std::make_unique<body>(c)) {
+} catch (const boost::system::system_error& e) {
+  throw error({std::error_code{e.code()}, "the engine cannot be set up in this process: " + e.code().message()});
+}
 
 loop::~loop() {
   if (!body_->looks_up()) return;

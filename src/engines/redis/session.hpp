@@ -14,12 +14,16 @@
 #include <boost/redis/error.hpp>
 
 #include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace tyer::redis {
 
@@ -86,7 +90,10 @@ class session {
   struct hooks {
     session* s;
 
-    void on_resolve(const error_code& e, const boost::asio::ip::tcp::resolver::results_type&) { s->resolved(e); }
+    void on_resolve(const error_code& e, const boost::asio::ip::tcp::resolver::results_type& found) {
+      if (!found.empty()) s->family_ = found.begin()->endpoint().protocol().family();
+      s->resolved(e);
+    }
     void on_connect(const error_code& e, const boost::asio::ip::tcp::endpoint&) { s->connected(e); }
     void on_ssl_handshake(const error_code& e) { s->secured(e); }
     void on_write(const error_code&, const std::string&) {}
@@ -150,9 +157,20 @@ class session {
     boost::asio::post(stream.get_executor(), [this, alive = self.lock()] { close_on_exec(); });
   }
 
+  // Asio takes a socket that it could not open for one that was closed meanwhile, and Boost.Redis takes that for a time-out:
+  // the reason is lost. So it is looked for, by opening another.
+  std::string why_no_socket() const {
+    const int fd = ::socket(family_, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int why = errno;
+    if (fd < 0) return "no socket can be opened: " + std::generic_category().message(why);
+    ::close(fd);
+    return "no socket could be opened";
+  }
+
   void connected(const error_code& e) {
     if (e) {
-      why_ = "cannot connect to " + where_.shown + ": " + e.message();
+      const bool no_socket = e == boost::redis::error::connect_timeout && !over_ && !socket().is_open();
+      why_ = "cannot connect to " + where_.shown + ": " + (no_socket ? why_no_socket() : e.message());
       return;
     }
     close_on_exec();
@@ -217,6 +235,7 @@ class session {
   std::string why_, channel_;
   std::size_t index_ = 0, undrained_ = 0;
   push what_ = push::other;
+  int family_ = AF_INET;
   bool over_ = false, login_refused_ = false;
 };
 

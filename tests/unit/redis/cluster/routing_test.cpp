@@ -77,6 +77,14 @@ TEST(cluster_routing, nobody_there) {
   EXPECT_EQ(why_not(listed), why::not_sent);
 }
 
+// Those that the map was asked through in the beginning.
+TEST(cluster_routing, connections_that_were_not_needed_any_more_were_told_as_the_end_of_the_client) {
+  engine_client a{server_uri()};
+  ASSERT_TRUE(a.ready());
+  EXPECT_TRUE(a.until([&] { return a.logged.find("it is not needed any more") != std::string::npos; })) << a.logged;
+  EXPECT_EQ(a.logged.find("the client was closed"), std::string::npos) << a.logged;
+}
+
 TEST(cluster_routing, a_listing_goes_through_all_masters) {
   engine_client a{server_uri()};
   ASSERT_TRUE(a.ready());
