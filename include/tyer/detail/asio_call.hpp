@@ -119,13 +119,17 @@ class asio_initiation {
 
   // A new one for each start: what is deferred may be started more than once.
   executor_type get_executor() const {
-    if (!place_ || place_->is_known()) place_ = std::make_shared<call_place>();
+    if (!place_ || place_->is_known()) {
+      place_ = std::make_shared<call_place>();
+      call_place::hush(place_);
+    }
     return call_executor{place_};
   }
 
   template <class Handler, class Start>
   void operator()(Handler&& handler, Start&& start) const {
     using call = asio_call<std::decay_t<Handler>, Answer...>;
+    const beginning until_the_end{place_};
     if (place_) settle(handler);
     auto slot = boost::asio::get_associated_cancellation_slot(handler);
     auto to = call::make(std::forward<Handler>(handler), home_, place_ != nullptr);
@@ -143,6 +147,12 @@ class asio_initiation {
   }
 
  private:
+  struct beginning {
+    std::shared_ptr<call_place> place;
+    ~beginning() {
+      if (place) place->begun();
+    }
+  };
   template <class Handler>
   void settle(const Handler& handler) const {
     const auto where = boost::asio::get_associated_executor(handler, home_);

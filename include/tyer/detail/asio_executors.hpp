@@ -12,12 +12,15 @@
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/query.hpp>
 #include <boost/asio/system_context.hpp>
 
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -84,8 +87,21 @@ consteval bool has_a_loop() {
 }
 
 // Where one call will end. Asio asks for it, for a timer, before the handler is known: what is to run there waits until then.
+// A timer that rings before the call has begun would find nothing to cancel, and the call would wait for ever: no timer
+// rings from hush() until the call has begun (or a second has passed: somebody may ask and never begin).
 class call_place {
  public:
+  static void hush(const std::shared_ptr<call_place>& p) {
+    boost::asio::post(timer_loop(), [mine = p] {
+      std::unique_lock lock{mine->mutex_};
+      mine->changed_.wait_for(lock, std::chrono::seconds{1}, [&] { return mine->begun_; });
+    });
+  }
+  void begun() {
+    const std::lock_guard lock{mutex_};
+    begun_ = true;
+    changed_.notify_all();
+  }
   bool is_known() {
     const std::lock_guard lock{mutex_};
     return where_.has_value();
@@ -113,6 +129,8 @@ class call_place {
 
  private:
   std::mutex mutex_;
+  std::condition_variable changed_;
+  bool begun_ = false;
   std::optional<boost::asio::any_completion_executor> where_;
   std::vector<boost::asio::any_completion_handler<void()>> early_;
 };

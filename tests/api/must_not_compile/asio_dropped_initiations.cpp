@@ -16,6 +16,18 @@ void misused(tyer::mutex& m, tyer::hold& h) {
   tyer::async_release(std::move(h));   // error: nodiscard
 }
 
+void misused_too(tyer::multi_mutex& all, tyer::multi_hold& h, tyer::shared_mutex& s, tyer::hold& reader,
+                 tyer::client& c) {
+  tyer::async_acquire(all);                    // misuse
+  tyer::async_try_acquire(all);                // misuse
+  tyer::async_try_acquire_for(all, 5s);        // misuse
+  tyer::async_release(h);                      // misuse
+  tyer::async_upgrade(s, reader);              // misuse
+  tyer::async_try_upgrade(s, reader);          // misuse
+  tyer::async_try_upgrade_for(s, reader, 5s);  // misuse
+  tyer::async_wait_ready(c, 5s);               // misuse
+}
+
 void used(tyer::mutex& m, tyer::hold& h) {
   tyer::async_acquire(m, [](tyer::failure, tyer::hold) {});
   tyer::async_try_acquire_for(m, 5s, boost::asio::detached);

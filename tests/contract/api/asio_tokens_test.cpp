@@ -420,6 +420,8 @@ TEST_F(asio_tokens, a_future_was_broken_when_its_timer_ended_on_another_thread_a
   for (int i = 0; i < 300; ++i) {
     auto h = soon(tyer::async_acquire(lock, asio::cancel_after(patience, asio::use_future)));
     EXPECT_TRUE(h.valid());
+    auto none = soon(tyer::async_acquire(lock, asio::cancel_after(0ms, asio::as_tuple(asio::use_future))));
+    EXPECT_EQ(std::get<0>(none).code, errc::cancelled);  // though its timer rang before it had begun
     soon(tyer::async_release(h, asio::cancel_after(patience, asio::use_future)));
   }
 }
