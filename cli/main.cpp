@@ -1,5 +1,6 @@
 // `tyer`: distributed locks from the shell.
 #include "base/command.hpp"
+#include "base/secrets.hpp"
 #include "base/session.hpp"
 #include "base/trouble.hpp"
 #include "help/page.hpp"
@@ -108,8 +109,8 @@ exit_code run(int argc, char** argv) {
     if (argc == 1) return std::cerr << as_text(pages.overview, 80), exit_code::usage;
     const auto extra = app.remaining();
     const bool unknown = app.get_subcommands().empty() && !extra.empty();
-    return complain(exit_code::usage, unknown ? "there is no command '" + extra.front() + "'" : e.what(),
-                    "See `" + called(app) + " --help`.");
+    const std::string what = unknown ? "there is no command '" + extra.front() + "'" : e.what();
+    return complain(exit_code::usage, without_urls(what, argc, argv), "See `" + called(app) + " --help`.");
   }
   session s{options, pages};
   return carry_out(actions.at(app.get_subcommands().front()), s);

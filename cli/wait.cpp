@@ -1,4 +1,5 @@
 // tyer wait: until nobody holds a lock.
+#include "base/doubt.hpp"
 #include "base/news.hpp"
 #include "base/session.hpp"
 #include "base/signals.hpp"
@@ -39,9 +40,30 @@ std::string in_words(const std::string& name, const entries& all) {
   return text;
 }
 
+// Where there is no terminal nobody sees what is waited for, and so nobody would see that it is not known.
+void tell_outage(session& s, const std::string& name, const std::string& unknown) {
+  if (s.screen().err_is_terminal()) return;
+  if (unknown.empty()) {
+    std::cerr << "tyer: the engine answers again" << std::endl;
+  } else {
+    std::cerr << "tyer: it is not known whether " << plain(name) << " is free: " << plain(unknown) << std::endl;
+  }
+}
+
 struct outcome {
   bool free = false, interrupted = false;
   entries last;
+  std::string unknown;  // why it is not known whether it is free
+
+  void note(session& s, const std::string& name, doubt::look seen) {
+    const bool was_known = unknown.empty();
+    unknown = seen.why ? "the engine does not answer" : "";
+    if (seen.why && !seen.why.words.empty()) unknown += ": " + seen.why.words;
+    if (was_known != unknown.empty()) tell_outage(s, name, unknown);
+    if (seen.why) return;
+    last = std::move(seen.all);
+    free = is_free(last);
+  }
 };
 
 outcome wait_until_free(session& s, const options& o, signals& bell) {
@@ -50,9 +72,12 @@ outcome wait_until_free(session& s, const options& o, signals& bell) {
   outcome now{.last = admin.show(o.name)};  // an engine that cannot be asked is told at once
   now.free = is_free(now.last);
   news told{admin, o.name, bell, 1s};
+  doubt silence{admin, o.name, 1s};
   const progress waiting{s.screen(), [&] {
                            const std::lock_guard lock{mutex};
-                           return in_words(o.name, now.last);
+                           return now.unknown.empty()
+                                      ? in_words(o.name, now.last)
+                                      : "it is not known whether " + o.name + " is free: " + now.unknown;
                          }};
   const auto start = steady_clock::now();
   while (!now.free && !now.interrupted) {
@@ -65,12 +90,17 @@ outcome wait_until_free(session& s, const options& o, signals& bell) {
       now.free = is_free(all);
       break;
     }
-    now.interrupted = !bell.wait(left);
+    now.interrupted = !bell.wait(std::min(left, silence.left()));
     while (auto all = told.take()) {
       const std::lock_guard lock{mutex};
       now.last = *std::move(all);
       now.free = is_free(now.last);
       if (now.free) break;
+    }
+    if (now.free || now.interrupted) break;
+    if (auto seen = silence.take()) {
+      const std::lock_guard lock{mutex};
+      now.note(s, o.name, *std::move(seen));
     }
   }
   return now;
@@ -102,7 +132,7 @@ command wait_command() {
           "Takes nothing: by the time it returns somebody else may have the lock. To do something under the lock use "
           "`tyer run`.\n\n"
           "Exits with 0 when nobody holds it, at once if that is so already, and with 124 if it is still held at the "
-          "end of --timeout.",
+          "end of --timeout. If the engine falls silent meanwhile, that is said within 4 s, and it goes on.",
       .examples = {{"tyer wait deploy && echo over", "until the deployment is over"},
                    {"tyer wait deploy --timeout 0", "only looks: 0 if it is free, 124 if it is held"}},
       .prepare = [](CLI::App& app) -> action {

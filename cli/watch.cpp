@@ -1,4 +1,5 @@
 // tyer watch: locks as they change.
+#include "base/doubt.hpp"
 #include "base/news.hpp"
 #include "base/session.hpp"
 #include "base/signals.hpp"
@@ -62,6 +63,21 @@ void tell(session& s, const lock& l) {
   std::cout << in_a_line(l) << std::endl;
 }
 
+std::string in_words(const tyer::failure& why) {
+  return "the engine does not answer: " + plain(why.words.empty() ? why.code.message() : why.words);
+}
+
+// In a pipe, where silence would say that nothing has changed. No name: of all locks.
+void tell_unknown(session& s, const std::string& name, const tyer::failure& why) {
+  if (s.json()) {
+    json j = {{"state", "unknown"}, {"why", text_json(in_words(why))}};
+    if (!name.empty()) put_name(j, name);
+    return print(timed(j));
+  }
+  std::cout << clock_time() << "  " << (name.empty() ? "" : plain(name) + "  ") << "unknown, " << in_words(why)
+            << std::endl;
+}
+
 // Calls `look` until the time is over or somebody interrupts; it says how long to wait for the next.
 exit_code until_the_end(const options& o, signals& bell, const std::function<milliseconds()>& look) {
   const auto start = steady_clock::now();
@@ -90,8 +106,7 @@ exit_code on_screen(session& s, const options& o, signals& bell, const std::func
 // An engine that is away for a while is no reason to end; what is shown says so.
 template <class T>
 std::string or_trouble(const tyer::failure& why, const T& text) {
-  return why ? "the engine does not answer: " + plain(why.words.empty() ? why.code.message() : why.words) + '\n'
-             : text();
+  return why ? in_words(why) + '\n' : text();
 }
 
 exit_code watch_one(session& s, const options& o, signals& bell) {
@@ -105,9 +120,21 @@ exit_code watch_one(session& s, const options& o, signals& bell) {
       return or_trouble(why, [&] { return lock_text(o.name, all, s.screen()); });
     });
   }
+  doubt silence{admin, o.name, o.every};
+  bool known = true;
   return until_the_end(o, bell, [&] {
-    while (auto all = told.take()) tell(s, {o.name, *std::move(all)});
-    return milliseconds{1h};
+    while (auto all = told.take()) {
+      tell(s, {o.name, *std::move(all)});
+      known = true;
+    }
+    if (auto seen = silence.take(); seen && seen->why && known) {
+      tell_unknown(s, o.name, seen->why);
+      known = false;
+    } else if (seen && !seen->why && !known) {
+      tell(s, {o.name, std::move(seen->all)});
+      known = true;
+    }
+    return silence.left();
   });
 }
 
@@ -151,10 +178,16 @@ exit_code watch_all(session& s, const options& o, signals& bell) {
     });
   }
   std::map<std::string, std::string> before;
+  bool known = true;
   return until_the_end(o, bell, [&] {
     tyer::failure why;
     const auto now = look_at_all(admin, o.prefix, why);
-    if (!why) tell_changes(s, now, before);
+    if (why && known) {
+      tell_unknown(s, {}, why);
+      for (auto& [name, g] : before) g.clear();  // so that all of them are told again
+    }
+    known = !why;
+    if (known) tell_changes(s, now, before);
     return o.every;
   });
 }
@@ -175,7 +208,10 @@ command watch_command() {
           "On a terminal the picture of `tyer show` or `tyer ls` is kept up to date. In a pipe there is one line for "
           "each change, with --json one object on each line, the first for what there is now.\n\n"
           "With a name changes are told as they happen where the engine pushes. All locks are listed every second; "
-          "what comes and goes in between is not seen. Ends with Ctrl-C, or after --for.",
+          "what comes and goes in between is not seen. If the engine falls silent, a pipe is told that the state is "
+          "unknown, "
+          "at the latest 2 s after --every (of one lock: 2 s at least) has passed, and what there is when it answers "
+          "again. Ends with Ctrl-C, or after --for.",
       .examples = {{"tyer watch order/42", "one lock"},
                    {"tyer watch --begins-with order/", "all that begin with order/"},
                    {"tyer watch order/42 --json | jq -r .state", "in a script"}},

@@ -1,5 +1,6 @@
 #include "base/settings.hpp"
 
+#include "base/secrets.hpp"
 #include "base/trouble.hpp"
 
 #include <cstdlib>
@@ -38,7 +39,8 @@ std::map<std::string, std::string> read_file(const std::string& named) {
   std::ifstream file{path};
   if (!file) {
     if (named.empty()) return {};
-    throw trouble(exit_code::usage, "cannot read the configuration file " + path);
+    throw trouble(exit_code::usage,
+                  "cannot read the configuration file " + (path.find('@') == path.npos ? path : shown_url(path)));
   }
   std::ostringstream text;
   text << file.rdbuf();
@@ -48,9 +50,10 @@ std::map<std::string, std::string> read_file(const std::string& named) {
 std::string resolved(const std::string& url, const std::map<std::string, std::string>& config) {
   if (url.empty() || url.find("://") != url.npos) return url;
   if (const auto at = config.find("url." + url); at != config.end()) return at->second;
-  throw trouble(exit_code::usage, "'" + url + "' is neither a URL nor a name in the configuration file",
-                "A URL looks like redis://127.0.0.1:6379. For a name, write  url." + url +
-                    " = redis://…  into ~/.config/tyer/config");
+  const auto shown = shown_url(url);
+  throw trouble(exit_code::usage, "'" + shown + "' is neither a URL nor a name in the configuration file",
+                "A URL looks like redis://127.0.0.1:6379, with :// in it. For a name, write  url." +
+                    (shown == url ? url : "NAME") + " = redis://…  into ~/.config/tyer/config");
 }
 
 }  // namespace
@@ -68,7 +71,7 @@ std::map<std::string, std::string> read_config(std::string_view text, const std:
     const std::string where = path + " line " + std::to_string(number) + ": ";
     if (equals == line.npos) throw trouble(exit_code::usage, where + "expected name = value");
     if (!is_key(key)) {
-      throw trouble(exit_code::usage, where + "unknown name '" + std::string{key} + "'",
+      throw trouble(exit_code::usage, where + "unknown name '" + shown_url(key) + "'",
                     "Known are url, url.NAME and prefix.");
     }
     auto value = trimmed(line.substr(equals + 1));

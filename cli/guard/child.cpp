@@ -19,6 +19,11 @@ namespace {
 
 constexpr int code_not_found = 127, code_not_started = 126, code_of_first_signal = 128;
 
+// What a lock around this one has set, and this one may not: a slot, or a token that is another lock's.
+void forget_outer_lock() {
+  for (const char* name : {"TYER_LOCK", "TYER_HOLD", "TYER_TOKEN", "TYER_SLOT", "TYER_SLOTS"}) ::unsetenv(name);
+}
+
 void add_to_environment(std::string_view all) {
   while (!all.empty()) {
     const std::string_view one = all.substr(0, all.find('\0'));
@@ -34,6 +39,7 @@ void add_to_environment(std::string_view all) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != guardian) ::_exit(code_not_started);  // it died before the line above
   ::setpgid(0, group);
+  forget_outer_lock();
   add_to_environment(environment);
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));

@@ -16,7 +16,8 @@ struct child {
   int report = -1;  // exec closes its other end; else it holds an errno
 };
 
-// Starts it with the signal mask given, and `environment` (NAME=value, each ended by NUL) added to ours. It dies with us.
+// Starts it with the signal mask given, and `environment` (NAME=value, each ended by NUL) added to ours,
+// from which those of another lock around this one are taken out. It dies with us.
 // Throws std::system_error if there can be no child at all. Does not wait for exec, which may be slow on a network's disk.
 //
 // With a controlling terminal it stays in the front's process group, where Ctrl-C, Ctrl-Z, fg and pipelines work by

@@ -25,12 +25,6 @@ std::string hex(std::string_view bytes) {
   return out;
 }
 
-// A name that is no UTF-8 can be told from others only by its bytes.
-void put_name(json& j, const std::string& name) {
-  j["name"] = text_json(name);
-  if (!is_utf8(name)) j["name_hex"] = hex(name);
-}
-
 json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : text_json(text); }
 
 json owner_json(const tyer::lock_owner& o) {
@@ -48,6 +42,11 @@ json owner_json(const tyer::lock_owner& o) {
 }  // namespace
 
 json text_json(std::string_view text) { return valid_utf8(text); }
+
+void put_name(json& j, const std::string& name) {
+  j["name"] = text_json(name);
+  if (!is_utf8(name)) j["name_hex"] = hex(name);
+}
 
 json time_json(std::chrono::system_clock::time_point t) {
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(t.time_since_epoch()).count();

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <chrono>
+#include <string>
 #include <string_view>
 
 namespace cli {
@@ -14,6 +15,9 @@ using json = nlohmann::ordered_json;
 
 // Bytes that are no UTF-8 are replaced: JSON has no others.
 json text_json(std::string_view text);
+
+// A name that is no UTF-8 can be told from others only by its bytes.
+void put_name(json& j, const std::string& name);
 
 // "2026-11-15T21:00:00.123Z"
 json time_json(std::chrono::system_clock::time_point t);

@@ -26,7 +26,8 @@ class Looking(unittest.TestCase):
     def setUpClass(cls):
         stack = contextlib.ExitStack()
         cls.addClassCleanup(stack.close)
-        cls.url = stack.enter_context(Engine(KIND)).url
+        cls.engine = stack.enter_context(Engine(KIND))
+        cls.url = cls.engine.url
 
     def setUp(self):
         self.name = f"order/{self.id().rsplit('.', maxsplit=1)[-1]}"
@@ -171,6 +172,40 @@ class Looking(unittest.TestCase):
             terminal.child.kill(signal.SIGINT)
             self.assertEqual(terminal.end(), 0)
             self.assertTrue(terminal.raw.rstrip().endswith(b"\x1b[?1049l"))  # the person's own screen is back
+
+    # 2 s until it is looked whether the engine is there, and 2 s for it to answer.
+    SILENT_S = 4.0 + 6.0
+
+    def test_a_watch_in_a_pipe_said_nothing_while_the_engine_was_away(self):
+        holder = self.hold(self.name)
+        with contextlib.ExitStack() as stack:
+            lines, one, everything = (
+                stack.enter_context(Watching(self.url, "watch", *words))
+                for words in ((self.name,), (self.name, "--json"), ("--begins-with", self.name, "--json"))
+            )
+            for watch in (lines, one, everything):
+                self.assertIn("held", watch.line())
+            with self.engine_paused():
+                self.assertRegex(lines.line(self.SILENT_S), rf"{self.name}  unknown, the engine does not answer")
+                for watch, name in ((one, self.name), (everything, None)):
+                    told = json.loads(watch.line(self.SILENT_S))
+                    check_schema("watch", told)
+                    self.assertEqual((told["state"], told.get("name")), ("unknown", name))
+                    self.assertIn("the engine does not answer", told["why"])
+            self.assertIn(self.name, lines.line())
+            for watch in (one, everything):
+                told = json.loads(watch.line())
+                check_schema("watch", told)
+                self.assertIn(told["state"], ("held", "free"))
+            holder.process.kill()
+
+    @contextlib.contextmanager
+    def engine_paused(self):
+        self.engine.do("pause")
+        try:
+            yield
+        finally:
+            self.engine.do("resume")
 
     def test_a_watch_ends_when_it_was_told_to(self):
         tyer(self.url, "watch", self.name, "--for", "300ms")

@@ -82,6 +82,11 @@ class WhatTheCommandSees(RunTest):
         self.assertGreater(int(second[1]), int(first[1]))
         self.assertEqual(first[2:], [b"34", b"none"])
 
+    def test_a_slot_of_a_lock_around_it_was_passed_on_to_it(self):
+        show = 'echo "$TYER_LOCK ${TYER_SLOT-none} ${TYER_SLOTS-none}"'
+        done = tyer("run", self.name, "--permits", "1/3", "--", TYER, "run", self.name + "/2", "--", "sh", "-c", show)
+        self.assertEqual(done.stdout.decode().split(), [self.name + "/2", "none", "none"])
+
     def test_input_and_output_are_its_own(self):
         data = os.urandom(1 << 20)
         done = tyer("run", self.name, "--", "sh", "-c", "cat; echo complaint >&2", input=data)

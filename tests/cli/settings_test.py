@@ -63,6 +63,34 @@ class Settings(unittest.TestCase):
             self.assertIn(done.returncode, (harness.UNREACHABLE, harness.USAGE))
             self.assertNotIn("gehe", done.stderr + done.stdout)
 
+    def test_a_password_in_a_mistyped_url_was_printed(self):
+        urls = ("redis:/:geheim@127.0.0.1", "redis:/u:geheim@127.0.0.1", "redis//u:geheim@h", "redis;//u:geheim@h", "u:geheim@h", ":geheim@h",
+                "geheim@h", "redis:u:geheim@h", "redis:/u:geh@eim@h", "redis:/u:ge/heim@h", "redis:/u:ge:heim@h", "redis:/u:ge?heim@h",
+                "redis:/h?sentinel_password=geheim", "redis:/h?sentinel_password=x@geheim", "redis:/:geheim:h", "REDIS:/u:geheim@h")
+        for url in urls:
+            for way, done in (
+                ("TYER_URL", tyer(url, "ls", code=harness.USAGE)),
+                ("--url", tyer(None, "--url", url, "ls", code=harness.USAGE)),
+                ("the file", tyer(None, "ls", env={"XDG_CONFIG_HOME": self.config(f"url = {url}\n")}, code=harness.USAGE)),
+                ("a name", tyer("prod", "ls", env={"XDG_CONFIG_HOME": self.config(f"url.prod = {url}\n")}, code=harness.USAGE)),
+            ):
+                with self.subTest(f"{url} by {way}"):
+                    for part in ("geh", "heim", "eim"):
+                        self.assertNotIn(part, done.stderr + done.stdout)
+
+    def test_a_url_at_a_wrong_place_is_shown_without_its_password(self):
+        url = "redis://u:ge?heim@127.0.0.1"
+        for words in ((url, "ls"), ("ls", "x", url), ("--urll", url, "ls"), (f"--urll={url}", "ls"), ("--color", url, "ls"),
+                      ("--connect-timeout", url, "ls"), ("wait", "x", f"--timeout={url}"), ("run", "x", "--permits", url, "--", "true"),
+                      ("completions", url), ("--config", url, "ls")):
+            with self.subTest(words):
+                done = tyer(None, *words, code=harness.USAGE)
+                self.assertNotIn("heim", done.stderr + done.stdout)
+        self.assertIn("no command 'redis://…'", tyer(None, url, code=harness.USAGE).stderr)
+        done = tyer(None, "ls", env={"XDG_CONFIG_HOME": self.config("redis://u:geheim@h?prefix=x\n")}, code=harness.USAGE)
+        self.assertIn("line 1", done.stderr)
+        self.assertNotIn("geheim", done.stderr)
+
     def test_a_wrong_password_is_refused_or_not_reached(self):
         done = tyer(self.url.replace("://", "://u:geheim@"), "ls", *QUICK, code=None)
         self.assertIn(done.returncode, (harness.UNREACHABLE, harness.REFUSED))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
 import sys
 import unittest
 
@@ -57,6 +58,31 @@ class Waiting(unittest.TestCase):
                 self.assertEqual(terminal.end(), harness.UNREACHABLE)
             finally:
                 self.engine.do("resume")
+
+    def test_a_wait_in_a_pipe_said_nothing_while_the_engine_was_away(self):
+        self.hold()
+        words = [harness.TYER, "wait", self.name, "--timeout", "60s"]
+        for _ in range(5):  # nobody can see from outside whether it has looked for the first time
+            with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=harness.environment(self.url)) as wait:
+                self.addCleanup(wait.kill)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    wait.wait(0.5)
+                with self.engine_paused():
+                    said = wait.stderr.readline()
+                if "not known" not in said:
+                    continue
+                self.assertIn(f"it is not known whether {self.name} is free: the engine does not answer", said)
+                self.assertIn("the engine answers again", wait.stderr.readline())
+                return wait.kill()
+        self.fail(f"it said: {said}")
+
+    @contextlib.contextmanager
+    def engine_paused(self):
+        self.engine.do("pause")
+        try:
+            yield
+        finally:
+            self.engine.do("resume")
 
     def test_a_person_is_told_what_is_waited_for_and_then_it_is_free(self):
         holder = self.hold()

@@ -39,14 +39,20 @@ failure read_limits(core::uri& u, config& c) {
   return {};
 }
 
-failure read_file(core::uri& u, const char* option, std::string& out) {
-  const auto path = u.take(option);
-  if (!path) return {};
-  std::ifstream file{*path, std::ios::binary};
-  out.assign(std::istreambuf_iterator<char>{file}, {});
-  if (!file || out.find("-----BEGIN ") == out.npos) {
-    return wrong('?' + std::string{option} + '=' + *path + " cannot be read as PEM");
-  }
+// False, and `out` is left as it was: it cannot be read as PEM.
+bool read_pem(const std::string& path, std::string& out) {
+  std::ifstream file{path, std::ios::binary};
+  std::string text{std::istreambuf_iterator<char>{file}, {}};
+  if (!file || text.find("-----BEGIN ") == text.npos) return false;
+  out = std::move(text);
+  return true;
+}
+
+failure read_file(core::uri& u, const char* option, std::string& path, std::string& out) {
+  const auto given = u.take(option);
+  if (!given) return {};
+  path = *given;
+  if (!read_pem(path, out)) return wrong('?' + std::string{option} + '=' + path + " cannot be read as PEM");
   return {};
 }
 
@@ -59,9 +65,9 @@ failure read_tls(core::uri& u, config& c) {
   c.tls = u.scheme == "etcds";
   if (!c.tls) return {};
   if (has(u, "cert") != has(u, "key")) return wrong("?cert= and ?key= belong together");
-  if (auto f = read_file(u, "ca", c.ca)) return f;
-  if (auto f = read_file(u, "cert", c.cert)) return f;
-  if (auto f = read_file(u, "key", c.key)) return f;
+  if (auto f = read_file(u, "ca", c.ca_file, c.ca)) return f;
+  if (auto f = read_file(u, "cert", c.cert_file, c.cert)) return f;
+  if (auto f = read_file(u, "key", c.key_file, c.key)) return f;
   if (const auto verify = u.take("verify")) {
     if (*verify != "none" && *verify != "peer") return wrong("?verify= must be peer (the default) or none");
     c.verify = *verify != "none";
@@ -77,6 +83,13 @@ read_config read(core::uri& u) {
   if (!r.error) r.error = read_limits(u, r.value);
   if (!r.error) r.error = read_tls(u, r.value);
   return r;
+}
+
+config with_files_of_now(config c) {
+  if (!c.ca_file.empty()) read_pem(c.ca_file, c.ca);
+  if (!c.cert_file.empty()) read_pem(c.cert_file, c.cert);
+  if (!c.key_file.empty()) read_pem(c.key_file, c.key);
+  return c;
 }
 
 }  // namespace tyer::etcd

@@ -23,6 +23,7 @@ struct config {
 
   bool tls = false;
   bool verify = true;
+  std::string ca_file, cert_file, key_file;
   std::string ca, cert, key;  // what the files hold
 };
 
@@ -33,5 +34,9 @@ struct read_config {
 
 // Takes what it knows out of the URI's query, and reads the files it names.
 read_config read(core::uri&);
+
+// With what the files hold now: certificates are exchanged while clients run. A file that cannot be read at the moment counts as
+// it was.
+config with_files_of_now(config);
 
 }  // namespace tyer::etcd

@@ -27,8 +27,9 @@ std::shared_ptr<grpc::ChannelCredentials> to_anybody(const config& c) {
 
 }  // namespace
 
-std::shared_ptr<grpc::ChannelCredentials> credentials(const config& c) {
-  if (!c.tls) return grpc::InsecureChannelCredentials();
+std::shared_ptr<grpc::ChannelCredentials> credentials(const config& given) {
+  if (!given.tls) return grpc::InsecureChannelCredentials();
+  const config c = with_files_of_now(given);
   if (!c.verify) return to_anybody(c);
   grpc::SslCredentialsOptions options;
   options.pem_root_certs = c.ca;

@@ -25,6 +25,8 @@ class target {
   bool has_sentinels() const;
   void kill() { server_.kill(); }
   void restart() { server_.restart(); }
+  // New ones in the files of the old; the servers must be down.
+  void exchange_certificates();
   std::string file(const char* name) const { return server_.folder() + "/tls/" + name; }
 
   // The URI with another login, other options and, if named, another host in place of all.

@@ -95,5 +95,19 @@ TEST_F(mutual_tls, a_key_that_does_not_belong_to_the_certificate_is_named) {
                  "cannot be read as the PEM key of ?cert=");
 }
 
+// Another authority, and other certificates of server and client in the same files.
+class exchanged_certificates : public mutual_tls {};
+
+TEST_F(exchanged_certificates, shut_out_every_client_that_had_read_the_old_ones) {
+  talk t{servers->uri("", ca() + own("client"))};
+  ASSERT_TRUE(t.comes_up() && t.locks()) << t.said();
+  servers->kill();
+  ASSERT_TRUE(t.says(asked_of_redis() ? "cannot connect to" : "etcd: ")) << t.said();
+  servers->exchange_certificates();
+  servers->restart();
+  EXPECT_TRUE(t.comes_up()) << t.said();
+  EXPECT_TRUE(t.locks()) << t.said();
+}
+
 }  // namespace
 }  // namespace security
