@@ -9,7 +9,7 @@ template <class Kind>
 class cancel : public contract_of<Kind> {
  protected:
   // Long, so that anything left behind would be seen to be in the way.
-  static constexpr tyer::lock_options long_lived{.ttl = 60s, .waiter_ttl = 30s};
+  static inline const tyer::lock_options long_lived{.ttl = 60s, .waiter_ttl = 30s};
 };
 TYPED_TEST_SUITE(cancel, blocking_kinds);
 

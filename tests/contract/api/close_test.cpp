@@ -15,7 +15,7 @@ namespace {
 template <class Kind>
 class closing : public contract_of<Kind> {
  protected:
-  static constexpr tyer::lock_options long_lived{.ttl = 60s, .waiter_ttl = 30s};
+  static inline const tyer::lock_options long_lived{.ttl = 60s, .waiter_ttl = 30s};
 };
 TYPED_TEST_SUITE(closing, blocking_kinds);
 

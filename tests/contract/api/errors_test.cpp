@@ -96,8 +96,7 @@ TYPED_TEST(lock_errors, options_out_of_range_are_named) {
   EXPECT_FALSE(code_of([&] { auto lock = this->make(c, {.ttl = 100ms, .local_handoffs = 255, .waiter_ttl = 50ms}); }));
   EXPECT_FALSE(code_of([&] {
     const auto delay = this->can().lock_delay ? 1h : 0h;
-    auto lock =
-        this->make(c, {.ttl = 10s, .min_hold = 24h, .lock_delay = delay, .note = too_long.substr(1)});
+    auto lock = this->make(c, {.ttl = 10s, .min_hold = 24h, .lock_delay = delay, .note = too_long.substr(1)});
   }));
   EXPECT_FALSE(code_of([&] { auto lock = this->make(c, {.ttl = 10s, .min_hold = 5s, .max_hold = 5s}); }));
 }

@@ -49,7 +49,7 @@ class diary {
 class election : public fixture {
  protected:
   // Where an engine does not push changes, an observer looks every third of the ttl.
-  static constexpr tyer::lock_options options{.ttl = 600ms};
+  static inline const tyer::lock_options options{.ttl = 600ms};
 
   tyer::client a = connect({.label = "first"}), b = connect({.label = "second"}), watching = connect();
   tyer::leader in_a{a, name(), {.ttl = 60s, .note = "10.0.0.7:8080"}}, in_b{b, name(), {.ttl = 60s}};

@@ -13,7 +13,7 @@ namespace {
 
 class multi : public fixture {
  protected:
-  static constexpr tyer::lock_options options{.ttl = 60s, .local_handoffs = 0};
+  static inline const tyer::lock_options options{.ttl = 60s, .local_handoffs = 0};
   using names = std::vector<std::string>;
 
   // What is free at the engine was not left taken.

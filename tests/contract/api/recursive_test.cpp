@@ -10,7 +10,7 @@ namespace {
 
 class recursive : public contract_of<recursive_kind> {
  protected:
-  static constexpr tyer::lock_options options{.ttl = 60s};
+  static inline const tyer::lock_options options{.ttl = 60s};
   tyer::client a = connect(), b = connect();
   tyer::recursive_mutex lock{a, name(), options};
   tyer::mutex elsewhere{b, name(), options};

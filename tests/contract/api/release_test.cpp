@@ -16,7 +16,7 @@ static_assert(std::is_nothrow_move_constructible_v<tyer::multi_hold> &&
 template <class Kind>
 class release : public contract_of<Kind> {
  protected:
-  static constexpr tyer::lock_options long_lived{.ttl = 60s, .waiter_ttl = 30s};
+  static inline const tyer::lock_options long_lived{.ttl = 60s, .waiter_ttl = 30s};
 };
 TYPED_TEST_SUITE(release, blocking_kinds);
 

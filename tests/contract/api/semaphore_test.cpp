@@ -19,7 +19,7 @@ class semaphore : public fixture {
     if (!can().permits) GTEST_SKIP() << no_such_lock;
   }
 
-  static constexpr tyer::lock_options options{.ttl = 60s, .local_handoffs = 0};
+  static inline const tyer::lock_options options{.ttl = 60s, .local_handoffs = 0};
 
   tyer::client a = connect(), b = connect(), c = connect();
 };

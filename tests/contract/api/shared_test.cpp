@@ -17,7 +17,7 @@ class shared_lock : public fixture {
     if (!can().shared) GTEST_SKIP() << no_such_lock;
   }
 
-  static constexpr tyer::lock_options options{.ttl = 60s, .local_handoffs = 0};
+  static inline const tyer::lock_options options{.ttl = 60s, .local_handoffs = 0};
 
   tyer::client a = connect_if(can().shared), b = connect_if(can().shared), c = connect_if(can().shared);
   tyer::shared_mutex in_a{a, name(), options}, in_b{b, name(), options}, in_c{c, name(), options};

@@ -13,7 +13,7 @@ class upgrade : public fixture {
     if (!can().convert) GTEST_SKIP() << no_such_lock;
   }
 
-  static constexpr tyer::lock_options options{.ttl = 60s};
+  static inline const tyer::lock_options options{.ttl = 60s};
 
   // Somebody upgrades and has to wait for it.
   bool upgrade_waits(tyer::shared_mutex& with) {
