@@ -46,6 +46,7 @@ class release {
   state where() const noexcept { return state_; }
   time_point wake_at() const noexcept { return wake_at_; }
   time_point not_before() const noexcept { return not_before_; }
+  time_point give_up_at() const noexcept { return give_up_at_; }
   outcome result() const noexcept { return outcome_; }
 
  private:

@@ -52,6 +52,7 @@ struct limits {
   std::size_t wishes_max = 1'000'000;  // waiting callers in one client
   // Of one group of names; more wait at the desk, so that a flood of them delays no renewal.
   std::size_t asks_in_flight_max = 1024;
+  std::size_t releases_in_flight_max = 256;
   std::size_t keeps_in_flight_max = 4;
   std::size_t idle_lanes_max = 1024;
 };
@@ -318,7 +319,14 @@ class desk final : public engine::events {
   void retire(ticket& t);
   void begin_release(ticket& t, lease::release r, lease::time_point first);
   void send_release(ticket& t) noexcept;
-  void on_release_answer(const core::id& who, engine::outcome<core::fate>&& o);
+  void send_release_to(ticket& t, std::uint32_t group, asks& of_group) noexcept;
+  void hold_back(ticket& t, asks& of_group);
+  void no_longer_held_back(ticket& t) noexcept;
+  void send_releases_that_waited(asks& of_group) noexcept;
+  void send_releases_before(const ticket& t) noexcept;
+  void give_up_waiting(ticket& t, lease::time_point now);
+  void on_release_answer(const asking& what, engine::outcome<core::fate>&& o);
+  void on_release_dropped(const asking& what) noexcept;
   void act(ticket& t, lease::release::verb v);
   void erase(ticket& t) noexcept;
   lane* detach(ticket& t) noexcept;
@@ -338,7 +346,8 @@ class desk final : public engine::events {
   door* door_;
   bool closed_ = false;
   std::size_t wishes_ = 0;
-  std::map<std::uint32_t, asks> asks_;  // by group; a name may move while all are looked at
+  std::map<std::uint32_t, asks> asks_, releases_;                 // by group; a name may move while all are looked at
+  std::unordered_multimap<std::string_view, ticket*> held_back_;  // releases that wait for others, by name
   const std::shared_ptr<under_way> under_way_ = std::make_shared<under_way>(this);
   std::uint64_t keeps_sent_ = 0;
   std::uint64_t dice_;

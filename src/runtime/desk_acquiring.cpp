@@ -27,12 +27,6 @@ tyer::failure too_slow(lease::duration took, lease::duration ttl) {
                                  ", but of a ttl of " + in_ms(ttl) + " a third must be left when it comes"};
 }
 
-tyer::failure too_many_before_it() noexcept try {
-  return {errc::unavailable, "the engine has not answered the requests before it, and no more are sent until it does"};
-} catch (const std::bad_alloc&) {
-  return errc::unavailable;
-}
-
 }  // namespace
 
 ticket* desk::find(const core::id& who) noexcept {
@@ -79,6 +73,7 @@ void desk::send_ask(ticket& t, std::uint32_t group, asks& of_group) noexcept {
   using reply = reply_to<engine::answer, &under_way::asks, &desk::on_answer, &desk::on_ask_dropped, asking>;
   ++of_group.in_flight;
   t.held_back = false;
+  if (!held_back_.empty()) send_releases_before(t);
   try {
     engine_.acquire(r, reply{under_way_, {t.who, group}});
   } catch (const std::bad_alloc&) {  // the reply was dropped, and said so

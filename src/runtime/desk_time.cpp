@@ -24,6 +24,7 @@ void desk::on_time(lease::time_point now) {
   while (observer* o = observer_times_.take_due(now)) look(o->shared_from_this());
   keep_what_is_due(now);
   for (auto& [group, all] : asks_) send_asks_that_waited(all);  // if those before them were dropped
+  for (auto& [group, all] : releases_) send_releases_that_waited(all);
 }
 
 void desk::on_ticket_time(ticket& t, lease::time_point now) {
@@ -32,6 +33,7 @@ void desk::on_ticket_time(ticket& t, lease::time_point now) {
     if (now >= t.home->tells_at) return tell_those_who_are_over(t);
     if (const auto v = a->on_time(now); v != acquire::verb::none) act(t, v);
   } else if (auto* r = t.releasing()) {
+    if (t.held_back && now >= r->give_up_at()) return give_up_waiting(t, now);
     if (const auto v = r->on_time(now); v != lease::release::verb::none) act(t, v);
   } else {
     on_held_time(t, now);
@@ -42,7 +44,7 @@ void desk::on_ticket_time(ticket& t, lease::time_point now) {
 lease::time_point desk::due_of(ticket& t) noexcept {
   auto due = t.again_at;
   if (const auto* a = t.acquiring()) return std::min({due, a->wake_at(), t.home->tells_at});
-  if (const auto* r = t.releasing()) return std::min(due, r->wake_at());
+  if (const auto* r = t.releasing()) return std::min(due, t.held_back ? r->give_up_at() : r->wake_at());
   if (const auto* l = t.lost()) return closed_ ? due : std::min(due, l->until);
   if (t.rests_until) due = std::min(due, *t.rests_until);
   if (t.current && t.current->ends_at() != lease::time_point::max()) {

@@ -65,6 +65,12 @@ inline tyer::failure no_answer_within(lease::duration limit, bool own) noexcept 
   return errc::unavailable;
 }
 
+inline tyer::failure too_many_before_it() noexcept try {
+  return {errc::unavailable, "the engine has not answered the requests before it, and no more are sent until it does"};
+} catch (const std::bad_alloc&) {
+  return errc::unavailable;
+}
+
 // Says it without asking for more.
 inline tyer::failure no_memory() noexcept { return std::make_error_code(std::errc::not_enough_memory); }
 

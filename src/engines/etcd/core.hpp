@@ -124,9 +124,9 @@ class etcd_engine final : public frame {
   void look_ahead(const id&);
   void seen_ahead(const id&, ledger);
   void read_own(const id&);
-  void gave_up(const std::string& key, std::int64_t modified, bool deleted) override;
+  void gave_up(const std::string& key, std::int64_t modified, bool gone) override;
   void forget_write(const std::string& key);
-  void found_written(const std::string& key, std::optional<std::int64_t> modified) override;
+  void found_written(const std::string& key, std::int64_t modified) override;
   void look_later(const std::string& key);
   time_point next_look() const override { return to_look_.empty() ? time_point::max() : to_look_.front().first; }
   void look_now(time_point) override;

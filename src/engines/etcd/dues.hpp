@@ -2,24 +2,38 @@
 //
 // A key lives by a lease that it shares with others, and that etcd ends half a second late. So a key has a deadline of its
 // own: if nobody moved it until then, it is deleted, from a timer of gRPC's. The lease is for when the process has died.
+//
+// After an outage thousands are due together. They go a few at a time, so that nothing else has to wait for them, and none of
+// them while nobody can be reached; when nobody answers, the next try is half a second later.
 #pragma once
 
 #include "engines/etcd/link.hpp"
+#include "engines/etcd/sweeper.hpp"
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace tyer::etcd {
 
 // Thread safety: everything from any thread.
 class dues : public std::enable_shared_from_this<dues> {
  public:
-  using on_due = std::function<void(const std::string& key, std::int64_t modified)>;
+  static constexpr std::size_t keys_at_once = 64;  // of a transaction; etcd allows 128 operations in one
+  static constexpr std::size_t sweeps_max = 4;
 
-  dues(const core::clock& c, on_due f) : clock_(c), on_due_(std::move(f)) {}
+  // Told from any thread, perhaps after close(). What had no answer is not told: it is tried again.
+  struct listener {
+    std::function<void(std::vector<sweeper::verdict>)> swept;
+    std::function<void(const wire::status&)> failed;
+  };
+
+  dues(const core::clock& c, std::shared_ptr<sweeper> s, std::chrono::milliseconds within, listener l)
+      : clock_(c), sweeper_(std::move(s)), within_(within), listener_(std::move(l)) {}
 
   // Due then, unless it is set again; as it was written at that revision (0: not known yet).
   void set(const std::string& key, std::int64_t modified, time_point due);
@@ -27,24 +41,36 @@ class dues : public std::enable_shared_from_this<dues> {
   bool awaits(const std::string& key) const;  // its time has not come yet
   void close();
 
-  // gRPC waits for its timers by the wall clock: set back, it makes them as much late. The thread in run() sees to those.
+  // gRPC waits for its timers by the wall clock: set back, it makes them as much late. The thread in run() sees to those, and
+  // to what was due while nobody could be reached.
   time_point late_at() const;
   void ring_if_late();
 
  private:
+  using by_time = std::multimap<time_point, const std::string*>;
   struct due {
-    time_point at;
     std::int64_t modified = 0;
+    by_time::iterator place;
   };
-  void arm(time_point);  // with the mutex held
-  void rang();
-  void take_due();  // with the mutex held
+
+  // with the mutex held
+  void put(const std::string& key, std::int64_t modified, time_point);
+  void arm(time_point);
+  std::vector<sweeper::one> take_some();
+
+  void sweep();
+  void came_back(const wire::status&, std::vector<sweeper::one> asked, std::vector<sweeper::verdict>);
 
   const core::clock& clock_;
+  const std::shared_ptr<sweeper> sweeper_;
+  const std::chrono::milliseconds within_;
+  const listener listener_;
   mutable std::mutex mutex_;
-  on_due on_due_;
   std::map<std::string, due> all_;
+  by_time times_;
   time_point armed_ = time_point::max();
+  time_point rests_until_ = time_point::min();
+  std::size_t under_way_ = 0;
   bool closed_ = false;
 };
 

@@ -20,12 +20,23 @@ bool says_no_space(const failure& f) { return f.words.find("database space excee
 
 frame::frame(const config& c, const tyer::engine::environment& e, std::string probe_key)
     : config_(c), environment_(e), link_(c, e, box_, std::move(probe_key)), leases_(link_, e), watches_(link_) {
-  dues_ = std::make_shared<dues>(*e.clock, [this, box = box_](const std::string& key, std::int64_t modified) {
-    if (modified != 0) return take_away(key, modified);
-    link_.find(key, environment_.request_timeout, [this, box, key](std::optional<std::int64_t> found) {
-      box->put([this, key, found] { found_written(key, found); });
-    });
-  });
+  dues_ = std::make_shared<dues>(*e.clock, link_.sweeping(), e.request_timeout,
+                                 dues::listener{.swept =
+                                                    [this, box = box_](std::vector<sweeper::verdict> all) {
+                                                      box->put([this, all = std::move(all)] {
+                                                        for (const auto& v : all) swept(v);
+                                                      });
+                                                    },
+                                                .failed =
+                                                    [this, box = box_](const wire::status& s) {
+                                                      box->put([this, old = is_old_token(s)] {
+                                                        if (old) link_.log_in_anew();
+                                                      });
+                                                    }});
+}
+
+void frame::swept(const sweeper::verdict& v) {
+  v.what.modified != 0 ? gave_up(v.what.key, v.what.modified, v.there == 0) : found_written(v.what.key, v.there);
 }
 
 // gRPC may have calls for longer than there is an engine, and lets go of them on its own threads. What they would have
@@ -66,14 +77,6 @@ void frame::on_down(const failure& f) {
   leases_.on_down();
   watches_.on_down();
   if (!closed_) events_->down(f);
-}
-
-// Always as it was written at some revision: what is written there until the request arrives is not meant. Whoever asks for
-// the key again meanwhile has it only by another write.
-void frame::take_away(const std::string& key, std::int64_t modified) {
-  link_.fire(key, modified, environment_.request_timeout, [this, box = box_, key, modified](bool deleted) {
-    box->put([this, key, modified, deleted] { gave_up(key, modified, deleted); });
-  });
 }
 
 // --- one operation after the other, for each name ---

@@ -72,9 +72,10 @@ class frame : public engine::engine, link::listener {
   virtual time_point next_look() const { return time_point::max(); }
   virtual void look_now(time_point) {}        // what next_look() was for
   virtual void watch_lasting(const id&) = 0;  // it has lasted long enough to be worth a watch
-  virtual void gave_up(const std::string& key, std::int64_t modified, bool deleted) = 0;  // what nobody kept
-  // What a request without an answer was to write: 0 if it is not there, nothing if nobody says.
-  virtual void found_written(const std::string& key, std::optional<std::int64_t> modified) = 0;
+  // What nobody kept: it is not there any more, or something else lies there.
+  virtual void gave_up(const std::string& key, std::int64_t modified, bool gone) = 0;
+  // What a request without an answer was to write: 0 if it is not there.
+  virtual void found_written(const std::string& key, std::int64_t modified) = 0;
   virtual std::set<std::int64_t> leases_of_holds() const = 0;
 
   // --- one operation ---
@@ -87,7 +88,6 @@ class frame : public engine::engine, link::listener {
   void fail(const op&, failure);
   bool too_late(const op&);  // then it has failed
   void watch_when_lasting(const id&);
-  void take_away(const std::string& key, std::int64_t modified);  // from any thread
   // Those that are alive; if one could not be asked, the operation fails instead. Perhaps called before it returns.
   void renew_all(const op&, const std::set<std::int64_t>& leases, milliseconds ttl,
                  std::function<void(std::set<std::int64_t>)>);
@@ -122,6 +122,7 @@ class frame : public engine::engine, link::listener {
 
  private:
   void start_anew();
+  void swept(const sweeper::verdict&);
   void give_up_overdue(time_point now);
   void start_due_watches(time_point now);
   void finish_close();

@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto look_after = 5ms;
-constexpr auto again_after = 500ms;  // when a key could not be taken away
+constexpr auto again_after = 500ms;  // when something else lies there, or nothing yet
 
 }  // namespace
 
@@ -204,13 +204,13 @@ void etcd_engine::seen_ahead(const id& who, ledger l) {
 
 // --- what nobody kept ---
 
-void etcd_engine::gave_up(const std::string& key, std::int64_t modified, bool deleted) {
+void etcd_engine::gave_up(const std::string& key, std::int64_t modified, bool gone) {
   const auto where = keys_.read(key);
   if (!where || !where->who) return;
   const auto at = mine_.find(*where->who);
   if (at == mine_.end()) return look_later(key);
   if (at->second.modified != modified) return;
-  if (deleted) return lose(*where->who);
+  if (gone) return lose(*where->who);
   const auto now = environment_.clock->now();
   if (at->second.due <= now) dues_->set(key, modified, now + again_after);
 }
@@ -222,12 +222,12 @@ void etcd_engine::forget_write(const std::string& key) {
   dues_->forget(key);
 }
 
-void etcd_engine::found_written(const std::string& key, std::optional<std::int64_t> modified) {
+void etcd_engine::found_written(const std::string& key, std::int64_t modified) {
   if (closed_ || dues_->awaits(key)) return;  // somebody asks for it again
-  modified.value_or(0) != 0 ? take_away(key, *modified) : look_later(key);
+  modified != 0 ? dues_->set(key, modified, environment_.clock->now()) : look_later(key);
 }
 
-// Nobody answers, or it is not there: but a server that stood still, or was cut off, may write it when it goes on.
+// It is not there: but a server that stood still, or was cut off, may write it when it goes on.
 void etcd_engine::look_later(const std::string& key) {
   const auto at = perhaps_written_.find(key);
   if (at == perhaps_written_.end() || closed_ || dues_->awaits(key)) return;

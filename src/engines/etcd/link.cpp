@@ -48,7 +48,6 @@ link::link(const config& c, const engine::environment& e, std::shared_ptr<inbox>
     : config_(c), environment_(e), box_(std::move(box)), probe_key_(std::move(probe_key)) {
   for (const auto& s : c.servers) channels_.push_back(wire::connect(s, c));
   probing_.resize(channels_.size());
-  fire_channel_ = channels_[at_];
 }
 
 link::~link() { *alive_ = false; }
@@ -66,9 +65,8 @@ void link::close() {
 }
 
 void link::disconnect() {
-  const std::lock_guard lock{fire_mutex_};
   up_ = false;
-  fire_channel_.reset();
+  aim();
   channels_.clear();
 }
 
@@ -77,11 +75,12 @@ void link::tick(time_point now) {
     in_flight_.begin()->second->cancel();  // it comes back by that
     in_flight_.erase(in_flight_.begin());
   }
+  sweeper_->cancel_overdue(now);
   if (!closed_ && probe_at_ <= now) probe();
 }
 
 time_point link::next() const {
-  auto next = probe_at_;
+  auto next = std::min(probe_at_, sweeper_->next());
   if (!in_flight_.empty()) next = std::min(next, in_flight_.begin()->first);
   for (const auto& [number, answer] : expected_) next = std::min(next, answer.by);
   return next;
@@ -112,7 +111,6 @@ void link::go_on_probing() {
     at_ = (at_ + 1) % channels_.size();
     if (!probing_[at_]) break;
   }
-  aim();
 }
 
 void link::probed(std::size_t server, std::int64_t known, const failure* wrong, const pb::RangeResponse& answer) {
@@ -123,13 +121,11 @@ void link::probed(std::size_t server, std::int64_t known, const failure* wrong, 
   if (up_) return;  // another was quicker
   if (wrong == nullptr) {
     at_ = server;
-    aim();
     return introduce(known, answer);
   }
   if (probe_pause_ == 0ms || wrong->kind != said_) listener_->on_down(*wrong);  // said once, but a new reason is news
   said_ = wrong->kind;
   if (probing_[at_]) at_ = server;
-  aim();
   probe_pause_ = std::min<std::chrono::milliseconds>(probe_pause_ * 2 + 20ms, probe_pause_max);
   probe_at_ = std::min(probe_at_, environment_.clock->now() + probe_pause_);
 }
@@ -139,6 +135,7 @@ void link::connect_anew(std::size_t server) { channels_[server] = wire::connect(
 // The version is for people; without it the server is up all the same.
 void link::introduce(std::int64_t known, const pb::RangeResponse& answer) {
   up_ = true;
+  aim();
   ++stay_;
   probe_at_ = time_point::max();
   probe_pause_ = 0ms;
@@ -265,53 +262,8 @@ void link::set_token(std::string token) {
 }
 
 void link::aim() {
-  if (closed_) return;
-  const std::lock_guard lock{fire_mutex_};
-  fire_token_ = token_;
-  fire_channel_ = channels_[at_];
-}
-
-// --- from other threads ---
-
-template <class Request, class Response>
-void link::shoot(const char* path, const Request& request, std::chrono::milliseconds within,
-                 std::function<void(const Response*)> back) {
-  wire::order o{nullptr, path, {}};
-  {
-    const std::lock_guard lock{fire_mutex_};
-    o.to = fire_channel_;
-    o.token = fire_token_;
-  }
-  if (!o.to) return;
-  wire::call(o, request.SerializeAsString(), within,
-             [back = std::move(back)](const wire::status& s, const std::string& bytes) {
-               Response r;
-               back(s.ok() && r.ParseFromString(bytes) ? &r : nullptr);
-             });
-}
-
-void link::fire(const std::string& key, std::int64_t modified, std::chrono::milliseconds within,
-                std::function<void(bool)> back) {
-  pb::TxnRequest t;
-  auto& c = *t.add_compare();
-  c.set_key(key);
-  c.set_target(pb::Compare::MOD);
-  c.set_mod_revision(modified);
-  t.add_success()->mutable_request_delete_range()->set_key(key);
-  shoot<pb::TxnRequest, pb::TxnResponse>(method::txn, t, within, [back = std::move(back)](const pb::TxnResponse* r) {
-    back(r != nullptr && r->succeeded());
-  });
-}
-
-void link::find(const std::string& key, std::chrono::milliseconds within,
-                std::function<void(std::optional<std::int64_t>)> back) {
-  pb::RangeRequest r;
-  r.set_key(key);
-  shoot<pb::RangeRequest, pb::RangeResponse>(method::range, r, within,
-                                             [back = std::move(back)](const pb::RangeResponse* a) {
-                                               if (a == nullptr) return back(std::nullopt);
-                                               back(a->kvs_size() > 0 ? a->kvs(0).mod_revision() : 0);
-                                             });
+  const bool known = config_.user.empty() || !token_.empty();
+  sweeper_->aim(up_ && !closed_ && known ? channels_[at_] : nullptr, token_);
 }
 
 }  // namespace tyer::etcd

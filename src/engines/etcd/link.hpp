@@ -6,7 +6,7 @@
 // one that does not answer. A login is a token that is asked for when the first call needs it, and again when the server does
 // not know it any more.
 //
-// Thread safety: for one thread, the one in run(); only `fire`, `find` and what gRPC's threads put into the inbox are from others.
+// Thread safety: for one thread, the one in run(); only what gRPC's threads put into the inbox is from others.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -16,12 +16,12 @@
 #include "engines/etcd/ledger.hpp"
 #include "engines/etcd/rpc.pb.h"
 #include "engines/etcd/stream.hpp"
+#include "engines/etcd/sweeper.hpp"
 #include "engines/etcd/wire.hpp"
 
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -109,10 +109,8 @@ class link {
   // In run(), not before.
   void later(std::function<void()> f) { box_->put(std::move(f)); }
 
-  // From any thread: deletes a key if it is still as written at that revision.
-  void fire(const std::string& key, std::int64_t modified, std::chrono::milliseconds within, std::function<void(bool)>);
-  // From any thread: the revision at which it was written; 0 if it is not there, nothing if nobody says.
-  void find(const std::string& key, std::chrono::milliseconds within, std::function<void(std::optional<std::int64_t>)>);
+  // Points to whom we are with, and nowhere while down.
+  const std::shared_ptr<sweeper>& sweeping() const { return sweeper_; }
 
   void log_in_anew() { set_token({}); }
   time_point next() const;
@@ -129,15 +127,11 @@ class link {
   template <class Request, class Response>
   void landed(std::shared_ptr<flight<Request, Response>>, const wire::status&, const std::string& bytes);
 
-  template <class Request, class Response>
-  void shoot(const char* method, const Request&, std::chrono::milliseconds within,
-             std::function<void(const Response*)>);
-
   failure explained(const wire::status&) const;  // with advice for people
   void with_token(std::size_t server, std::function<void(const failure*)>);
   void logged_in(std::size_t server, const failure*, pb::AuthenticateResponse&);
   void set_token(std::string);
-  void aim();  // what `fire` and `find` use
+  void aim();  // the sweeper
   void leave(const failure&);
   void connect_anew(std::size_t server);
   void probe();
@@ -173,9 +167,7 @@ class link {
   std::map<std::uint64_t, awaited> expected_;
   std::uint64_t last_expected_ = 0;
 
-  std::mutex fire_mutex_;  // what `fire` and `find` use of the above
-  std::shared_ptr<wire::channel> fire_channel_;
-  std::string fire_token_;
+  const std::shared_ptr<sweeper> sweeper_ = std::make_shared<sweeper>();
 };
 
 // --- a call ---

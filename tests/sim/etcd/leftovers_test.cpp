@@ -37,7 +37,9 @@ TEST_F(etcd_leftovers, an_overdue_key_whose_deletion_was_refused_is_deleted_all_
   fake.decide = [&](const exchange& e) {
     pb::TxnRequest t;
     t.ParseFromString(e.request);
-    const bool deletes = e.method == "Txn" && t.success_size() > 0 && t.success(0).has_request_delete_range();
+    const bool sweeps = e.method == "Txn" && t.success_size() > 0 && t.success(0).has_request_txn();
+    const bool deletes =
+        sweeps || (e.method == "Txn" && t.success_size() > 0 && t.success(0).has_request_delete_range());
     return journey{.there = 500us, .back = 500us, .refused = refuses && deletes};
   };
   keep_for(other, ttl + 100ms);  // nobody keeps the first
@@ -73,10 +75,14 @@ TEST_F(etcd_leftovers, a_lost_write_that_is_overlooked_stays) {
     return journey{.there = 500us, .back = 500us, .answer_lost = lost};
   };
   fake.bend = [](const exchange& e, std::string& request) {
-    pb::RangeRequest r;
-    if (e.method != "Range" || !r.ParseFromString(request) || !r.range_end().empty()) return;
-    r.set_key(r.key() + "nowhere");
-    request = r.SerializeAsString();
+    pb::TxnRequest t;
+    if (e.method != "Txn" || !t.ParseFromString(request) || t.success_size() == 0 || !t.success(0).has_request_txn())
+      return;
+    for (auto& one : *t.mutable_success()) {
+      auto& range = *one.mutable_request_txn()->mutable_failure(0)->mutable_request_range();
+      range.set_key(range.key() + "nowhere");
+    }
+    request = t.SerializeAsString();
   };
   EXPECT_NE(failure_in(a.acquire(who)), nullptr);
   strikes = false;

@@ -82,7 +82,10 @@ wire::status store::check(const pb::TxnRequest& t) const {
   }
   std::set<std::string> written;
   for (const auto& op : t.success()) {
-    if (op.has_request_txn()) throw std::logic_error("the fake etcd nests no transactions");
+    if (op.has_request_txn()) {
+      if (auto wrong = check(op.request_txn()); !wrong.ok()) return wrong;
+      continue;
+    }
     const auto& key = op.has_request_put() ? op.request_put().key() : op.request_delete_range().key();
     if (!op.has_request_range() && !written.insert(key).second) {
       return {wire::code::invalid_argument, "etcdserver: duplicate key given in txn request"};
@@ -95,6 +98,16 @@ wire::status store::check(const pb::TxnRequest& t) const {
 }
 
 wire::status store::transact(const pb::TxnRequest& t, pb::TxnResponse& out) {
+  const auto before = on_write ? keys_ : decltype(keys_){};
+  const auto next = revision_ + 1;
+  auto status = transact(t, out, next);
+  *out.mutable_header() = header();
+  if (revision_ == next) wrote(before);
+  return status;
+}
+
+// One inside another is of the same revision.
+wire::status store::transact(const pb::TxnRequest& t, pb::TxnResponse& out, std::int64_t next) {
   const bool deletes = std::ranges::any_of(t.success(), [](const auto& op) { return op.has_request_delete_range(); });
   const bool blind = lie_ == lie::compares_nothing || (lie_ == lie::deletes_whatever_is_new && deletes);
   const bool yes = blind || std::ranges::all_of(t.compare(), [this](const auto& c) { return holds_true(c); });
@@ -102,12 +115,12 @@ wire::status store::transact(const pb::TxnRequest& t, pb::TxnResponse& out) {
   if (yes) {
     if (auto wrong = check(t); !wrong.ok()) return wrong;
   }
-  const auto before = on_write ? keys_ : decltype(keys_){};
-  const auto next = revision_ + 1;
   for (const auto& op : yes ? t.success() : t.failure()) {
     auto& answer = *out.add_responses();
     if (op.has_request_range()) {
       range(op.request_range(), *answer.mutable_response_range());
+    } else if (op.has_request_txn()) {
+      transact(op.request_txn(), *answer.mutable_response_txn(), next);
     } else if (op.has_request_put()) {
       put(op.request_put(), next);
       answer.mutable_response_put();
@@ -116,8 +129,6 @@ wire::status store::transact(const pb::TxnRequest& t, pb::TxnResponse& out) {
       answer.mutable_response_delete_range()->set_deleted(remove(d.key(), d.range_end(), next));
     }
   }
-  *out.mutable_header() = header();
-  if (revision_ == next) wrote(before);
   return {};
 }
 

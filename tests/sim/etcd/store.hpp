@@ -66,6 +66,7 @@ class store {
   };
   bool holds_true(const pb::Compare&) const;
   wire::status check(const pb::TxnRequest&) const;
+  wire::status transact(const pb::TxnRequest&, pb::TxnResponse&, std::int64_t revision);
   void put(const pb::PutRequest&, std::int64_t revision);
   std::int64_t remove(const std::string& from, const std::string& to, std::int64_t revision);
   void wrote(const std::map<std::string, pb::KeyValue>& before);

@@ -77,23 +77,23 @@ std::set<std::int64_t> go_engine::leases_of_holds() const {
   return all;
 }
 
-void go_engine::gave_up(const std::string& key, std::int64_t modified, bool deleted) {
+void go_engine::gave_up(const std::string& key, std::int64_t modified, bool gone) {
   const auto at = by_key_.find(key);
   if (at == by_key_.end()) return;
   const mine& m = mine_.at(at->second);
   if (m.modified != modified) return;
   const auto now = environment_.clock->now();
-  if (deleted)
+  if (gone)
     lose(m.who);
   else if (m.due <= now)
     dues_->set(key, modified, now + again_after);
 }
 
-void go_engine::found_written(const std::string& key, std::optional<std::int64_t> modified) {
+void go_engine::found_written(const std::string& key, std::int64_t modified) {
   if (closed_ || dues_->awaits(key)) return;  // somebody asks for it again
-  if (modified.value_or(0) == 0) return gave_up(key, 0, modified.has_value());
-  if (const auto at = by_key_.find(key); at != by_key_.end()) mine_.at(at->second).modified = *modified;
-  take_away(key, *modified);
+  if (modified == 0) return gave_up(key, 0, true);
+  if (const auto at = by_key_.find(key); at != by_key_.end()) mine_.at(at->second).modified = modified;
+  dues_->set(key, modified, environment_.clock->now());
 }
 
 // --- what Go's locks have no place for ---
