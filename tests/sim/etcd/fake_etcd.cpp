@@ -32,6 +32,7 @@ fake_etcd::fake_etcd(world& w, store& s) : time(w), data(s), before_(std::exchan
 fake_etcd::~fake_etcd() {
   *alive_ = false;
   current = before_;
+  for (auto& forget : at_the_end_) forget();
 }
 
 fake_etcd& fake_etcd::here() {

@@ -39,6 +39,8 @@ class unary final : public under_way, public std::enable_shared_from_this<unary>
 
   void cancel() override { end_soon({code::cancelled, "fake: cancelled"}); }
 
+  void forget() { back_ = nullptr; }
+
   void travel(std::chrono::nanoseconds within) {
     const sim::etcd::exchange what{client_, server_, method_, request_};
     if (within <= 0ns) return end_soon({code::deadline_exceeded, "fake: Deadline Exceeded"});
@@ -96,6 +98,9 @@ std::shared_ptr<channel> connect(const core::endpoint& to, const config&) {
 std::shared_ptr<under_way> call(const order& o, const std::string& request, std::chrono::nanoseconds within,
                                 std::function<void(status, std::string)> back) {
   auto u = std::make_shared<unary>(fake_etcd::here(), o, request, std::move(back));
+  fake_etcd::here().forget_at_the_end([weak = std::weak_ptr{u}] {
+    if (const auto still = weak.lock()) still->forget();
+  });
   u->travel(within);
   return u;
 }

@@ -89,19 +89,20 @@ TEST_F(redis_scripts_clock, a_ghost_does_not_come_to_life_and_is_over_in_time) {
 }
 
 TEST_F(redis_scripts_clock, a_holder_that_lives_keeps_its_hold) {
-  for (const auto& [name, with] : kinds()) {
+  for (auto [name, with] : kinds()) {
+    with.ttl = 1s;
     as_before();
     server.ask({"FLUSHALL"});
     acquire(ann, with);
-    acquire(bob, {.place = 500ms});
+    acquire(bob, {.place = 1s});
     set_back_by_an_hour();
-    for (int i = 0; i < 12; ++i) {
+    for (int i = 0; i < 24; ++i) {
       EXPECT_EQ(keep_hold(ann, with.ttl), "h") << name;
-      EXPECT_EQ(keep_waiter(bob, 500ms), "w") << name;
+      EXPECT_EQ(keep_waiter(bob, 1s), "w") << name;
       std::this_thread::sleep_for(50ms);
     }
     EXPECT_EQ(shown().at(1), ann) << name;
-    EXPECT_LE(std::stoi(shown().at(3)), 400) << name;
+    EXPECT_LE(std::stoi(shown().at(3)), 1000) << name;
   }
 }
 
