@@ -6,7 +6,7 @@ namespace tyer::etcd {
 
 namespace {
 
-std::string_view advice(std::string_view words, const config& c) {
+std::string_view advice(std::string_view words, const config& c, bool has_answered) {
   const auto said = [&](std::string_view part) { return words.find(part) != words.npos; };
   if (!c.tls) return {};
   if (said("certificate verify failed"))
@@ -14,7 +14,8 @@ std::string_view advice(std::string_view words, const config& c) {
   if (said("peer certificate") || said("Hostname Verification"))
     return "the server's certificate was not accepted: it is not made for the name in the URI";
   // A client that TLS 1.3 lets in is told only later that its certificate will not do.
-  const bool broke_off = said("Endpoint read failed") || said("Socket closed") || said("Connection reset");
+  const bool broke_off =
+      !has_answered && (said("Endpoint read failed") || said("Socket closed") || said("Connection reset"));
   if (broke_off && c.cert.empty())
     return "it broke off when it was to check who we are: if it asks for a certificate, give one with "
            "?cert=FILE&key=FILE";
@@ -26,8 +27,8 @@ std::string_view advice(std::string_view words, const config& c) {
 
 }  // namespace
 
-std::string with_advice(std::string words, const config& c) {
-  if (const auto more = advice(words, c); !more.empty()) words.append(": ").append(more);
+std::string with_advice(std::string words, const config& c, bool has_answered) {
+  if (const auto more = advice(words, c, has_answered); !more.empty()) words.append(": ").append(more);
   return words;
 }
 

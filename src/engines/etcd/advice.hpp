@@ -7,7 +7,8 @@
 
 namespace tyer::etcd {
 
-// The words, with advice behind them where they let guess what is wrong.
-std::string with_advice(std::string words, const config&);
+// The words, with advice behind them where they let guess what is wrong. Who has answered before has accepted who we are: when it
+// breaks off, it is for another reason.
+std::string with_advice(std::string words, const config&, bool has_answered);
 
 }  // namespace tyer::etcd

@@ -4,7 +4,12 @@
 #include "engines/etcd/forking.hpp"
 #include "engines/etcd/go/go.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <system_error>
 #include <vector>
 
 namespace tyer::etcd {
@@ -62,12 +67,31 @@ std::set<std::int64_t> etcd_engine::leases_of_holds() const {
 
 }  // namespace tyer::etcd
 
+// gRPC ends the process when it finds no descriptor for what it begins with.
+namespace {
+
+bool has_descriptors_for_grpc() {
+  std::array<int, 16> some{};
+  std::size_t n = 0;
+  while (n < some.size() && (some[n] = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) ++n;
+  const bool enough = n == some.size();
+  while (n > 0) ::close(some[--n]);
+  return enough;
+}
+
+}  // namespace
+
 TYER_EXPORT tyer::engine::made tyer_engine_etcd(tyer::core::uri& address, const tyer::engine::environment& e) {
   if (tyer::etcd::grpc_was_used_before_a_fork()) {
     return {nullptr,
             {tyer::errc::unsupported,
              "gRPC does not work in the child of a fork whose parent has used it: exec first, or fork before the first "
              "client of etcd is made"}};
+  }
+  if (!has_descriptors_for_grpc()) {
+    return {nullptr,
+            {std::make_error_code(std::errc::too_many_files_open),
+             "gRPC needs at least 16 free file descriptors to begin with, and ends the process without them"}};
   }
   if (const auto protocol = address.take("protocol")) {
     if (*protocol == "go") return tyer::etcd::go::make(address, e);

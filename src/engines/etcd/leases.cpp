@@ -103,10 +103,7 @@ void leases::forget(std::int64_t id) {
 void leases::renew(std::int64_t id, time_point since, milliseconds ttl, renewed back) {
   if (!stream_) start_stream();
   if (!stream_) {
-    return link_.later([back = std::move(back)] {
-      const auto wrong = no(why::not_sent, errc::unavailable, "no etcd server can be reached just now");
-      back(&wrong, false, time_point::min());
-    });
+    return link_.later([back = std::move(back), wrong = link_.why_down()] { back(&wrong, false, time_point::min()); });
   }
   const auto same = [&](const asked& a) { return a.id == id && a.sent >= since; };
   if (const auto at = std::ranges::find_if(asked_, same); at != asked_.end()) {

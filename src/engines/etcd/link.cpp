@@ -14,6 +14,8 @@ constexpr auto probe_pause_max = 500ms;
 constexpr auto probe_patience = 2s;
 constexpr auto next_probe_after = 200ms;  // while one does not answer
 constexpr milliseconds patience_min = 100ms;
+constexpr auto on_its_way_max = 15s;  // a name server may take so long
+constexpr std::size_t said_max = 16;
 constexpr auto late_look = 50ms;  // the answer may be there, and nobody has had the time to bring it
 
 }  // namespace
@@ -40,14 +42,20 @@ failure explain(const wire::status& s) {
 
 bool is_old_token(const wire::status& s) {
   return s.is == wire::code::unauthenticated ||
-         (s.is == wire::code::invalid_argument && (s.words.find("auth store is old") != std::string::npos ||
+         (s.is == wire::code::invalid_argument && (s.words.find("invalid auth token") != std::string::npos ||
+                                                   s.words.find("auth store is old") != std::string::npos ||
                                                    s.words.find("user name is empty") != std::string::npos));
 }
 
+bool says_no_users(const failure& f) { return f.words.find("authentication is not enabled") != f.words.npos; }
+
 link::link(const config& c, const engine::environment& e, std::shared_ptr<inbox> box, std::string probe_key)
     : config_(c), environment_(e), box_(std::move(box)), probe_key_(std::move(probe_key)) {
-  for (const auto& s : c.servers) channels_.push_back(wire::connect(s, c));
-  probing_.resize(channels_.size());
+  channels_.resize(c.servers.size());
+  made_.resize(c.servers.size());
+  probing_.resize(c.servers.size());
+  clusters_.resize(c.servers.size());
+  for (std::size_t i = 0; i < c.servers.size(); ++i) connect_anew(i);
 }
 
 link::~link() { *alive_ = false; }
@@ -116,27 +124,92 @@ void link::go_on_probing() {
 void link::probed(std::size_t server, std::int64_t known, const failure* wrong, const pb::RangeResponse& answer) {
   probing_[server] = false;
   if (closed_) return;
+  clusters_[server] = wrong == nullptr ? answer.header().cluster_id() : 0;
   // The old one waits before it connects again, by the wall clock: set back, it makes that hours.
-  if (wrong != nullptr && !(up_ && server == at_)) connect_anew(server);
+  if (wrong != nullptr && !(up_ && server == at_) && !is_on_its_way(server)) connect_anew(server);
+  const auto two = of_two_clusters();
+  if (up_ && two) return leave(*two);
   if (up_) return;  // another was quicker
-  if (wrong == nullptr) {
+  if (wrong == nullptr && !two) {
     at_ = server;
     return introduce(known, answer);
   }
-  if (probe_pause_ == 0ms || wrong->kind != said_) listener_->on_down(*wrong);  // said once, but a new reason is news
-  said_ = wrong->kind;
+  take_note(wrong != nullptr ? *wrong : *two);
   if (probing_[at_]) at_ = server;
   probe_pause_ = std::min<std::chrono::milliseconds>(probe_pause_ * 2 + 20ms, probe_pause_max);
   probe_at_ = std::min(probe_at_, environment_.clock->now() + probe_pause_);
 }
 
-void link::connect_anew(std::size_t server) { channels_[server] = wire::connect(config_.servers[server], config_); }
+void link::connect_anew(std::size_t server) {
+  channels_[server] = wire::connect(config_.servers[server], config_, environment_.request_timeout);
+  made_[server] = environment_.clock->now();
+}
+
+// Whoever has not found out the address yet, or is shaking hands, would begin again with that.
+bool link::is_on_its_way(std::size_t server) const {
+  return wire::is_connecting(*channels_[server]) && environment_.clock->now() < made_[server] + on_its_way_max;
+}
+
+// Said once, but a new reason is news.
+void link::take_note(const failure& wrong) {
+  if (down_because_.kind != why::refused || wrong.kind == why::refused) down_because_ = wrong;
+  // A server that does not know of our login yet will hear of it.
+  if (!config_.user.empty() && is_old_token({wire::code::invalid_argument, down_because_.words})) {
+    down_because_.kind = why::not_sent;
+  }
+  if (said_.size() >= said_max || !said_.insert(wrong.words).second) return;
+  listener_->on_down(wrong);
+}
+
+failure link::why_down() const {
+  const std::string beginning = "no etcd server can be reached just now";
+  if (closed_ || !down_because_.code) return no(why::not_sent, errc::unavailable, beginning);
+  if (down_because_.kind == why::refused) return down_because_;
+  return no(why::not_sent, errc::unavailable, beginning + ": " + down_because_.words);
+}
+
+// --- one cluster ---
+
+std::optional<failure> link::of_two_clusters() const {
+  std::optional<std::size_t> first;
+  const auto name = [this](std::size_t i) {
+    return config_.servers[i].host + ':' + std::to_string(config_.servers[i].port);
+  };
+  for (std::size_t i = 0; i < clusters_.size(); ++i) {
+    if (clusters_[i] == 0) continue;
+    if (!first) first = i;
+    if (clusters_[i] != clusters_[*first]) {
+      return no(why::refused, errc::refused,
+                "etcd: the servers of the URI are of different clusters: " + name(*first) + " and " + name(i) +
+                    "; each would give the same lock to somebody else");
+    }
+  }
+  return std::nullopt;
+}
+
+// Those that answer. It needs no login.
+void link::look_at_the_others() {
+  for (std::size_t i = 0; i < clusters_.size(); ++i) {
+    if (i == at_) continue;
+    call<pb::StatusRequest, pb::StatusResponse>(
+        method::status, {}, environment_.clock->now() + environment_.request_timeout,
+        [this, i, during = stay_](const failure* wrong, pb::StatusResponse& status) {
+          if (wrong != nullptr || closed_ || !up_ || during != stay_) return;
+          clusters_[i] = status.header().cluster_id();
+          if (const auto two = of_two_clusters()) leave(*two);
+        },
+        {.even_down = true, .to = i});
+  }
+}
 
 // The version is for people; without it the server is up all the same.
 void link::introduce(std::int64_t known, const pb::RangeResponse& answer) {
-  up_ = true;
+  up_ = has_answered_ = true;
+  down_because_ = {};
+  said_.clear();
   aim();
   ++stay_;
+  look_at_the_others();
   probe_at_ = time_point::max();
   probe_pause_ = 0ms;
   // A read through the quorum: whatever was known before it was asked is in it, unless the data was set back.
@@ -161,14 +234,17 @@ void link::trouble(const wire::status& s, std::uint64_t during) {
       s.is == wire::code::unavailable || s.is == wire::code::deadline_exceeded || s.is == wire::code::cancelled;
   if (!up_ || closed_ || !unreachable || during != stay_) return;
   if (s.is == wire::code::deadline_exceeded) connect_anew(at_);  // perhaps it is only the connection that is dead
+  clusters_.assign(clusters_.size(), 0);                         // whoever is gone may come back as another
   leave(explained(s));
 }
 
 void link::leave(const failure& why) {
   up_ = false;
+  down_because_ = why;
+  said_ = {why.words};
   expected_.clear();
   go_on_probing();
-  set_token({});
+  log_in_anew();
   probe_at_ = environment_.clock->now();
   probe_pause_ = 20ms;
   listener_->on_down(why);
@@ -220,7 +296,7 @@ void link::leave_if_silent(time_point now) {
 
 failure link::explained(const wire::status& s) const {
   auto f = explain(s);
-  f.words = with_advice(std::move(f.words), config_);
+  f.words = with_advice(std::move(f.words), config_, has_answered_);
   return f;
 }
 
@@ -246,7 +322,11 @@ void link::with_token(std::size_t server, std::function<void(const failure*)> go
 
 void link::logged_in(std::size_t server, const failure* wrong, pb::AuthenticateResponse& a) {
   failure why_not;
-  if (wrong != nullptr) {
+  if (wrong != nullptr && says_no_users(*wrong)) {
+    wrong = nullptr;
+    no_login_ = true;
+    aim();
+  } else if (wrong != nullptr) {
     why_not = *wrong;
     // Nothing of the request that waited for the login was sent.
     if (why_not.kind == why::unknown) why_not.kind = why::not_sent;
@@ -256,14 +336,20 @@ void link::logged_in(std::size_t server, const failure* wrong, pb::AuthenticateR
   for (auto& go_on : std::exchange(waiting_for_token_[server], {})) go_on(wrong != nullptr ? &why_not : nullptr);
 }
 
+void link::log_in_anew() {
+  no_login_ = false;
+  set_token({});
+}
+
+void link::when_logged_in(std::function<void(const failure*)> go_on) {
+  needs_login() ? with_token(at_, std::move(go_on)) : go_on(nullptr);
+}
+
 void link::set_token(std::string token) {
   token_ = std::move(token);
   aim();
 }
 
-void link::aim() {
-  const bool known = config_.user.empty() || !token_.empty();
-  sweeper_->aim(up_ && !closed_ && known ? channels_[at_] : nullptr, token_);
-}
+void link::aim() { sweeper_->aim(up_ && !closed_ && !needs_login() ? channels_[at_] : nullptr, token_); }
 
 }  // namespace tyer::etcd

@@ -4,7 +4,7 @@
 //
 // While down, calls are refused at once (not sent), and the servers are tried in turn; the next one is not kept waiting by
 // one that does not answer. A login is a token that is asked for when the first call needs it, and again when the server does
-// not know it any more.
+// not know it any more; where the servers say that they ask for none, none is sent.
 //
 // Thread safety: for one thread, the one in run(); only what gRPC's threads put into the inbox is from others.
 #pragma once
@@ -47,6 +47,7 @@ template <class Response>
 using then = std::function<void(const failure*, Response&)>;
 
 failure explain(const wire::status&);
+bool says_no_users(const failure&);  // so nobody has to log in
 
 class link {
  public:
@@ -68,6 +69,7 @@ class link {
   bool idle() const { return under_way_ == 0; }
   void disconnect();
   bool is_up() const { return up_; }
+  failure why_down() const;  // for whoever asks for something meanwhile: nothing of it was sent
   std::int64_t revision() const { return revision_; }  // the largest seen
   void saw(const pb::ResponseHeader& h) { revision_ = std::max(revision_, h.revision()); }
 
@@ -112,7 +114,8 @@ class link {
   // Points to whom we are with, and nowhere while down.
   const std::shared_ptr<sweeper>& sweeping() const { return sweeper_; }
 
-  void log_in_anew() { set_token({}); }
+  void log_in_anew();
+  void when_logged_in(std::function<void(const failure*)>);  // perhaps before it returns
   time_point next() const;
   void tick(time_point now);
 
@@ -130,14 +133,19 @@ class link {
   failure explained(const wire::status&) const;  // with advice for people
   void with_token(std::size_t server, std::function<void(const failure*)>);
   void logged_in(std::size_t server, const failure*, pb::AuthenticateResponse&);
+  bool needs_login() const { return !config_.user.empty() && token_.empty() && !no_login_; }
   void set_token(std::string);
   void aim();  // the sweeper
   void leave(const failure&);
   void connect_anew(std::size_t server);
+  bool is_on_its_way(std::size_t server) const;
+  void take_note(const failure&);
   void probe();
   void probed(std::size_t server, std::int64_t known, const failure*, const pb::RangeResponse&);
   void go_on_probing();
   void introduce(std::int64_t known, const pb::RangeResponse&);
+  void look_at_the_others();
+  std::optional<failure> of_two_clusters() const;
 
   const config config_;
   const engine::environment environment_;
@@ -145,15 +153,20 @@ class link {
   const std::string probe_key_;
   listener* listener_ = nullptr;
   std::vector<std::shared_ptr<wire::channel>> channels_;
-  std::size_t at_ = 0;  // the one we are with; while down, the one to be tried next
+  std::vector<time_point> made_;  // when, each of these
+  std::size_t at_ = 0;            // the one we are with; while down, the one to be tried next
   std::uint64_t stay_ = 0;
   bool up_ = false, closed_ = false;
-  std::vector<bool> probing_;  // which of them are being tried
+  std::vector<bool> probing_;            // which of them are being tried
+  std::vector<std::uint64_t> clusters_;  // what each said last that it is of; 0: it does not answer
   time_point probe_at_ = time_point::max();
   std::chrono::milliseconds probe_pause_{0};
-  why said_ = why::unknown;  // why it is down
+  failure down_because_;        // a server that refuses us says more than one that is not there
+  std::set<std::string> said_;  // about that, since it is down
+  bool has_answered_ = false;   // anybody, ever
   std::int64_t revision_ = 0;
   std::string token_;
+  bool no_login_ = false;  // the servers know no users
   std::map<std::size_t, std::vector<std::function<void(const failure*)>>> waiting_for_token_;  // by server
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   int under_way_ = 0;  // calls and streams
@@ -183,6 +196,7 @@ struct link::flight {
   manner how;
   std::uint64_t during = 0, expected = 0;
   bool needs_token = true, again = false;
+  std::string token;
   bool had_time = true;
 };
 
@@ -197,10 +211,7 @@ void link::call(const char* m, Request r, time_point deadline, then<Response> ba
   f->how = how;
   const bool last_words = m == method::lease_revoke;
   if ((!up_ && !how.even_down) || (closed_ && !last_words)) {
-    box_->put([f] {
-      const auto why_not = no(why::not_sent, errc::unavailable, "no etcd server can be reached just now");
-      f->back(&why_not, f->response);
-    });
+    box_->put([f, why_not = why_down()] { f->back(&why_not, f->response); });
     return;
   }
   launch(std::move(f));
@@ -209,7 +220,7 @@ void link::call(const char* m, Request r, time_point deadline, then<Response> ba
 template <class Request, class Response>
 void link::launch(std::shared_ptr<flight<Request, Response>> f) {
   const auto to = f->how.to.value_or(at_);
-  if (f->needs_token && !config_.user.empty() && token_.empty()) {
+  if (f->needs_token && needs_login()) {
     return with_token(to, [this, f](const failure* wrong) {
       if (wrong != nullptr) return f->back(wrong, f->response);
       launch(f);
@@ -219,7 +230,8 @@ void link::launch(std::shared_ptr<flight<Request, Response>> f) {
   f->had_time = f->how.even_down || left >= environment_.request_timeout / 2;
   f->during = stay_;
   ++under_way_;
-  const wire::order o{channels_[to], f->method, f->needs_token ? token_ : std::string{}};
+  f->token = f->needs_token ? token_ : std::string{};
+  const wire::order o{channels_[to], f->method, f->token};
   f->on_the_wire = wire::call(
       o, f->request.SerializeAsString(), left,
       [this, f, alive = alive_, box = box_](wire::status s, std::string bytes) mutable {
@@ -243,13 +255,14 @@ void link::landed(std::shared_ptr<flight<Request, Response>> f, const wire::stat
   if (s.ok() && f->response.ParseFromString(bytes)) return f->back(nullptr, f->response);
   if (f->needs_token && !config_.user.empty() && !f->again && is_old_token(s)) {
     f->again = true;
-    log_in_anew();
+    if (f->token == token_) log_in_anew();  // else another has done so
     return launch(std::move(f));
   }
   // Whoever had waited in line for most of its time says nothing about the server when the rest was not enough.
   // The server may say so itself ("request timed out"), in the last milliseconds.
   const auto almost = environment_.request_timeout / 20;
-  if (f->had_time || environment_.clock->now() < f->deadline - almost) trouble(s, f->during);
+  const bool of_another = f->how.to.value_or(at_) != at_;
+  if (!of_another && (f->had_time || environment_.clock->now() < f->deadline - almost)) trouble(s, f->during);
   const auto wrong = explained(s);
   f->back(&wrong, f->response);
 }

@@ -5,6 +5,15 @@
 
 namespace tyer::etcd {
 
+namespace {
+
+bool is_about_the_token(const std::string& reason) {
+  const auto says = [&](const char* part) { return reason.find(part) != reason.npos; };
+  return says("auth token") || says("auth store is old") || says("user name is empty");
+}
+
+}  // namespace
+
 watches::number watches::add(what w) {
   const number n = ++last_;
   const auto at = all_.emplace(n, std::move(w)).first;
@@ -36,20 +45,20 @@ void watches::create(number n, const what& w) {
 }
 
 void watches::came(const pb::WatchResponse& r) {
+  // Said without the number of the watch that was refused: -1.
+  if (r.canceled() && is_about_the_token(r.cancel_reason())) return log_in_and_start();
   const auto at = all_.find(r.watch_id());
   if (at == all_.end()) return;
-  if (r.canceled() && r.cancel_reason().find("auth token") != std::string::npos) {
-    link_.log_in_anew();  // the stream still has the old one
-    end_stream();
-    return start_stream();
-  }
   if (r.canceled()) {
     const auto w = std::move(at->second);
     all_.erase(at);
     if (w.on_gap) w.on_gap();
     return;
   }
-  if (r.created()) at->second.confirmed_on = stream_number_;
+  if (r.created()) {
+    at->second.confirmed_on = stream_number_;
+    refused_ = false;
+  }
   for (const auto& e : r.events()) {
     // Whoever is told may remove the watch.
     const auto still = all_.find(r.watch_id());
@@ -63,6 +72,22 @@ void watches::came(const pb::WatchResponse& r) {
 
 void watches::set_back(std::int64_t revision) {
   for (auto& [n, w] : all_) w.from = std::min(w.from, revision + 1);
+}
+
+// The stream still has the old token, and would be refused every new watch for as long as it lives. If that was so with a fresh
+// one too, the server is left for another, and all of it is tried again with pauses.
+void watches::log_in_and_start() {
+  const auto stay = link_.stay();
+  end_stream();
+  link_.log_in_anew();
+  if (std::exchange(refused_, true)) {
+    return link_.trouble({wire::code::unavailable, "the server refuses watches for their token"}, stay);
+  }
+  link_.when_logged_in([this, stay](const failure* wrong) {
+    if (stream_ || stay != link_.stay() || !link_.is_up()) return;
+    if (wrong == nullptr) return start_stream();
+    link_.trouble({wire::code::unavailable, "no login for the watches: " + wrong->words}, stay);
+  });
 }
 
 void watches::on_up() {

@@ -40,12 +40,14 @@ class watches {
   void came(const pb::WatchResponse&);
   void start_stream();
   void end_stream();
+  void log_in_and_start();
 
   link& link_;
   std::map<number, what> all_;
   number last_ = 0;
   std::shared_ptr<stream<pb::WatchRequest, pb::WatchResponse>> stream_;
   std::uint64_t stream_number_ = 0;
+  bool refused_ = false;  // for its token, and nothing was watched since
 };
 
 }  // namespace tyer::etcd

@@ -167,12 +167,14 @@ class both_ways final : public stream, grpc::ClientBidiReactor<grpc::ByteBuffer,
 
 }  // namespace
 
-std::shared_ptr<channel> connect(const core::endpoint& to, const config& c) {
+std::shared_ptr<channel> connect(const core::endpoint& to, const config& c, std::chrono::milliseconds attempt) {
   keep_grpc_alive();
   grpc::ChannelArguments args;
   args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // two clients of a process do not share a fate
   args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
-  args.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 500);  // also how long one attempt may take
+  // So long one attempt may take, and not the least pause, as its name says.
+  const auto longest = std::clamp<std::int64_t>(attempt.count(), 500, 60'000);
+  args.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, static_cast<int>(longest));
   args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
   args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 10'000);  // etcd allows no more than one in 5 s
   args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 5'000);
@@ -181,6 +183,8 @@ std::shared_ptr<channel> connect(const core::endpoint& to, const config& c) {
   return std::make_shared<channel>(grpc::CreateCustomChannel(
       (six ? '[' + to.host + ']' : to.host) + ':' + std::to_string(to.port), credentials(c), args));
 }
+
+bool is_connecting(const channel& c) { return c.inside->GetState(false) == GRPC_CHANNEL_CONNECTING; }
 
 std::shared_ptr<under_way> call(const order& o, const std::string& request, std::chrono::nanoseconds within,
                                 std::function<void(status, std::string)> back) {

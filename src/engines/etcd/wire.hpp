@@ -38,7 +38,9 @@ struct status {
 
 // A way to one server. Connects by itself, again and again.
 class channel;
-std::shared_ptr<channel> connect(const core::endpoint&, const config&);
+// One attempt may take that long, and half a second at the least.
+std::shared_ptr<channel> connect(const core::endpoint&, const config&, std::chrono::milliseconds attempt);
+bool is_connecting(const channel&);  // looks up the address, or shakes hands; it has neither failed nor arrived
 
 class under_way {
  public:

@@ -87,11 +87,34 @@ void fake_etcd::join(const std::shared_ptr<stream_end>& s) {
   streams_.push_back(s);
 }
 
-wire::status fake_etcd::execute(std::string_view method, const std::string& request, std::string& response) {
+// --- who somebody is ---
+
+wire::status fake_etcd::check(std::string_view method, const std::string& token) const {
+  if (password.empty() || method == "Authenticate" || method == "Status" || method == "LeaseKeepAlive") return {};
+  if (token.empty()) return {wire::code::invalid_argument, "etcdserver: user name is empty"};
+  if (token == std::to_string(tokens_)) return {};
+  return {wire::code::unauthenticated, "etcdserver: invalid auth token"};
+}
+
+wire::status fake_etcd::log_in(const std::string& request, std::string& response) {
+  ++logins;
+  if (password.empty()) return {wire::code::failed_precondition, "etcdserver: authentication is not enabled"};
+  if (parsed<pb::AuthenticateRequest>(request).password() != password) {
+    return {wire::code::invalid_argument, "etcdserver: authentication failed, invalid user ID or password"};
+  }
+  pb::AuthenticateResponse r;
+  r.set_token(std::to_string(tokens_));
+  response = r.SerializeAsString();
+  return {};
+}
+
+wire::status fake_etcd::execute(std::size_t server, std::string_view method, const std::string& request,
+                                std::string& response) {
   wire::status s;
   if (method == "Range") {
     pb::RangeResponse r;
     s = data.range(parsed<pb::RangeRequest>(request), r);
+    r.mutable_header()->set_cluster_id(clusters[server]);
     response = r.SerializeAsString();
   } else if (method == "Txn") {
     pb::TxnResponse r;
@@ -108,8 +131,11 @@ wire::status fake_etcd::execute(std::string_view method, const std::string& requ
   } else if (method == "Status") {
     pb::StatusResponse r;
     *r.mutable_header() = data.header();
+    r.mutable_header()->set_cluster_id(clusters[server]);
     r.set_version("fake");
     response = r.SerializeAsString();
+  } else if (method == "Authenticate") {
+    s = log_in(request, response);
   } else {
     throw std::logic_error("the fake etcd does not know " + std::string{method});
   }

@@ -56,6 +56,12 @@ class fake_etcd {
   void pause();                                  // the servers take everything and do nothing
   void resume();
   void set_up(std::size_t server, bool up);
+  bool connecting = false;                               // channels are on their way all the time: nothing arrives
+  std::array<std::uint64_t, servers> clusters{1, 1, 1};  // which each says that it is of
+
+  // With a password, everybody has to log in, and what was given out before expire_tokens() is not known any more.
+  std::string password;
+  void expire_tokens() { ++tokens_; }
 
   // Runs something inside a client's process, now or later: not while it stands still.
   std::function<void(std::size_t client, task)> inside = [](std::size_t, task t) { t(); };
@@ -63,13 +69,14 @@ class fake_etcd {
 
   std::function<void(const exchange&, std::string& request)> bend;  // a bug of an engine, planted: it sends another
 
-  std::uint64_t calls = 0, messages = 0;
+  std::uint64_t calls = 0, messages = 0, connections = 0, logins = 0;
   std::function<void(const exchange&)> on_call;  // each call as it leaves, and each message on a stream
 
   // --- for wire ---
 
   void at_server(std::size_t server, moment sent_by, task);  // now, or when it goes on
-  wire::status execute(std::string_view method, const std::string& request, std::string& response);
+  wire::status check(std::string_view method, const std::string& token) const;
+  wire::status execute(std::size_t server, std::string_view method, const std::string& request, std::string& response);
   void join(const std::shared_ptr<stream_end>&);
   bool is_up(std::size_t server) const { return up_[server]; }
   moment stalled(std::size_t client) const { return stalled_[client]; }
@@ -85,6 +92,9 @@ class fake_etcd {
 
   fake_etcd* before_;
   std::vector<task> at_the_end_;
+  wire::status log_in(const std::string& request, std::string& response);
+
+  int tokens_ = 1;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::array<bool, servers> up_{true, true, true};
   std::array<moment, clients_max> stalled_{};

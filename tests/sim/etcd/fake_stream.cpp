@@ -5,12 +5,13 @@
 
 namespace tyer::sim::etcd {
 
-stream_end::stream_end(fake_etcd& f, std::size_t client, std::size_t server, std::string_view method,
+stream_end::stream_end(fake_etcd& f, std::size_t client, std::size_t server, std::string_view method, std::string token,
                        std::function<void(std::string)> on_message, std::function<void(wire::status)> on_end)
     : fake_(f),
       client_(client),
       server_(server),
       method_(method),
+      token_(std::move(token)),
       message_(std::move(on_message)),
       end_(std::move(on_end)) {}
 
@@ -72,6 +73,13 @@ void stream_end::change_watches(const pb::WatchRequest& r) {
     return answer(back.SerializeAsString());
   }
   const auto& c = r.create_request();
+  if (const auto known = fake_.check("Watch", token_); !known.ok()) {
+    back.set_watch_id(-1);  // etcd does not say which
+    back.set_created(true);
+    back.set_canceled(true);
+    back.set_cancel_reason("rpc error: code = Unauthenticated desc = " + known.words);
+    return answer(back.SerializeAsString());
+  }
   back.set_watch_id(c.watch_id());
   back.set_created(true);
   answer(back.SerializeAsString());

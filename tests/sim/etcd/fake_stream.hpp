@@ -12,7 +12,7 @@ namespace tyer::sim::etcd {
 
 class stream_end : public wire::stream, public std::enable_shared_from_this<stream_end> {
  public:
-  stream_end(fake_etcd&, std::size_t client, std::size_t server, std::string_view method,
+  stream_end(fake_etcd&, std::size_t client, std::size_t server, std::string_view method, std::string token,
              std::function<void(std::string)> on_message, std::function<void(wire::status)> on_end);
   virtual ~stream_end() = default;
 
@@ -36,7 +36,7 @@ class stream_end : public wire::stream, public std::enable_shared_from_this<stre
 
   fake_etcd& fake_;
   const std::size_t client_, server_;
-  const std::string method_;
+  const std::string method_, token_;
   std::function<void(std::string)> message_;
   std::function<void(wire::status)> end_;
   moment last_there_, last_back_;

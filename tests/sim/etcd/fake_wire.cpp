@@ -33,6 +33,7 @@ class unary final : public under_way, public std::enable_shared_from_this<unary>
         client_(o.to->client),
         server_(o.to->server),
         method_(last_word(o.method)),
+        token_(o.token),
         request_(std::move(request)),
         back_(std::move(back)) {}
   ~unary() = default;
@@ -60,8 +61,10 @@ class unary final : public under_way, public std::enable_shared_from_this<unary>
     if (way_.refused || !fake_.is_up(server_)) return end({code::unavailable, "fake: refused"}, {});
     fake_.at_server(server_, deadline, [self = shared_from_this()] {
       std::string response;
-      auto s = self->fake_.execute(self->method_, self->request_, response);
-      if (self->way_.repeated) s = self->fake_.execute(self->method_, self->request_, response);
+      auto s = self->fake_.check(self->method_, self->token_);
+      for (int times = self->way_.repeated ? 2 : 1; s.ok() && times > 0; --times) {
+        s = self->fake_.execute(self->server_, self->method_, self->request_, response);
+      }
       if (self->way_.answer_lost) return;
       if (self->way_.broken_off) s = {code::unavailable, "fake: broken off"};
       self->fake_.time.in(self->way_.back, [self, s, response] { self->end(s, response); });
@@ -82,7 +85,7 @@ class unary final : public under_way, public std::enable_shared_from_this<unary>
 
   fake_etcd& fake_;
   const std::size_t client_, server_;
-  const std::string method_;
+  const std::string method_, token_;
   std::string request_;
   std::function<void(status, std::string)> back_;
   sim::etcd::journey way_;
@@ -91,7 +94,10 @@ class unary final : public under_way, public std::enable_shared_from_this<unary>
 
 }  // namespace
 
-std::shared_ptr<channel> connect(const core::endpoint& to, const config&) {
+bool is_connecting(const channel&) { return fake_etcd::here().connecting; }
+
+std::shared_ptr<channel> connect(const core::endpoint& to, const config&, std::chrono::milliseconds) {
+  ++fake_etcd::here().connections;
   return std::make_shared<channel>(channel{std::stoul(to.host), to.port});
 }
 
@@ -108,7 +114,7 @@ std::shared_ptr<under_way> call(const order& o, const std::string& request, std:
 std::shared_ptr<stream> start(const order& o, std::function<void(std::string)> on_message,
                               std::function<void(status)> on_end) {
   auto& fake = fake_etcd::here();
-  auto s = std::make_shared<sim::etcd::stream_end>(fake, o.to->client, o.to->server, last_word(o.method),
+  auto s = std::make_shared<sim::etcd::stream_end>(fake, o.to->client, o.to->server, last_word(o.method), o.token,
                                                    std::move(on_message), std::move(on_end));
   fake.join(s);
   if (!fake.is_up(o.to->server)) s->end({code::unavailable, "fake: refused"});

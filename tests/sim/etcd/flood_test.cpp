@@ -19,6 +19,12 @@ struct etcd_flood : etcd_scripted {
     }
     ASSERT_TRUE(a.run_until([&] { return granted == many; })) << granted;
   }
+  // As if others kept the leases: no key goes by itself.
+  void pass(duration d) {
+    for (const auto end = time.now() + d; time.now() < end; a.run_for(std::min<duration>(1s, end - time.now()))) {
+      data.renew_leases();
+    }
+  }
   // Each call takes 20 ms, and how many are under way at once is counted.
   void count_calls() {
     fake.decide = [this](const exchange& e) {
@@ -37,7 +43,7 @@ struct etcd_flood : etcd_scripted {
 TEST_F(etcd_flood, of_keys_that_fall_due_together_asked_the_server_for_all_of_them_at_once) {
   hold_many();
   count_calls();
-  a.run_for(ttl + 500ms);
+  pass(ttl + 500ms);
   EXPECT_EQ(judge.left(data.all()), 0u);
   EXPECT_LE(most, static_cast<int>(tyer::etcd::dues::sweeps_max));
   EXPECT_LE(calls, many / static_cast<int>(tyer::etcd::dues::keys_at_once) + 2);
@@ -49,11 +55,11 @@ TEST_F(etcd_flood, of_keys_that_fall_due_in_an_outage_stood_before_the_one_reque
   fake.set_up(0, false);
   a.run_for(100ms);
   count_calls();
-  a.run_for(ttl + 3s);
+  pass(ttl + 3s);
   EXPECT_EQ(calls, 0);
-  data.renew_leases();
+  EXPECT_EQ(judge.left(data.all()), static_cast<std::size_t>(many));
   fake.set_up(0, true);
-  a.run_for(2s);
+  pass(2s);
   EXPECT_EQ(judge.left(data.all()), 0u);
   EXPECT_LE(most, static_cast<int>(tyer::etcd::dues::sweeps_max));
 }
@@ -67,9 +73,10 @@ TEST_F(etcd_flood, of_keys_that_fall_due_before_a_server_that_is_silent_stays_sm
     asked += sweeps ? 1 : 0;
     return journey{.there = 500us, .back = 500us, .refused = sweeps};
   };
-  a.run_for(ttl + 100ms);
+  pass(ttl + 100ms);
   asked = 0;
-  a.run_for(5s);
+  pass(5s);
+  EXPECT_GT(asked, 0);
   EXPECT_LE(asked, 11 * static_cast<int>(tyer::etcd::dues::sweeps_max));
 }
 

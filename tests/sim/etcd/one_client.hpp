@@ -30,19 +30,22 @@ inline constexpr milliseconds ttl = 6s, waiter_ttl = 3s;
 // One engine, and its loop on virtual time.
 class one_client final : seam::events {
  public:
-  one_client(world& w, fake_etcd& f, std::vector<one_client*>& all)
+  using more = std::function<void(tyer::etcd::config&)>;
+  one_client(world& w, fake_etcd& f, std::vector<one_client*>& all, const more& add = {}, duration patience = 20s)
       : world_(w), fake_(f), all_(all), index_(all.size()), clock_{w}, ids_{index_} {
     const auto index = index_;
     all_.push_back(this);
     f.acting = index;
     tyer::etcd::config c;
     c.servers.push_back({std::to_string(index), 0});
+    if (add) add(c);
     engine_ = std::make_unique<tyer::etcd::etcd_engine>(c, seam::environment{prefix, &ids_, &clock_, timeout, {}});
     engine_->open(*this);
-    run_until([this] { return ups_ > 0; });
+    run_until([this] { return ups_ > 0; }, patience);
   }
 
   seam::engine& raw() { return *engine_; }
+  int ups() const { return ups_; }
   id next_id() { return ids_.next(); }
   void destroy() { engine_.reset(); }
 
@@ -100,6 +103,7 @@ class one_client final : seam::events {
   }
 
   std::vector<id> woken;
+  std::vector<std::string> downs;  // why
 
  private:
   struct own_clock final : core::clock {
@@ -129,7 +133,7 @@ class one_client final : seam::events {
   void asked(const id&, std::string_view) override {}
   void changed(std::string_view) override {}
   void up(const seam::server_facts&) override { ++ups_; }
-  void down(const seam::failure&) override {}
+  void down(const seam::failure& f) override { downs.push_back(f.words); }
 
   world& world_;
   fake_etcd& fake_;

@@ -1,4 +1,5 @@
 // What etcd says no with, and what it means for a request: certainly not done, perhaps done, or refused for good.
+#include "engines/etcd/advice.hpp"
 #include "engines/etcd/link.hpp"
 
 #include <gtest/gtest.h>
@@ -33,6 +34,19 @@ TEST(etcd_errors, who_may_not_is_refused_but_a_token_that_was_forgotten_is_asked
   EXPECT_TRUE(is_old_token({wire::code::unauthenticated, "etcdserver: invalid auth token"}));
   EXPECT_TRUE(is_old_token({wire::code::invalid_argument, "etcdserver: revision of auth store is old"}));
   EXPECT_FALSE(is_old_token({wire::code::permission_denied, "etcdserver: permission denied"}));
+}
+
+TEST(etcd_errors, whoever_knows_no_users_asks_nobody_to_log_in) {
+  EXPECT_TRUE(says_no_users(explain({wire::code::failed_precondition, "etcdserver: authentication is not enabled"})));
+  EXPECT_FALSE(says_no_users(explain({wire::code::invalid_argument, "etcdserver: authentication failed"})));
+}
+
+// It was: whenever a server with TLS was killed.
+TEST(etcd_errors, a_certificate_is_not_blamed_by_one_who_has_been_let_in) {
+  config c;
+  c.tls = true;
+  EXPECT_NE(with_advice("Socket closed", c, false), "Socket closed");
+  EXPECT_EQ(with_advice("Socket closed", c, true), "Socket closed");
 }
 
 }  // namespace

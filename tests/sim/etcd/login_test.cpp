@@ -1,0 +1,80 @@
+// Users and their tokens: given out, forgotten, and not asked for any more.
+#include "sim/etcd/one_client.hpp"
+
+namespace tyer::sim::etcd {
+namespace {
+
+struct etcd_login : etcd_scripted {
+  static void as_user(tyer::etcd::config& c) {
+    c.user = "somebody";
+    c.password = "secret";
+  }
+  const std::string& asked_for = fake.password = "secret";  // from now on: those that the base has made know none
+  one_client first{time, fake, all, as_user}, second{time, fake, all, as_user};
+};
+
+// It was: the stream went on with the old token. etcd refuses a new watch on it with the number -1, which nobody had asked for.
+TEST_F(etcd_login, that_expired_left_every_new_watch_dead_in_silence) {
+  ASSERT_NE(granted_in(first.acquire(first.next_id())), nullptr) << "so the stream has been used";
+  const auto holder = second.next_id(), waiter = first.next_id();
+  const auto take = [&](one_client& c, const id& who) {
+    auto r = c.wants(who, true);
+    r.what.name = "another";
+    return c.call<answer>([&](auto reply) { c.raw().acquire(r, std::move(reply)); });
+  };
+  ASSERT_NE(granted_in(take(second, holder)), nullptr);
+  fake.expire_tokens();
+  ASSERT_TRUE(std::holds_alternative<seam::queued>(std::get<answer>(take(first, waiter).result)));
+  first.run_for(100ms);
+  second.call<fate>([&](auto reply) { second.raw().release({holder, "another"}, true, std::move(reply)); });
+  EXPECT_TRUE(first.run_until([&] { return !first.woken.empty(); }, 100ms)) << "nobody told it";
+  EXPECT_EQ(first.ups(), 1) << "for that no server is left";
+}
+
+// Whoever asked at the same time does not throw away what another was given meanwhile.
+TEST_F(etcd_login, that_expired_is_asked_for_once_and_not_by_each) {
+  ASSERT_NE(granted_in(first.acquire(first.next_id())), nullptr);
+  fake.expire_tokens();
+  fake.logins = 0;
+  int answers = 0;
+  for (const char* name : {"n1", "n2", "n3", "n4", "n5"}) {
+    auto r = first.wants(first.next_id());
+    r.what.name = name;
+    first.raw().acquire(r, [&](outcome<answer>&& o) { answers += granted_in(o) != nullptr ? 1 : 0; });
+  }
+  ASSERT_TRUE(first.run_until([&] { return answers == 5; }));
+  EXPECT_EQ(fake.logins, 1u);
+}
+
+// It was: every hold was lost, and the client stayed out until users were asked for again.
+TEST_F(etcd_login, that_is_not_asked_for_any_more_kept_the_client_out) {
+  const auto who = first.next_id();
+  ASSERT_NE(granted_in(first.acquire(who)), nullptr);
+  fake.password.clear();  // auth disable
+  fake.set_up(0, false);
+  first.run_for(50ms);
+  fake.set_up(0, true);
+  ASSERT_TRUE(first.run_until([&] { return first.ups() == 2; }, 2s));
+  const auto o = first.keep(who);
+  EXPECT_EQ(std::get<std::vector<fate>>(o.result).front(), fate::holding);
+  fake.password = "secret";  // auth enable
+  EXPECT_EQ(std::get<fate>(first.release(who).result), fate::holding);
+}
+
+// It was: unavailable, "no etcd server can be reached just now".
+TEST_F(etcd_login, with_a_wrong_password_was_told_as_an_outage) {
+  one_client wrong{time, fake, all,
+                   [](tyer::etcd::config& c) {
+                     as_user(c);
+                     c.password = "guessed";
+                   },
+                   1s};
+  const auto o = wrong.acquire(wrong.next_id());
+  ASSERT_NE(failure_in(o), nullptr);
+  EXPECT_EQ(failure_in(o)->kind, seam::why::refused);
+  EXPECT_NE(failure_in(o)->words.find("invalid user ID or password"), std::string::npos) << failure_in(o)->words;
+  EXPECT_EQ(wrong.downs.size(), 1u) << "said once";
+}
+
+}  // namespace
+}  // namespace tyer::sim::etcd

@@ -1,0 +1,62 @@
+// The way to the servers: what is said of one that cannot be reached, how long one may take, and which belong together.
+#include "sim/etcd/one_client.hpp"
+
+namespace tyer::sim::etcd {
+namespace {
+
+void two_servers(tyer::etcd::config& c) { c.servers.push_back({c.servers.front().host, 1}); }
+
+TEST_F(etcd_scripted, callers_were_not_told_why_no_server_can_be_reached) {
+  fake.set_up(0, false);
+  a.run_for(200ms);
+  const auto o = a.acquire(a.next_id());
+  ASSERT_NE(failure_in(o), nullptr);
+  EXPECT_EQ(failure_in(o)->kind, seam::why::not_sent);
+  EXPECT_NE(failure_in(o)->words.find("fake: refused"), std::string::npos) << failure_in(o)->words;
+}
+
+// It was: each probe that had no answer in time threw the channel away, and with it the address that it was about to know.
+TEST_F(etcd_scripted, a_name_server_slower_than_a_probe_kept_the_client_out_for_ever) {
+  fake.connecting = true;
+  fake.cut(0);
+  fake.decide = [&](const exchange& e) {
+    return journey{.there = 500us, .back = 500us, .request_lost = fake.connecting && e.client == 0};
+  };
+  a.run_for(100ms);
+  const auto before = fake.connections;
+  a.run_for(8s);
+  EXPECT_LE(fake.connections - before, 1u);
+  a.run_for(20s);
+  EXPECT_GE(fake.connections - before, 1u) << "but not for ever: it may be the wall clock that it waits for";
+  fake.connecting = false;
+  EXPECT_TRUE(a.run_until([&] { return a.ups() == 2; }, 3s));
+}
+
+TEST_F(etcd_scripted, servers_of_two_clusters_are_refused_with_words) {
+  fake.clusters = {1, 2, 1};
+  one_client c{time, fake, all, two_servers, 2s};
+  c.run_for(1s);
+  const auto o = c.acquire(c.next_id());
+  ASSERT_NE(failure_in(o), nullptr);
+  EXPECT_EQ(failure_in(o)->kind, seam::why::refused);
+  EXPECT_NE(failure_in(o)->words.find("different clusters"), std::string::npos) << failure_in(o)->words;
+  fake.clusters = {1, 1, 1};
+  const auto before = c.ups();
+  EXPECT_TRUE(c.run_until([&] { return c.ups() > before; }, 5s)) << "mended";
+  EXPECT_NE(granted_in(c.acquire(c.next_id())), nullptr);
+}
+
+// All of it made anew, while one server is away: what that one said before does not count.
+TEST_F(etcd_scripted, a_cluster_that_was_made_anew_is_no_second_one) {
+  one_client c{time, fake, all, two_servers};
+  c.run_for(100ms);
+  fake.set_up(0, false);
+  fake.set_up(1, false);
+  c.run_for(2s);
+  fake.clusters = {7, 7, 7};
+  fake.set_up(1, true);
+  EXPECT_TRUE(c.run_until([&] { return c.ups() == 2; }, 3s));
+}
+
+}  // namespace
+}  // namespace tyer::sim::etcd
