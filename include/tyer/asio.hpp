@@ -116,11 +116,13 @@ template <class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_upgrade(const shared_mutex& m, hold& h, Token&& token = {}) {
   return detail::upgrade_with(m, h, {}, std::forward<Token>(token));
 }
+// The same, until the limit: false if others still read then.
 template <class Rep, class Period, class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_try_upgrade_for(const shared_mutex& m, hold& h,
                                          const std::chrono::duration<Rep, Period>& at_most, Token&& token = {}) {
   return detail::upgrade_with(m, h, {.at_most = detail::to_wait(at_most)}, std::forward<Token>(token));
 }
+// One attempt: false if others read.
 template <class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_try_upgrade(const shared_mutex& m, hold& h, Token&& token = {}) {
   return detail::upgrade_with(m, h, {.waits = false}, std::forward<Token>(token));

@@ -89,11 +89,13 @@ template <std::invocable<failure, bool> Done>
 void start_upgrade(const shared_mutex& m, hold& h, Done done, std::stop_token stop = {}) {
   detail::upgrade_then(m, h, {}, std::move(done), std::move(stop));
 }
+// The same, until the limit: false if others still read then.
 template <class Rep, class Period, std::invocable<failure, bool> Done>
 void start_try_upgrade_for(const shared_mutex& m, hold& h, const std::chrono::duration<Rep, Period>& at_most, Done done,
                            std::stop_token stop = {}) {
   detail::upgrade_then(m, h, {.at_most = detail::to_wait(at_most)}, std::move(done), std::move(stop));
 }
+// One attempt: false if others read.
 template <std::invocable<failure, bool> Done>
 void start_try_upgrade(const shared_mutex& m, hold& h, Done done, std::stop_token stop = {}) {
   detail::upgrade_then(m, h, {.waits = false}, std::move(done), std::move(stop));

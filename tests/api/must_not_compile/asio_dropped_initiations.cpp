@@ -18,14 +18,14 @@ void misused(tyer::mutex& m, tyer::hold& h) {
 
 void misused_too(tyer::multi_mutex& all, tyer::multi_hold& h, tyer::shared_mutex& s, tyer::hold& reader,
                  tyer::client& c) {
-  tyer::async_acquire(all);                    // misuse
-  tyer::async_try_acquire(all);                // misuse
-  tyer::async_try_acquire_for(all, 5s);        // misuse
-  tyer::async_release(h);                      // misuse
-  tyer::async_upgrade(s, reader);              // misuse
-  tyer::async_try_upgrade(s, reader);          // misuse
-  tyer::async_try_upgrade_for(s, reader, 5s);  // misuse
-  tyer::async_wait_ready(c, 5s);               // misuse
+  tyer::async_acquire(all);                    // error: nodiscard
+  tyer::async_try_acquire(all);                // error: nodiscard
+  tyer::async_try_acquire_for(all, 5s);        // error: nodiscard
+  tyer::async_release(h);                      // error: nodiscard
+  tyer::async_upgrade(s, reader);              // error: nodiscard
+  tyer::async_try_upgrade(s, reader);          // error: nodiscard
+  tyer::async_try_upgrade_for(s, reader, 5s);  // error: nodiscard
+  tyer::async_wait_ready(c, 5s);               // error: nodiscard
 }
 
 void used(tyer::mutex& m, tyer::hold& h) {
