@@ -56,26 +56,26 @@ class asio_call final : public answer_handler<Answer...> {
     }
   }
 
+  // What was moved from may still have its executor, so the work ends last: until then the executor's loop is there.
   void finish(failure f, Answer... answer) override {
-    Handler handler = std::move(handler_);
-    work mine = std::move(work_);
+    const work mine = std::move(work_);
     const home_executor at_home = home_;
     const bool had_timer = has_timer_;
-    leave(allocator{boost::asio::get_associated_allocator(handler)});
-    auto from = boost::asio::get_associated_allocator(handler);
+    auto from = boost::asio::get_associated_allocator(handler_);
     auto run = boost::asio::bind_allocator(
-        from, [handler = std::move(handler),
+        from, [handler = std::move(handler_),
                answer = std::tuple<failure, Answer...>{std::move(f), std::move(answer)...}]() mutable {
           if (auto slot = boost::asio::get_associated_cancellation_slot(handler); slot.is_connected()) slot.clear();
           std::apply([&](auto&&... a) { std::move(handler)(std::move(a)...); }, std::move(answer));
         });
+    leave(allocator{from});
     if constexpr (!std::is_same_v<where, home_executor> && !has_a_loop<where>()) {
-      if (had_timer) return boost::asio::post(timer_loop(), dispatching(std::move(mine), std::move(run)));
+      if (had_timer) return boost::asio::post(timer_loop(), dispatching(mine, std::move(run)));
     }
     if constexpr (can_be_posted_to<where>) {
       boost::asio::post(mine.get_executor(), std::move(run));
     } else {
-      at_home.execute(dispatching(std::move(mine), std::move(run)));
+      at_home.execute(dispatching(mine, std::move(run)));
     }
   }
   void destroy() noexcept override {

@@ -72,8 +72,8 @@ void dues::ring_if_late() {
   {
     const std::lock_guard lock{mutex_};
     const auto now = clock_.now();
-    if (times_.empty() || times_.begin()->first + late > now) return;
-    if (armed_ + late <= now) armed_ = time_point::max();
+    if (times_.empty() || times_.begin()->first > now - late) return;
+    if (armed_ <= now - late) armed_ = time_point::max();
   }
   sweep();
 }

@@ -79,19 +79,21 @@ engine::failure client::find_failure(const want& w) {
 
 engine::granted client::wait_turn(const want& w) {
   const auto end = now() + patience;
+  std::string told;
   while (now() < end) {
     const auto woken = [&, before = count(event::kind::wake)] { return count(event::kind::wake) > before; };
     const auto o = acquire(w);
     if (const auto* g = granted_in(o)) return *g;
     const auto* q = queued_in(o);
     if (q == nullptr) throw surprise("lost its turn: " + describe(o));
+    told += "; " + describe(o);
     const auto ask_again = now() + q->look_again;
     while (!woken() && now() < std::min(ask_again, end)) {
       engine_->run(std::min(ask_again, now() + w.waiter_ttl / 3));
       if (keep(w, fate::waiting, w.waiter_ttl) != fate::waiting) break;
     }
   }
-  throw surprise("its turn never came");
+  throw surprise("its turn never came for " + w.name + told);
 }
 
 // On etcd the holder's own client takes away what has expired: that request is on its way by then.
