@@ -93,6 +93,10 @@ engine::granted client::wait_turn(const want& w) {
       if (keep(w, fate::waiting, w.waiter_ttl) != fate::waiting) break;
     }
   }
+  for (const auto& e : list(w.name, 100)) {
+    told += std::string{"; "} + (e.what == fate::holding ? "holds" : "waits") +
+            (e.who == w.who ? " (this one) " : " ") + std::to_string(e.left.count()) + " ms";
+  }
   throw surprise("its turn never came for " + w.name + told);
 }
 
