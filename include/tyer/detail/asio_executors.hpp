@@ -114,7 +114,7 @@ class call_place {
       where_.emplace(ex);
       early.swap(early_);
     }
-    for (auto& f : early) where_->execute(std::move(f));
+    for (auto& f : early) run_there(std::move(f));
   }
   template <class F>
   void execute(F&& f) {
@@ -124,10 +124,17 @@ class call_place {
       return;
     }
     lock.unlock();  // it stays what it is
-    where_->execute(std::forward<F>(f));
+    run_there(std::forward<F>(f));
   }
 
  private:
+  // As work of its own: what is run may be the last that the loop there waits for, and the loop must not end before we are out.
+  template <class F>
+  void run_there(F&& f) {
+    const auto there = boost::asio::prefer(*where_, boost::asio::execution::outstanding_work.tracked);
+    there.execute(std::forward<F>(f));
+  }
+
   std::mutex mutex_;
   std::condition_variable changed_;
   bool begun_ = false;
