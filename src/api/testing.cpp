@@ -23,7 +23,7 @@ namespace {
 
 // So often are all clients asked to do what is due before time moves on: one client's release is another one's wake-up,
 // whose claim is answered in the round after.
-constexpr int rounds = 4;
+constexpr int rounds = 16;
 
 // Shared with the thread that moves time, which may be the last to let go of a client.
 struct world {
