@@ -40,6 +40,10 @@ struct requests_contract : engine_contract {
     act();
     return counter.requests() - before;
   }
+  // An engine also sends what no call asked for: it renews a lease, or looks after one who waits. That falls into some
+  // of these turns and not into all of them.
+  static constexpr int turns = 5;
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
 
   std::vector<want> hold(std::size_t n) {
     std::vector<want> all;
@@ -76,21 +80,30 @@ struct requests_contract : engine_contract {
 };
 
 TEST_F(requests_contract, of_a_lock_that_nobody_else_wants) {
-  const auto w = a.wants("order");
-  EXPECT_EQ(cost([&] { a.lock(w); }), expected.acquire);
-  EXPECT_EQ(cost([&] { a.release(w); }), expected.release);
+  std::uint64_t acquire = never, release = never;
+  for (int i = 0; i < turns; ++i) {
+    const auto w = a.wants("order");
+    acquire = std::min(acquire, cost([&] { a.lock(w); }));
+    release = std::min(release, cost([&] { a.release(w); }));
+  }
+  EXPECT_EQ(acquire, expected.acquire);
+  EXPECT_EQ(release, expected.release);
 }
 
 TEST_F(requests_contract, of_a_hand_over) {
-  const auto first = a.wants("order"), next = b.waits("order");
-  a.lock(first);
-  b.enqueue(next);
-  b.pump_until(b.now() + 50ms);
-  const auto sent = cost([&] {
-    a.release(first);
-    b.await(event::kind::wake, next.who);
-    b.lock(next);
-  });
+  std::uint64_t sent = never;
+  for (int i = 0; i < turns; ++i) {
+    const auto first = a.wants("order"), next = b.waits("order");
+    a.lock(first);
+    b.enqueue(next);
+    b.pump_until(b.now() + 50ms);
+    sent = std::min(sent, cost([&] {
+                      a.release(first);
+                      b.await(event::kind::wake, next.who);
+                      b.lock(next);
+                    }));
+    b.release(next);
+  }
   EXPECT_LE(sent, expected.hand_over_max);
   EXPECT_GE(sent, 2u);
 }
@@ -102,13 +115,20 @@ TEST_F(requests_contract, of_renewing_a_thousand) { EXPECT_EQ(cost_of_keeping(ho
 TEST_F(requests_contract, of_a_conversion) {
   const auto w = a.wants("order");
   a.lock(w);
-  EXPECT_EQ(cost([&] { value_of(a.convert(w, mode::shared)); }), expected.convert);
-  EXPECT_EQ(cost([&] { value_of(a.convert(w, mode::exclusive)); }), expected.convert);
+  std::uint64_t down = never, up = never;
+  for (int i = 0; i < turns; ++i) {
+    down = std::min(down, cost([&] { value_of(a.convert(w, mode::shared)); }));
+    up = std::min(up, cost([&] { value_of(a.convert(w, mode::exclusive)); }));
+  }
+  EXPECT_EQ(down, expected.convert);
+  EXPECT_EQ(up, expected.convert);
 }
 
 TEST_F(requests_contract, of_a_question) {
   a.lock(a.wants("order"));
-  EXPECT_EQ(cost([&] { EXPECT_EQ(b.ask("order", "please"), 1u); }), expected.ask);
+  std::uint64_t ask = never;
+  for (int i = 0; i < turns; ++i) ask = std::min(ask, cost([&] { EXPECT_EQ(b.ask("order", "please"), 1u); }));
+  EXPECT_EQ(ask, expected.ask);
 }
 
 }  // namespace tyer::contract
