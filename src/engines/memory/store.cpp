@@ -80,7 +80,13 @@ census store::count() const {
   return catalogue_.count(now());
 }
 
+std::uint64_t store::performed() const {
+  const std::lock_guard lock{mutex_};
+  return performed_;
+}
+
 void store::perform(parked& p) {
+  ++performed_;
   const bool watched = !watchers_.empty() && watchers_.contains(p.name);
   const auto before = watched ? catalogue_.changes(p.name) : 0;
   const auto at = now();

@@ -63,6 +63,9 @@ class store {
 
   census count() const;
 
+  // How much work was done so far.
+  std::uint64_t performed() const;
+
  private:
   struct member {
     std::uint64_t nonce;
@@ -92,6 +95,7 @@ class store {
   std::multimap<std::string, watcher, std::less<>> watchers_;
   std::vector<parked> parked_;
   bool paused_ = false;
+  std::uint64_t performed_ = 0;
   core::random_ids ids_;
   std::string server_id_;
 };
