@@ -48,9 +48,11 @@ struct no_memory : ::testing::TestWithParam<whose> {
     k = kept.acquire();
   }
 
-  // A caller drives the client right after another call; else the client's own threads do.
-  void settle() {
-    if (GetParam() == whose::clients_threads) return std::this_thread::sleep_for(3ms);
+  // A caller drives the client right after another call; else the client's own threads do, which on a busy machine takes a
+  // while: longer after a miss.
+  void settle(int misses) {
+    constexpr std::chrono::milliseconds pauses[misses_max] = {3ms, 30ms, 200ms};
+    if (GetParam() == whose::clients_threads) return std::this_thread::sleep_for(pauses[misses]);
     failure why;
     const hold h = warm.try_acquire(why);
   }
@@ -61,7 +63,7 @@ struct no_memory : ::testing::TestWithParam<whose> {
     int failed = 0;
     for (int n = 1, misses = 0; misses < misses_max; ++n) {
       SCOPED_TRACE("allocation " + std::to_string(n));
-      settle();
+      settle(misses);
       bool hit = false;
       {
         const failing_new f{GetParam(), n};
