@@ -290,7 +290,7 @@ bool connection::body::overtaken(const batch& b, const batch::entry& e, std::str
 bool connection::listener::on_redirected(std::string_view, const script&, std::span<const std::string_view>, then&) {
   return false;
 }
-void connection::listener::on_unheard(std::string_view, const engine::id&, std::chrono::milliseconds) {}
+void connection::listener::on_unheard(std::string_view, const engine::id&) {}
 void connection::listener::on_heard(std::string_view, std::string_view) {}
 void connection::listener::on_listening(std::string_view) {}
 void connection::listener::on_no_longer_listening(std::string_view) {}

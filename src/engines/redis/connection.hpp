@@ -64,7 +64,7 @@ class connection {
 
     // Of a deployment where somebody listens for each name: from now on nothing is missed, but until now this id, which waits
     // for the name of this key, may have had its turn.
-    virtual void on_unheard(std::string_view key, const engine::id&, std::chrono::milliseconds place);
+    virtual void on_unheard(std::string_view key, const engine::id&);
 
     // Of a connection that listens.
     virtual void on_heard(std::string_view channel, std::string_view message);

@@ -40,11 +40,8 @@ class deployment {
   // Whether wake-ups reach only those who listen for the name: then everybody is told of who waits for this key, and how long
   // it is worth listening for.
   virtual bool listens_for_names() const noexcept { return false; }
-  struct waiting {
-    engine::time_point asked;
-    std::chrono::milliseconds place, worth_listening;
-  };
-  virtual void waits(std::string_view, const engine::id&, const waiting&) {}
+  virtual void waits(std::string_view, const engine::id&, [[maybe_unused]] engine::time_point asked,
+                     [[maybe_unused]] std::chrono::milliseconds worth_listening) {}
   // True if it may have had its turn without anybody hearing of it.
   virtual bool waits_no_more(std::string_view, const engine::id&) { return false; }
 

@@ -36,6 +36,7 @@ using engine::why;
 using std::chrono::milliseconds;
 
 constexpr std::size_t keep_batch = 200;
+constexpr milliseconds only_look{0};        // at a place: see keep_waiters.lua
 constexpr milliseconds listen_min{10'000};  // after the last sign that somebody waits
 constexpr milliseconds lock_delay_max{std::chrono::hours{24 * 366}};
 
@@ -140,7 +141,7 @@ class redis_engine final : public engine::engine, connection::listener {
   void on_up(const tyer::engine::server_facts& f) override { events_->up(f); }
   void on_down(const failure& f) override { events_->down(f); }
   void on_message(std::string_view) override;
-  void on_unheard(std::string_view key, const id& who, milliseconds place) override;
+  void on_unheard(std::string_view key, const id& who) override;
 
   // Nothing known of the server's clock means not connected: the connection will refuse.
   std::chrono::microseconds server_time_after(milliseconds wait, std::string_view key) const {
@@ -187,7 +188,7 @@ void redis_engine::listen_if_queued(std::string_view key, const id& who, millise
     const auto* a = std::get_if<answer>(&o.result);
     const auto* q = a != nullptr ? std::get_if<tyer::engine::queued>(a) : nullptr;
     if (q != nullptr)
-      servers_->waits(key, who, {o.sent, place, std::max({listen_min, 2 * place, 2 * q->look_again})});
+      servers_->waits(key, who, o.sent, std::max({listen_min, 2 * place, 2 * q->look_again}));
     else if (a != nullptr && servers_->waits_no_more(key, who))
       events_->wake(who);
     back(std::move(o));
@@ -203,22 +204,22 @@ void redis_engine::listen_while_kept(std::span<const target> targets, millisecon
           back = std::move(back)](outcome<std::vector<fate>>&& o) mutable {
     const auto* fates = std::get_if<std::vector<fate>>(&o.result);
     for (std::size_t i = 0; fates != nullptr && i < std::min(fates->size(), ids.size()); ++i) {
-      if ((*fates)[i] == fate::waiting) servers_->waits(key, ids[i], {o.sent, place, std::max(listen_min, 2 * place)});
+      if ((*fates)[i] == fate::waiting) servers_->waits(key, ids[i], o.sent, std::max(listen_min, 2 * place));
     }
     back(std::move(o));
   };
 }
 
-// A place is kept as it would be anyway; who has none any more had its turn, or must ask again.
-void redis_engine::on_unheard(std::string_view key, const id& who, milliseconds place) {
+// Who has no place any more had its turn, or must ask again. Its place is not kept by this: who has died must not live on
+// because we begin to listen.
+void redis_engine::on_unheard(std::string_view key, const id& who) {
   const auto name = commands_.names().name_of(key);
   if (!name) return;
   const target t{who, *name};
-  servers_->call(scripts_.keep_waiters, commands_.keep({&t, 1}, std::max(place, milliseconds{1})),
-                 [this, who](const received& r) {
-                   const bool waits = r.wrong == nullptr && !r.words.empty() && r.words[0] == "w";
-                   if (!waits && !closing_) events_->wake(who);
-                 });
+  servers_->call(scripts_.keep_waiters, commands_.keep({&t, 1}, only_look), [this, who](const received& r) {
+    const bool waits = r.wrong == nullptr && !r.words.empty() && r.words[0] == "w";
+    if (!waits && !closing_) events_->wake(who);
+  });
 }
 
 void redis_engine::acquire(const tyer::engine::request& r, reply<answer> back) {

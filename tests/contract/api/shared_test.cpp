@@ -97,6 +97,22 @@ TEST_F(shared_lock, a_writer_that_gives_up_lets_the_readers_behind_it_in) {
   EXPECT_TRUE(reader.valid());
 }
 
+TEST_F(shared_lock, a_writer_that_died_in_the_queue_kept_the_readers_behind_it_out_until_a_reader_ended) {
+  if (!engine.there()) GTEST_SKIP() << no_server;
+  if (!can().queue) GTEST_SKIP() << no_queue;
+  auto reader = in_a.shared().acquire();
+  child writer{{.name = name(), .kind = "shared_mutex"}};
+  ASSERT_TRUE(queue_has(1));
+  auto late = acquire_later(in_c.shared());
+  ASSERT_TRUE(queue_has(2));
+  writer.kill();
+  const stopwatch watch;
+  EXPECT_TRUE(soon(late.done).hold.valid());
+  // The dead one's place (on etcd a crash costs up to 3 s), and a third of the reader's.
+  EXPECT_LT(watch.elapsed(), 3s + 1s + slack);
+  EXPECT_TRUE(reader.valid());
+}
+
 TEST_F(shared_lock, all_readers_at_the_head_of_the_queue_come_in_together) {
   auto writer = in_a.acquire();
   auto d = connect(), e = connect();

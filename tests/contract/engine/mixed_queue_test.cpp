@@ -91,6 +91,24 @@ TEST_F(mixed_queue_contract, a_writer_that_died_lets_the_readers_behind_it_in) {
   EXPECT_LT(c.now(), before + patience);
 }
 
+// A runtime that is told that its place was kept does not ask again for long, since the name was looked at.
+TEST_F(mixed_queue_contract, who_only_kept_its_place_was_not_told_that_a_writer_before_it_had_died) {
+  if (!can().shared || !can().queue) return;
+  a.lock(a.wants("order", mode::shared));
+  auto dead = b.waits("order");
+  dead.waiter_ttl = brief();
+  b.enqueue(dead);
+  auto reader = c.waits("order", mode::shared);
+  reader.waiter_ttl = 2s;
+  c.enqueue(reader);
+  const auto end = c.now() + patience;
+  while (!c.saw(event::kind::wake, reader.who) && c.keep(reader, fate::waiting, reader.waiter_ttl) == fate::waiting) {
+    ASSERT_LT(c.now(), end);
+    c.raw().run(c.now() + reader.waiter_ttl / 3);
+  }
+  c.lock(reader);
+}
+
 TEST_F(mixed_queue_contract, every_mode_has_its_turn) {
   if (!can().shared || !can().permits || !can().queue) return;
   const auto holder = c.wants("order");

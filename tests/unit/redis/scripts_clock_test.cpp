@@ -115,6 +115,16 @@ TEST_F(redis_scripts_clock, dead_waiters_cost_together_no_more_than_one_place) {
   wait_of_bob([&] { return keep_waiter(bob, 500ms) == "h"; });
 }
 
+// The hold alone does not show that the clock was set back: it was there before the clock was set forward.
+TEST_F(redis_scripts_clock, a_dead_writer_costs_the_readers_behind_it_no_more_than_its_place) {
+  share(ann, {.ttl = 10h});
+  set_forward_by_an_hour();
+  acquire(dee, {.place = 300ms});
+  share(bob, {.place = 500ms});
+  as_before();
+  wait_of_bob([&] { return keep_waiter(bob, 500ms) == "h"; });
+}
+
 TEST_F(redis_scripts_clock, a_conversion_promises_no_more_than_the_lease) {
   acquire(ann, {.ttl = 5s});
   set_back_by_an_hour();

@@ -67,6 +67,21 @@ TEST_F(redis_script_costs, of_a_reader_do_not_grow_with_the_number_of_readers) {
   }
 }
 
+TEST_F(redis_script_costs, of_waiting_beside_readers) {
+  share(ann);
+  acquire(bob);
+  const counts head{{"time", 1}, {"get", 1}, {"hget", 1}, {"zscore", 1}, {"hset", 1}, {"zrange", 1}};
+  EXPECT_EQ(cost([&] { keep_waiter(bob); }), head);
+  auto behind = head;
+  ++behind["hget"];
+  share(cid);
+  EXPECT_EQ(cost([&] { keep_waiter(cid); }), behind) << "it looks whether the head lives";
+  share(dee);
+  const counts both{{"time", 1}, {"get", 1}, {"hget", 3}, {"zscore", 2}, {"hset", 2}, {"zrange", 1}};
+  const auto keep_both = [&] { call(scripts::keep_waiters, {"2", key, key, "3000", "86400000", cid + dee}); };
+  EXPECT_EQ(cost(keep_both), both) << "once for all of a name";
+}
+
 TEST_F(redis_script_costs, of_permits) {
   permits(ann, 1, 100);
   EXPECT_EQ(cost([&] { permits(bob, 7, 100); }),

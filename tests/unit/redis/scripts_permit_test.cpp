@@ -74,6 +74,16 @@ TEST_F(redis_scripts, who_wants_few_does_not_overtake_who_wants_many) {
   EXPECT_EQ(keep_waiter(cid), "h") << "whoever was behind it has its turn";
 }
 
+TEST_F(redis_scripts, who_wants_few_waited_behind_who_wanted_many_and_died_until_a_hold_ended) {
+  permits(ann, 2, 3, {.ttl = 1h});
+  EXPECT_TRUE(permits(bob, 3, 3, {.place = 20ms}).starts_with("q0 "));
+  EXPECT_EQ(permits(cid, 1, 3), "q1 3000");
+  EXPECT_EQ(permits(dee, 1, 3), "q2 3000");
+  outlast(20ms);
+  EXPECT_EQ(keep_waiter(cid), "h");
+  EXPECT_EQ(keep_waiter(dee), "w") << "there is no more";
+}
+
 TEST_F(redis_scripts, permits_shared_holds_and_exclusive_ones_exclude_each_other) {
   permits(ann, 1, 3);
   EXPECT_EQ(attempt(bob)[0], 'b');

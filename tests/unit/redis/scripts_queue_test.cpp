@@ -129,6 +129,21 @@ TEST_F(redis_scripts, dead_waiters_are_skipped) {
   EXPECT_FALSE(exists(waiters));
 }
 
+TEST_F(redis_scripts, to_look_at_a_place_does_not_keep_it) {
+  acquire(ann);
+  acquire(bob, {.place = 200ms});
+  acquire(cid);
+  const auto before = kept();
+  EXPECT_EQ(keep_waiter(bob, 0ms), "w");
+  EXPECT_EQ(kept(), before);
+  outlast(200ms);
+  EXPECT_EQ(keep_waiter(bob, 0ms), "g") << "it has lapsed";
+  EXPECT_EQ(kept(), before);
+  EXPECT_EQ(release(ann), "h");
+  EXPECT_EQ(keep_waiter(cid, 0ms), "h");
+  EXPECT_EQ(keep_waiter(bob, 0ms), "g");
+}
+
 TEST_F(redis_scripts, a_crowd_of_dead_waiters_is_reaped_in_bounded_steps) {
   acquire(ann, {.ttl = 1h});
   for (int i = 0; i < 12000; ++i)

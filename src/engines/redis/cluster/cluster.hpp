@@ -33,8 +33,9 @@ class cluster final : public deployment, shard::host, loop::member {
   bool one_name_per_call() const noexcept override { return true; }
   std::uint32_t group(std::string_view key) const override;
   bool listens_for_names() const noexcept override { return true; }
-  void waits(std::string_view key, const engine::id& who, const waiting& w) override {
-    wakeups_.waits(key, who, w.asked, w.place, w.worth_listening);
+  void waits(std::string_view key, const engine::id& who, engine::time_point asked,
+             std::chrono::milliseconds worth_listening) override {
+    wakeups_.waits(key, who, asked, worth_listening);
   }
   bool waits_no_more(std::string_view key, const engine::id& who) override { return wakeups_.waits_no_more(key, who); }
   const server_clock& clock(std::string_view key) const override;

@@ -23,8 +23,7 @@ wakeups::wakeups(loop& l, const materials& m, master_of master, connection::list
   loop_->join(*this);
 }
 
-void wakeups::waits(std::string_view key, const core::id& who, time_point sent, milliseconds place,
-                    milliseconds how_long) {
+void wakeups::waits(std::string_view key, const core::id& who, time_point sent, milliseconds how_long) {
   if (closing_) return;
   const auto name = name_of(key);
   auto at = channels_.find(name);
@@ -34,14 +33,14 @@ void wakeups::waits(std::string_view key, const core::id& who, time_point sent, 
   }
   const auto now = m_->clock->now();
   auto& c = at->second;
-  const auto [mine, fresh] = c.waiters.try_emplace(who, waiter{now + how_long, place});
-  mine->second.until = std::max(mine->second.until, now + how_long);
-  c.until = std::max(c.until, mine->second.until);
+  const auto [mine, fresh] = c.waiters.try_emplace(who, now + how_long);
+  mine->second = std::max(mine->second, now + how_long);
+  c.until = std::max(c.until, mine->second);
   if (c.at == nullptr && now >= c.again) listen(at->first, c);
   next_sweep_ = std::min(next_sweep_, now + sweep_every);
   // We listen for others already, but it may have had its turn before we did: answers come on another connection.
   const bool listens = c.at != nullptr && c.at->hears.listens(name);
-  if (fresh && listens && sent <= c.since) (*outer_)->on_unheard(c.key, who, place);
+  if (fresh && listens && sent <= c.since) (*outer_)->on_unheard(c.key, who);
 }
 
 bool wakeups::waits_no_more(std::string_view key, const core::id& who) {
@@ -94,7 +93,7 @@ void wakeups::on_listening(std::string_view name) {
   auto& c = at->second;
   c.pause = {};
   c.since = m_->clock->now();
-  for (const auto& [who, w] : c.waiters) (*outer_)->on_unheard(c.key, who, w.place);
+  for (const auto& [who, until] : c.waiters) (*outer_)->on_unheard(c.key, who);
 }
 
 // The slot has moved, or the user may not: soon we know, or it will not change soon.
@@ -111,7 +110,7 @@ void wakeups::on_deaf(std::string_view name) {
 void wakeups::sweep(time_point t) {
   for (auto at = channels_.begin(); at != channels_.end();) {
     auto& [name, c] = *at;
-    std::erase_if(c.waiters, [t](const auto& w) { return w.second.until <= t; });
+    std::erase_if(c.waiters, [t](const auto& w) { return w.second <= t; });
     if (c.until <= t) {
       leave(name, c);
       at = channels_.erase(at);

@@ -31,8 +31,7 @@ class wakeups final : ear::listener, loop::member {
   ~wakeups() { loop_->leave(*this); }
 
   // This id waits for the name of this key, by the answer to what was sent then, and is worth listening for that long.
-  void waits(std::string_view key, const core::id&, engine::time_point sent, std::chrono::milliseconds place,
-             std::chrono::milliseconds how_long);
+  void waits(std::string_view key, const core::id&, engine::time_point sent, std::chrono::milliseconds how_long);
   // True if it may have had its turn without our hearing of it.
   bool waits_no_more(std::string_view key, const core::id&);
 
@@ -45,10 +44,6 @@ class wakeups final : ear::listener, loop::member {
  private:
   using time_point = engine::time_point;
 
-  struct waiter {
-    time_point until;
-    std::chrono::milliseconds place;
-  };
   // The connection to one master.
   struct link {
     link(loop& l, connection::settings s) : hears(l, std::move(s), true) {}
@@ -66,7 +61,7 @@ class wakeups final : ear::listener, loop::member {
     link* at = nullptr;  // none: it is tried again later
     time_point again{};
     std::chrono::milliseconds pause{};
-    std::unordered_map<core::id, waiter, core::id_hash> waiters;
+    std::unordered_map<core::id, time_point, core::id_hash> waiters;  // and until when each is worth listening for
   };
   using channels = std::map<std::string, channel, std::less<>>;
 

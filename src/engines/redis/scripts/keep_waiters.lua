@@ -2,7 +2,7 @@
 -- must claim.
 --
 -- KEYS[i]  state of the name that the i-th waiter waits for, as described in holders.lua
--- ARGV[1]  how long a place is good, ms
+-- ARGV[1]  how long a place is good, ms; 0: it is only looked at, and one that has lapsed is gone
 -- ARGV[2]  how long keys live, ms
 -- ARGV[3]  the ids, 16 bytes each, in the order of KEYS
 --
@@ -24,12 +24,22 @@ local ms, live = ARGV[1] + 0, ARGV[2] + 0
 
 local function keep_place(r, id, place)
   if not call('ZSCORE', r.queue, id) then return false end
+  if ms == 0 then return (is_good(place, now)) end
   local until_, before = struct.unpack('>I7I6', place)
   until_ = math.max(now + ms * 1000, math.min(until_, now + before * 1000))
   call('HSET', r.waiters, id, struct.pack('>I7I6', until_, ms) .. string.sub(place, 14))
   r.granted = true
   if not r.waits then r.waits, r.dirty = true, true end
   return true
+end
+
+-- Who is told that it waits does not ask again for long: whatever is over has to be found here. Once for each name.
+local function is_over(r, id)
+  if not r.waits then return false end
+  if is_due(r, now) then return true end
+  if r.seen then return false end
+  r.seen = true
+  return head_is_dead(r, now, id)
 end
 
 -- Read once and saved once, though several may wait for one name.
@@ -41,7 +51,7 @@ local function extend(key, id)
   names[key] = r
   local place = call('HGET', r.waiters, id)
   local waits = place and keep_place(r, id, place)
-  local late = r.waits and is_due(r, now)
+  local late = is_over(r, waits and id)
   if late then settle(r, now) end
   if waits and not late then return 'w' end
   local hold = find(r, id)

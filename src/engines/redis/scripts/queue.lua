@@ -46,6 +46,16 @@ local function is_good(place, now)
   return ends > now, ends > now + ms * 1000
 end
 
+-- Whether the head has died, or cannot be told from the dead, while others could have its turn: beside holders that share
+-- nothing else has to end for that. Where somebody has it alone, or no permit is left, a hold must end first. `asking` lives.
+local function head_is_dead(r, now, asking)
+  if r.upgrader or r.mode == 'x' or r.mode == 'p' and r.taken >= r.capacity then return false end
+  local head = call('ZRANGE', r.queue, '0', '0')[1]
+  if head == asking then return false end
+  local good, too_late = is_good(head and call('HGET', r.waiters, head), now)
+  return not good or too_late
+end
+
 -- After that nobody can tell the dead from the living. So the first thousand are cut to what they may have at most: who lives
 -- keeps its place meanwhile, and all the dead together cost one such time.
 local function cut_places(r, now)

@@ -113,6 +113,28 @@ TEST_F(cluster_wakeup, a_turn_that_came_before_anybody_listened_is_found) {
   EXPECT_TRUE(b.until([&] { return woken(next) >= 1; }, 3s));
 }
 
+// A place is kept by keep() alone: whoever waits behind counts on that.
+TEST_F(cluster_wakeup, to_begin_to_listen_brought_a_dead_place_back_to_life) {
+  const auto who = a.ids.next(), next = b.ids.next(), second = b.ids.next();
+  ASSERT_NE(granted(a.acquire(who, name)), nullptr);
+  auto dead = engine_client::request(next, name);
+  dead.enqueue = true;
+  dead.waiter_ttl = 100ms;
+  ASSERT_NE(queued(b.acquire(dead)), nullptr);
+  const auto places = "tyer:{" + name + "}w";
+  auto& master = outside.at(outside.master_of(slot_of(name)));
+  const auto place = master.ask({"HGET", places, std::string{next.view()}}).text;
+  ASSERT_FALSE(place.empty());
+  const auto over = a.clock.now() + 110ms;
+  a.until([&] { return a.clock.now() > over; });  // the loop of b stands still
+  ASSERT_TRUE(b.until([&] { return woken(next) == 1; })) << "it listens, has looked, and must ask again";
+  const auto left = master.ask({"HGET", places, std::string{next.view()}}).text;
+  EXPECT_TRUE(left.empty() || left == place);
+  ASSERT_NE(queued(b.acquire(second, name)), nullptr);
+  ASSERT_EQ(std::get<0>(a.release(who, name).result), fate::holding);
+  EXPECT_NE(granted(b.acquire(second, name)), nullptr);
+}
+
 TEST_F(cluster_wakeup, upgrades) {
   const auto one = a.ids.next(), two = b.ids.next();
   auto r = engine_client::request(one, name);
