@@ -51,7 +51,7 @@ class Waiting(unittest.TestCase):
 
     def test_an_engine_that_falls_silent_meanwhile_is_no_lock_that_is_held(self):
         self.hold()
-        with Terminal(self.url, "wait", self.name, "--timeout", "3s") as terminal:
+        with Terminal(self.url, "wait", self.name, "--timeout", "6s") as terminal:
             terminal.await_text(f"waiting for {self.name} to be free, held by")
             self.engine.do("pause")
             try:
