@@ -50,7 +50,8 @@ convert::verb convert::on_queued(time_point now, duration look_again) noexcept {
   backoff_.reset();
   if (woken_) return ask(now);  // the push may be newer than this answer
   state_ = state::queued;
-  wake_at_ = now + std::clamp<duration>(look_again, 1ms, ttl_);
+  // At every renewal at the latest: if the push is lost, nobody has the lock meanwhile.
+  wake_at_ = now + std::clamp<duration>(look_again, 1ms, renew_every(ttl_));
   return verb::none;
 }
 

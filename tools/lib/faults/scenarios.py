@@ -181,6 +181,7 @@ SCENARIOS = {
             ),
             servers=Sentinel,
             replicas=2,
+            load=Load(mix="modes"),
             # No client is stopped: one that sleeps through it may go on at the old master, and nothing could be judged.
             faults=[
                 kinds.KillClient(),
@@ -190,7 +191,7 @@ SCENARIOS = {
                 kinds.OnSomeServer("reset", 2.0, "CLIENT", "KILL", "TYPE", "normal"),
                 kinds.OnSomeServer("reset_subscribers", 3.0, "CLIENT", "KILL", "TYPE", "pubsub"),
             ],
-            shown=COUNTS + COUNTS_OF_FAILOVERS + EXCUSED,
+            shown=COUNTS + COUNTS_OF_MODES + COUNTS_OF_FAILOVERS + EXCUSED,
         ),
         Scenario(
             name="cluster",
