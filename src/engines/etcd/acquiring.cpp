@@ -11,14 +11,12 @@ namespace tyer::etcd {
 namespace {
 
 constexpr int leases_tried_max = 3;
-// How long after its deadline a write may still be done: etcd gives up after seven seconds itself.
-constexpr std::chrono::seconds late_writes_max{15};
 
 }  // namespace
 
 void etcd_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
   auto a = std::make_shared<acquiring>();
-  a->back = std::make_shared<reply<answer>>(std::move(back));
+  a->back = std::make_shared<reply<answer>>(asked_by(r.what.who, std::move(back)));
   a->name = std::string{r.what.name};
   a->owner = std::string{r.owner};
   a->key = keys_.seat(a->name, r.what.who);
@@ -30,6 +28,7 @@ void etcd_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
   a->wish.waiters_max = config_.waiters_max;
   a->o = make(a->name, a->back);
   a->o->not_after = a->o->sent + r.not_after;
+  asking_.insert(r.what.who);
   a->o->on_lease_lost = [this, weak = std::weak_ptr{a}] {
     if (const auto self = weak.lock()) again_with_new_lease(self, self->wish.hold_lease);
   };
@@ -40,6 +39,14 @@ void etcd_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
     return;
   }
   enqueue(a->o, [this, a] { start_acquiring(a); });
+}
+
+// Until it has its answer, what is found at its key may be what it has just written.
+reply<answer> etcd_engine::asked_by(const id& who, reply<answer> back) {
+  return [this, who, back = std::move(back)](outcome<answer>&& o) mutable {
+    if (const auto at = asking_.find(who); at != asking_.end()) asking_.erase(at);
+    back(std::move(o));
+  };
 }
 
 void etcd_engine::start_acquiring(const std::shared_ptr<acquiring>& a) {
@@ -70,16 +77,19 @@ void etcd_engine::start_acquiring(const std::shared_ptr<acquiring>& a) {
 // is then: it is not to stay for as long as others keep the lease.
 void etcd_engine::spare(acquiring& a) {
   a.spared_until = a.o->sent + std::max(a.wish.r.ttl, a.wish.r.waiter_ttl);
+  if (!a.doubt_before) a.doubt_before = begin_doubt(a.key, a.o->deadline);
+  a.wish.known = false;
   const auto at = mine_.find(a.wish.r.what.who);
-  if (at == mine_.end()) {
-    perhaps_written_[a.key] = a.o->sent + late_writes_max;
-    return dues_->set(a.key, 0, a.spared_until);
-  }
-  mine& m = at->second;
-  a.wish.known = m.due > environment_.clock->now();
-  if (!a.wish.known) return;  // too late: it is taken away, and comes back as a new one
-  m.due = std::max(m.due, a.spared_until);
-  dues_->set(m.key, m.modified, m.due);
+  if (at == mine_.end()) return dues_->set(a.key, 0, a.spared_until);
+  a.wish.known =
+      extend(at->second, a.spared_until);  // else it is too late: it is taken away, and comes back as a new one
+}
+
+// Nothing of it is there.
+void etcd_engine::end_without_a_write(const acquiring& a) {
+  end_doubt(a.key, *a.doubt_before);
+  find_lost(a.wish.r.what.who);
+  if (!is_in_doubt(a.key)) dues_->forget(a.key);
 }
 
 // While the answer is on its way, the lease is kept.
@@ -115,7 +125,7 @@ void etcd_engine::try_free(const std::shared_ptr<acquiring>& a) {
       method::txn, std::move(t), a->o->deadline, [this, a, s](const failure* f, pb::TxnResponse& answer) mutable {
         if (f != nullptr) {
           if (names_a_lost_lease(*f)) return again_with_new_lease(a, a->wish.hold_lease);
-          if (f->kind != why::unknown) forget_write(a->key);
+          if (f->kind != why::unknown) end_without_a_write(*a);
           return fail(a->o, *f);
         }
         link_.saw(answer.header());
@@ -164,7 +174,7 @@ void etcd_engine::look_and_take(const std::shared_ptr<acquiring>& a, const pb::R
                                 std::int64_t revision) {
   auto l = ledger::from(keys_, read, revision);
   if (auto* wrong = std::get_if<failure>(&l)) {
-    forget_write(a->key);
+    end_doubt(a->key, *a->doubt_before);  // its place may be there: it is looked for once
     return fail(a->o, std::move(*wrong));
   }
   settle_acquiring(a, std::get<ledger>(std::move(l)));
@@ -190,6 +200,7 @@ void etcd_engine::settle_acquiring(const std::shared_ptr<acquiring>& a, ledger r
       },
       [this, a](ledger& l) {
         if (a->comes_back) {
+          spare(*a);  // as one that is new
           return read_all(a);
         }
         if (a->needs_place) return take_place(a);
@@ -205,10 +216,7 @@ void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l)
   const auto who = a->wish.r.what.who;
   const seat* s = l.find(who);
   if (auto* f = std::get_if<failure>(&a->result)) {
-    if (s == nullptr) {
-      find_lost(who);
-      forget_write(a->key);
-    }
+    s == nullptr ? end_without_a_write(*a) : end_doubt(a->key, *a->doubt_before);
     return fail(a->o, std::move(*f));
   }
   auto& result = std::get<answer>(a->result);
@@ -216,11 +224,11 @@ void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l)
     return grant_once_kept(a, *s, l.seats().size() == 1);
   }
   if (s == nullptr) {
-    find_lost(who);
-    forget_write(a->key);
+    end_without_a_write(*a);
   } else if (std::holds_alternative<tyer::engine::queued>(result)) {
     const auto due = a->o->sent + (s->waits() ? a->wish.r.waiter_ttl : a->wish.r.ttl);
     mine& m = have(a->name, *s, due);
+    end_doubt(a->key, *a->doubt_before);
     if (m.due == a->spared_until) {  // as a place it has less
       m.due = due;
       dues_->set(m.key, m.modified, m.due);
@@ -244,6 +252,7 @@ void etcd_engine::grant_once_kept(const std::shared_ptr<acquiring>& a, const sea
   const milliseconds length{static_cast<std::int64_t>(s.record.lease_ms())};
   const auto proven = std::chrono::floor<milliseconds>(kept + length - a->o->sent);
   mine& m = have(a->name, s, a->o->sent + a->wish.r.ttl);
+  end_doubt(a->key, *a->doubt_before);
   m.alone = alone;
   auto& g = std::get<tyer::engine::granted>(std::get<answer>(a->result));
   g.part = s.part();

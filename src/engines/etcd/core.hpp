@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace tyer::etcd {
@@ -71,6 +72,8 @@ class etcd_engine final : public frame {
   // --- acquiring.cpp ---
   void start_acquiring(const std::shared_ptr<acquiring>&);
   void spare(acquiring&);
+  reply<answer> asked_by(const id&, reply<answer>);
+  void end_without_a_write(const acquiring&);
   void try_free(const std::shared_ptr<acquiring>&);
   void look_and_take(const std::shared_ptr<acquiring>&, const pb::RangeResponse&, std::int64_t revision);
   void claim(const std::shared_ptr<acquiring>&, const mine&);
@@ -104,7 +107,7 @@ class etcd_engine final : public frame {
   void renew_kept(const std::shared_ptr<keeping>&);
   void lease_kept(const std::shared_ptr<keeping>&, std::int64_t lease, time_point sent);
   bool needs_no_read(const keeping&, const mine&) const;
-  void extend(mine&, time_point due);
+  bool extend(mine&, time_point due);
   void read_kept(const std::shared_ptr<keeping>&);
   void judge_kept(const std::shared_ptr<keeping>&, const pb::TxnResponse&);
   void keep_one(const std::shared_ptr<keeping>&, std::size_t i, const pb::KeyValue&);
@@ -125,16 +128,14 @@ class etcd_engine final : public frame {
   void seen_ahead(const id&, ledger);
   void read_own(const id&);
   void gave_up(const std::string& key, std::int64_t modified, bool gone) override;
-  void forget_write(const std::string& key);
   void found_written(const std::string& key, std::int64_t modified) override;
-  void look_later(const std::string& key);
   time_point next_look() const override { return to_look_.empty() ? time_point::max() : to_look_.front().first; }
   void look_now(time_point) override;
 
   const keys keys_;
   std::deque<std::pair<time_point, id>> to_look_;  // waiters, for who is ahead
   std::unordered_map<id, mine, core::id_hash> mine_;
-  std::map<std::string, time_point> perhaps_written_;  // by requests without an answer; looked for until then
+  std::unordered_multiset<id, core::id_hash> asking_;  // acquires that have no answer yet
 };
 
 }  // namespace tyer::etcd

@@ -19,6 +19,14 @@ void dues::set(const std::string& key, std::int64_t modified, time_point at) {
   if (at < armed_) arm(at);
 }
 
+bool dues::put_off(const std::string& key, std::int64_t modified, time_point at) {
+  const std::lock_guard lock{mutex_};
+  if (!all_.contains(key)) return false;
+  put(key, modified, at);
+  if (at < armed_) arm(at);
+  return true;
+}
+
 void dues::put(const std::string& key, std::int64_t modified, time_point at) {
   const auto [where, fresh] = all_.try_emplace(key);
   if (!fresh) times_.erase(where->second.place);

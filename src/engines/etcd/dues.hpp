@@ -37,6 +37,9 @@ class dues : public std::enable_shared_from_this<dues> {
 
   // Due then, unless it is set again; as it was written at that revision (0: not known yet).
   void set(const std::string& key, std::int64_t modified, time_point due);
+  // The same for one whose time has not come: false if it is being taken away, or was never set. A deletion that has begun
+  // cannot be called back, so what was not put off in time must be written anew by whoever wants to have it.
+  bool put_off(const std::string& key, std::int64_t modified, time_point due);
   void forget(const std::string& key);
   bool awaits(const std::string& key) const;  // its time has not come yet
   void close();

@@ -94,6 +94,14 @@ class frame : public engine::engine, link::listener {
   // Events are missing: what the last of them would have said is found by reading.
   void read_as_event(const std::string& key, std::function<void(const failure*, const pb::Event&)>);
 
+  // --- doubts.cpp: what requests without an answer may still write, by key; it is looked for, and taken back ---
+  // Before such a request leaves; says until when it was in doubt before.
+  time_point begin_doubt(const std::string& key, time_point deadline);
+  // It has been answered, so in doubt is only what was in doubt before.
+  void end_doubt(const std::string& key, time_point before);
+  bool is_in_doubt(const std::string& key) const { return perhaps_written_.contains(key); }
+  void look_later(const std::string& key);
+
   // --- time_left.cpp: a page for people ---
   struct found {
     tyer::engine::entry e;  // `left` is at most that
@@ -137,6 +145,7 @@ class frame : public engine::engine, link::listener {
   std::deque<std::pair<time_point, id>> to_watch_;  // holds, when they have lasted long enough to be worth it
   std::unordered_map<std::string, std::deque<std::pair<op, std::function<void()>>>> queues_;
   std::map<std::string, watches::number> watched_;
+  std::map<std::string, time_point> perhaps_written_;  // and looked for until then
   reply<tyer::engine::done> closing_;
   bool cancelled_ = false, stumbled_ = false;
   time_point drained_by_ = time_point::max();  // the last calls are waited for until then

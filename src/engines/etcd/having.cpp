@@ -45,7 +45,6 @@ etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, tim
   m.due = std::max(m.due, due);
   m.asked_count = std::max(m.asked_count, s.record.asked_count());
   if (!m.waits && !m.upgrading && m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
-  perhaps_written_.erase(m.key);
   dues_->set(m.key, m.modified, m.due);
   return m;
 }
@@ -54,8 +53,10 @@ void etcd_engine::lose(const id& who) {
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
   stop_watching(at->second);
-  dues_->forget(at->second.key);
+  const auto key = std::move(at->second.key);
   mine_.erase(at);
+  dues_->forget(key);
+  look_later(key);  // an old request may write it once more
 }
 
 // Somebody else has taken it away, and an answer was quicker than the watch.
@@ -126,7 +127,10 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
   m.to_claim = std::move(to_claim);
   m.asked_count = std::max(m.asked_count, record->asked_count());
   if (has_its_turn) m.due = std::max(m.due, environment_.clock->now() + m.waiter_ttl);
-  dues_->set(m.key, m.modified, m.due);
+  // One that is overdue goes at once. Whoever asks for it meanwhile may have just written it, and be about to have it.
+  const auto now = environment_.clock->now();
+  const bool spared = m.due <= now && asking_.contains(who);
+  spared ? dues_->set(m.key, 0, now + again_after) : dues_->set(m.key, m.modified, m.due);
   if ((has_its_turn || is_upgraded) && m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
   if (has_its_turn || is_upgraded) events_->wake(who);
   if (is_asked) events_->asked(who, record->asked());
@@ -209,34 +213,24 @@ void etcd_engine::gave_up(const std::string& key, std::int64_t modified, bool go
   if (!where || !where->who) return;
   const auto at = mine_.find(*where->who);
   if (at == mine_.end()) return look_later(key);
-  if (at->second.modified != modified) return;
-  if (gone) return lose(*where->who);
+  if (at->second.modified > modified) return;  // written anew since
+  if (gone) return find_lost(*where->who);
   const auto now = environment_.clock->now();
-  if (at->second.due <= now) dues_->set(key, modified, now + again_after);
+  if (at->second.due <= now) dues_->set(key, 0, now + again_after);  // the watch may tell what it is before
 }
 
 // --- what may have been written by a request whose answer got lost ---
 
-void etcd_engine::forget_write(const std::string& key) {
-  perhaps_written_.erase(key);
-  dues_->forget(key);
-}
-
 void etcd_engine::found_written(const std::string& key, std::int64_t modified) {
-  if (closed_ || dues_->awaits(key)) return;  // somebody asks for it again
-  modified != 0 ? dues_->set(key, modified, environment_.clock->now()) : look_later(key);
-}
-
-// It is not there: but a server that stood still, or was cut off, may write it when it goes on.
-void etcd_engine::look_later(const std::string& key) {
-  const auto at = perhaps_written_.find(key);
-  if (at == perhaps_written_.end() || closed_ || dues_->awaits(key)) return;
+  if (closed_ || dues_->awaits(key)) return;  // it has been asked for since
   const auto now = environment_.clock->now();
-  if (at->second <= now && link_.is_up()) {
-    perhaps_written_.erase(at);
-    return;
-  }
-  dues_->set(key, 0, now + again_after);
+  const auto where = keys_.read(key);
+  // Whoever asks for it may have just written it, and be about to have it.
+  if (where && where->who && asking_.contains(*where->who)) return dues_->set(key, 0, now + again_after);
+  if (modified != 0) return dues_->set(key, modified, now);
+  const auto at = where && where->who ? mine_.find(*where->who) : mine_.end();
+  if (at != mine_.end() && at->second.due <= now) return lose(*where->who);
+  look_later(key);
 }
 
 }  // namespace tyer::etcd

@@ -83,9 +83,12 @@ bool etcd_engine::needs_no_read(const keeping& k, const mine& m) const {
          m.seen_under == watches_.confirmed_on(m.own);
 }
 
-void etcd_engine::extend(mine& m, time_point due) {
-  m.due = std::max(m.due, due);
-  dues_->set(m.key, m.modified, m.due);
+// Not one that is over, even if the server still has it: it is being taken away, as it is.
+bool etcd_engine::extend(mine& m, time_point due) {
+  due = std::max(m.due, due);
+  if (m.due <= environment_.clock->now() || !dues_->put_off(m.key, m.modified, due)) return false;
+  m.due = due;
+  return true;
 }
 
 void etcd_engine::read_kept(const std::shared_ptr<keeping>& k) {
@@ -96,8 +99,7 @@ void etcd_engine::read_kept(const std::shared_ptr<keeping>& k) {
     const auto at = mine_.find(one.who);
     if (at != mine_.end() && at->second.key == one.key) {
       if (needs_no_read(*k, at->second)) {
-        one.is = k->as;
-        extend(at->second, k->o->sent + k->ttl);
+        if (extend(at->second, k->o->sent + k->ttl)) one.is = k->as;
         continue;
       }
       one.watched_under = watches_.confirmed_on(at->second.own);
@@ -150,7 +152,7 @@ void etcd_engine::keep_one(const std::shared_ptr<keeping>& k, std::size_t i, con
   const auto at = mine_.find(k->all[i].who);
   if (at != mine_.end() && at->second.key == kv.key()) {
     at->second.modified = std::min(at->second.modified, kv.mod_revision());  // earlier only if the data was set back
-    extend(at->second, k->o->sent + k->ttl);
+    if (!extend(at->second, k->o->sent + k->ttl)) return void(k->all[i].is = fate::gone);
     const auto under = k->all[i].watched_under;
     if (under == watches_.confirmed_on(at->second.own)) at->second.seen_under = under;
   }

@@ -237,6 +237,7 @@ std::variant<answer, failure> ledger::again(seat& s, const wish& w) {
   const mode how = w.r.what.how;
   if (s.waits()) {
     if (s.how() != how || s.record.take() != w.r.take) return refused("this id waits for the lock in another mode");
+    if (!w.known) pin(s);
     return place_of(s);
   }
   if (s.record.upgrading() && how == mode::exclusive) return queued{0, left_to_wait()};

@@ -79,6 +79,7 @@ void etcd_engine::take_place(const std::shared_ptr<acquiring>& a) {
           }
           link_.saw(answer.header());
           a->o->not_after = time_point::max();  // it is there now, and must be told of
+          a->wish.known = answer.succeeded();
           const auto& read = answer.responses(answer.succeeded() ? 1 : 0).response_range();
           if (read.more()) return take_far_place(a, answer);
           look_and_take(a, read, answer.header().revision());

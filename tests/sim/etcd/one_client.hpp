@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engines/etcd/core.hpp"
+#include "engines/etcd/go/core.hpp"
 #include "sim/etcd/fake_etcd.hpp"
 #include "sim/etcd/order_judge.hpp"
 #include "sim/etcd/plan.hpp"
@@ -31,7 +32,9 @@ inline constexpr milliseconds ttl = 6s, waiter_ttl = 3s;
 class one_client final : seam::events {
  public:
   using more = std::function<void(tyer::etcd::config&)>;
-  one_client(world& w, fake_etcd& f, std::vector<one_client*>& all, const more& add = {}, duration patience = 20s)
+  enum class layout : std::uint8_t { tyers, gos };
+  one_client(world& w, fake_etcd& f, std::vector<one_client*>& all, const more& add = {}, duration patience = 20s,
+             layout l = layout::tyers)
       : world_(w), fake_(f), all_(all), index_(all.size()), clock_{w}, ids_{index_} {
     const auto index = index_;
     all_.push_back(this);
@@ -39,7 +42,12 @@ class one_client final : seam::events {
     tyer::etcd::config c;
     c.servers.push_back({std::to_string(index), 0});
     if (add) add(c);
-    engine_ = std::make_unique<tyer::etcd::etcd_engine>(c, seam::environment{prefix, &ids_, &clock_, timeout, {}});
+    const seam::environment e{prefix, &ids_, &clock_, timeout, {}};
+    if (l == layout::tyers) {
+      engine_ = std::make_unique<tyer::etcd::etcd_engine>(c, e);
+    } else {
+      engine_ = std::make_unique<tyer::etcd::go::go_engine>(c, e);
+    }
     engine_->open(*this);
     run_until([this] { return ups_ > 0; }, patience);
   }
@@ -63,7 +71,7 @@ class one_client final : seam::events {
     run_until([&] { return world_.now() >= end; }, d, std::min<duration>(d / 20, 5ms));
   }
   void run() {
-    if (!engine_) return;
+    if (!engine_ || stands_still) return;
     fake_.acting = index_;
     engine_->wake();
     engine_->run(world_.now());
@@ -102,6 +110,7 @@ class one_client final : seam::events {
         [&](auto reply) { engine_->keep({&t, 1}, as, as == fate::holding ? ttl : waiter_ttl, std::move(reply)); });
   }
 
+  bool stands_still = false;  // its loop; the threads of gRPC do not
   std::vector<id> woken;
   std::vector<std::string> downs;  // why
 
@@ -152,7 +161,7 @@ inline const seam::granted* granted_in(const outcome<answer>& o) {
 inline const seam::failure* failure_in(const outcome<answer>& o) { return std::get_if<seam::failure>(&o.result); }
 
 struct etcd_scripted : ::testing::Test {
-  etcd_scripted() {
+  explicit etcd_scripted(lie server = lie::none) : data{time, server} {
     data.on_write = [this](const auto& before) { judge.look(before, data.all()); };
     fake.on_call = [this](const exchange& e) { ++sent[std::string{e.method}]; };
   }
@@ -168,7 +177,7 @@ struct etcd_scripted : ::testing::Test {
   }
 
   world time{false};
-  store data{time};
+  store data;
   fake_etcd fake{time, data};
   order_judge judge{time, prefix};
   std::map<std::string, int> sent;

@@ -39,6 +39,7 @@ struct go_engine::acquiring {
   std::int64_t hold_lease = 0, place_lease = 0;
   bool takes_place = false;  // whoever is there
   int tries = 0;
+  time_point doubt_before;  // until when its key was in doubt before the write
 };
 
 void go_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
@@ -66,7 +67,10 @@ void go_engine::start(const std::shared_ptr<acquiring>& a) {
   }
   mine* m = own(a->r.what.who, a->name);
   if (m == nullptr) return find_leases(a);
-  if (m->due > now) return m->created == 0 ? find_leases(a) : look(a);
+  // What this request may make a hold of is not taken away before that hold would be over.
+  if (put_off(*m, a->o->sent + std::max(a->r.ttl, 2 * a->r.waiter_ttl))) {
+    return m->created == 0 ? find_leases(a) : look(a);
+  }
   // What nobody kept is over, even if the server still has it.
   remove(a->o, m->key, m->created, [this, a](const failure* f, fate) {
     if (f != nullptr) return fail(a->o, *f);
@@ -106,6 +110,7 @@ void go_engine::write(const std::shared_ptr<acquiring>& a) {
   }
   a->key = m.key;
   m.unknown = true;
+  a->doubt_before = begin_doubt(m.key, a->o->deadline);
   const auto room = layout_.room(a->name);
   pb::TxnRequest t;
   only_if_created(t, room.from, 0);
@@ -134,6 +139,7 @@ void go_engine::write(const std::shared_ptr<acquiring>& a) {
 void go_engine::not_written(const std::shared_ptr<acquiring>& a, const failure& f) {
   leases_.forget(a->hold_lease);
   if (f.kind == why::unknown) return fail(a->o, f);
+  end_doubt(a->key, a->doubt_before);
   if (mine* m = own(a->r.what.who, a->name)) {
     m->unknown = false;
     lose(m->who);
@@ -144,6 +150,7 @@ void go_engine::not_written(const std::shared_ptr<acquiring>& a, const failure& 
 }
 
 void go_engine::written(const std::shared_ptr<acquiring>& a, const pb::TxnResponse& answer) {
+  end_doubt(a->key, a->doubt_before);
   mine* m = own(a->r.what.who, a->name);
   if (m == nullptr || m->key != a->key) {  // it took longer than it was to last
     return remove(a->o, a->key, 0, [this, a](const failure* f, fate) { f != nullptr ? fail(a->o, *f) : again(a); });

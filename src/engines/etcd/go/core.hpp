@@ -114,6 +114,7 @@ class go_engine final : public frame {
   void look_ahead(const id&);
   void its_turn(mine&);
   void keep_until(mine&, time_point due);
+  bool put_off(mine&, time_point due);
 
   const layout layout_;
   std::unordered_map<id, mine, core::id_hash> mine_;

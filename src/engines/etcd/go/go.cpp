@@ -79,21 +79,24 @@ std::set<std::int64_t> go_engine::leases_of_holds() const {
 
 void go_engine::gave_up(const std::string& key, std::int64_t modified, bool gone) {
   const auto at = by_key_.find(key);
-  if (at == by_key_.end()) return;
+  if (at == by_key_.end()) return look_later(key);
   const mine& m = mine_.at(at->second);
-  if (m.modified != modified) return;
+  if (m.modified > modified) return;  // written anew since
   const auto now = environment_.clock->now();
   if (gone)
     lose(m.who);
   else if (m.due <= now)
-    dues_->set(key, modified, now + again_after);
+    dues_->set(key, 0, now + again_after);
 }
 
 void go_engine::found_written(const std::string& key, std::int64_t modified) {
   if (closed_ || dues_->awaits(key)) return;  // somebody asks for it again
-  if (modified == 0) return gave_up(key, 0, true);
-  if (const auto at = by_key_.find(key); at != by_key_.end()) mine_.at(at->second).modified = modified;
-  dues_->set(key, modified, environment_.clock->now());
+  const auto now = environment_.clock->now();
+  const auto at = by_key_.find(key);
+  if (modified == 0 && at != by_key_.end() && mine_.at(at->second).due <= now) return lose(at->second);
+  if (modified == 0) return look_later(key);
+  if (at != by_key_.end()) mine_.at(at->second).modified = modified;
+  dues_->set(key, modified, now);
 }
 
 // --- what Go's locks have no place for ---

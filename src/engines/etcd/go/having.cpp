@@ -28,6 +28,12 @@ void go_engine::keep_until(mine& m, time_point due) {
   dues_->set(m.key, m.modified, m.due + more);
 }
 
+// Not what is over, even if the server still has it: it is being taken away, as it is.
+bool go_engine::put_off(mine& m, time_point due) {
+  const auto now = environment_.clock->now();
+  return m.due > now && dues_->put_off(m.key, m.modified, std::max(m.due, due));
+}
+
 void go_engine::lose(id who) {
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
@@ -35,12 +41,11 @@ void go_engine::lose(id who) {
   for (const auto n : {m.own, m.ahead}) {
     if (n != 0) watches_.remove(n);
   }
-  if (m.unknown)
-    dues_->set(m.key, 0, environment_.clock->now() + environment_.request_timeout);
-  else
-    dues_->forget(m.key);
-  by_key_.erase(m.key);
+  const auto key = std::move(m.key);
+  by_key_.erase(key);
   mine_.erase(at);
+  dues_->forget(key);
+  look_later(key);  // an old request may write it once more
 }
 
 // Somebody else has taken it away, and an answer was quicker than the watch.

@@ -57,7 +57,9 @@ void go_engine::read_kept(const std::shared_ptr<keeping>& k) {
     const auto room = layout_.room(one.name);
     // What we did not keep in time is over, even if the server still has it.
     if (one.overdue) {
-      t.add_success()->mutable_request_delete_range()->set_key(one.key);
+      auto& only = *t.add_success()->mutable_request_txn();
+      only_if_created(only, one.key, one.created);
+      only.add_success()->mutable_request_delete_range()->set_key(one.key);
       continue;
     }
     if (!one.key.empty()) t.add_success()->mutable_request_range()->set_key(one.key);
@@ -84,12 +86,14 @@ void go_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnRespo
   int at = 0;
   for (std::size_t i = 0; i < k->all.size(); ++i) {
     const auto& read = answer.responses(at++).response_range();
-    if (k->all[i].overdue)
-      lose(k->all[i].who);
-    else if (k->all[i].key.empty())
+    const mine* m = own(k->all[i].who, k->all[i].name);
+    if (k->all[i].overdue) {
+      if (m != nullptr && m->created == k->all[i].created) lose(m->who);
+    } else if (k->all[i].key.empty()) {
       judge_other(k, i, read);
-    else
+    } else {
       judge_own(k, i, read, answer.responses(at++).response_range());
+    }
   }
   one_kept(k);
 }
@@ -107,6 +111,7 @@ void go_engine::judge_own(const std::shared_ptr<keeping>& k, std::size_t i, cons
   one.is = (k->as == fate::holding ? !m->waits : is_first || !m->waits) ? fate::holding : fate::waiting;
   if (one.is != k->as) return;
   if (m->record.lease_ms() < static_cast<std::uint64_t>(rounded(k->ttl).count())) return move_longer(k, i, *m);
+  if (!put_off(*m, k->o->sent + k->ttl)) return void(one.is = fate::gone);
   keep_until(*m, k->o->sent + k->ttl);
   if (!k->renewed.contains(read.kvs(0).lease())) renew_for(k, i, read.kvs(0).lease());
 }
