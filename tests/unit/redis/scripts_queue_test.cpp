@@ -131,12 +131,12 @@ TEST_F(redis_scripts, dead_waiters_are_skipped) {
 
 TEST_F(redis_scripts, to_look_at_a_place_does_not_keep_it) {
   acquire(ann);
-  acquire(bob, {.place = 200ms});
+  acquire(bob, {.place = 500ms});
   acquire(cid);
   const auto before = kept();
   EXPECT_EQ(keep_waiter(bob, 0ms), "w");
   EXPECT_EQ(kept(), before);
-  outlast(200ms);
+  outlast(500ms);
   EXPECT_EQ(keep_waiter(bob, 0ms), "g") << "it has lapsed";
   EXPECT_EQ(kept(), before);
   EXPECT_EQ(release(ann), "h");

@@ -98,14 +98,14 @@ TEST_F(redis_scripts, a_reader_that_does_not_claim_costs_its_lease) {
 // Nothing else of the name ends by itself: only those behind it can find out.
 TEST_F(redis_scripts, readers_behind_a_writer_that_died_waited_until_a_hold_ended) {
   share(ann, {.ttl = 1h});
-  acquire(bob, {.place = 20ms});
+  acquire(bob, {.place = 500ms});
   const auto late = make_id('E', 1);
   ASSERT_EQ(share(cid), "q1 3000");
   ASSERT_EQ(share(dee), "q2 3000");
   ASSERT_TRUE(acquire(late).starts_with("q3 "));
   raw_redis inbox{server_uri()};
   inbox.ask({"SUBSCRIBE", "tyer:inbox:4343434343434343"});
-  outlast(20ms);
+  outlast(500ms);
   EXPECT_EQ(keep_waiter(dee), "h") << "the second behind it is enough";
   EXPECT_EQ(inbox.read().items.at(2).text, "w" + cid) << "and the first one is told";
   EXPECT_PRED1(is_part, share(cid));

@@ -127,7 +127,7 @@ TEST_F(cluster_wakeup, to_begin_to_listen_brought_a_dead_place_back_to_life) {
   ASSERT_FALSE(place.empty());
   const auto over = a.clock.now() + 110ms;
   a.until([&] { return a.clock.now() > over; });  // the loop of b stands still
-  ASSERT_TRUE(b.until([&] { return woken(next) == 1; })) << "it listens, has looked, and must ask again";
+  ASSERT_TRUE(b.until([&] { return woken(next) > 0; })) << "it listens, has looked, and must ask again";
   const auto left = master.ask({"HGET", places, std::string{next.view()}}).text;
   EXPECT_TRUE(left.empty() || left == place);
   ASSERT_NE(queued(b.acquire(second, name)), nullptr);
