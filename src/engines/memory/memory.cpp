@@ -98,18 +98,17 @@ void memory_engine::acquire(const request& r, reply<answer> on_answer) {
          });
 }
 
-void memory_engine::keep(std::span<const target> all, fate as, milliseconds ttl, reply<std::vector<fate>> on_answer) {
+void memory_engine::keep(std::span<const target> all, fate as, milliseconds ttl, reply<kept> on_answer) {
   std::vector<std::pair<id, std::string>> what;
   for (const target& t : all) what.emplace_back(t.who, full(t.name));
-  submit({}, std::move(on_answer),
-         [what = std::move(what), as, ttl](const store::visit& v) -> result<std::vector<fate>> {
-           if (what.size() > keep_batch_max) {
-             return no(why::over_limit, errc::over_limit, "too many to keep at once");
-           }
-           std::vector<fate> fates;
-           for (const auto& [who, name] : what) fates.push_back(v.names.keep(name, who, as, ttl, v.now, v.out));
-           return fates;
-         });
+  submit({}, std::move(on_answer), [what = std::move(what), as, ttl](const store::visit& v) -> result<kept> {
+    if (what.size() > keep_batch_max) {
+      return no(why::over_limit, errc::over_limit, "too many to keep at once");
+    }
+    std::vector<fate> fates;
+    for (const auto& [who, name] : what) fates.push_back(v.names.keep(name, who, as, ttl, v.now, v.out));
+    return kept{std::move(fates), ttl};
+  });
 }
 
 void memory_engine::release(const target& t, bool clean, reply<fate> on_answer) {

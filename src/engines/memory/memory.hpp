@@ -22,6 +22,7 @@ using engine::environment;
 using engine::events;
 using engine::failure;
 using engine::finding;
+using engine::kept;
 using engine::page;
 using engine::reply;
 using engine::target;
@@ -38,7 +39,7 @@ class memory_engine final : public engine::engine {
   void open(events&) override;
 
   void acquire(const request&, reply<answer>) override;
-  void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) override;
+  void keep(std::span<const target>, fate as, milliseconds ttl, reply<kept>) override;
   void release(const target&, bool clean, reply<fate>) override;
   void convert(const target&, mode to, milliseconds not_after, reply<answer>) override;
   void lift(const target&, std::uint64_t part, reply<fate>) override;

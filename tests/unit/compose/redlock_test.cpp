@@ -66,11 +66,11 @@ class redlock_test : public ::testing::Test, private seam::events {
   std::variant<fate, failure> release(const id& who) {
     return call<fate>([&](auto back) { it->release({who, "order"}, true, std::move(back)); });
   }
-  std::variant<std::vector<fate>, failure> keep(const id& who) {
+  std::variant<engine::kept, failure> keep(const id& who) {
     const target t{who, "order"};
-    return call<std::vector<fate>>([&](auto back) { it->keep({&t, 1}, fate::holding, 60s, std::move(back)); });
+    return call<engine::kept>([&](auto back) { it->keep({&t, 1}, fate::holding, 60s, std::move(back)); });
   }
-  fate kept(const id& who) { return std::get<std::vector<fate>>(keep(who)).at(0); }
+  fate kept(const id& who) { return std::get<engine::kept>(keep(who)).fates.at(0); }
   std::size_t holds() {
     std::size_t n = 0;
     for (const auto& s : stores) n += s->count().holds;
@@ -88,8 +88,6 @@ class redlock_test : public ::testing::Test, private seam::events {
   void wake(const id&) override {}
   void suspect(const id& who) override { suspects.push_back(who); }
   void gone(const id&) override {}
-  void session_kept(seam::session, time_point, milliseconds) override {}
-  void session_gone(seam::session) override {}
   void asked(const id&, std::string_view) override {}
   void changed(std::string_view) override {}
   void up(const seam::server_facts&) override { ++ups; }

@@ -199,31 +199,31 @@ milliseconds redlock_engine::hint(milliseconds left, std::uint32_t losses) {
 
 // ---- keep
 
-void redlock_engine::keep(std::span<const target> all, fate as, milliseconds ttl, reply<std::vector<fate>> back) {
+void redlock_engine::keep(std::span<const target> all, fate as, milliseconds ttl, reply<seam::kept> back) {
   if (refuses(back)) return;
   auto what = std::make_shared<std::vector<std::pair<id, std::string>>>();
   for (const target& t : all) what->emplace_back(t.who, std::string{t.name});
   const auto count = to_count(ttl);
-  auto knows = [ids = what->size()](const survey<std::vector<fate>>& s) {
+  auto knows = [ids = what->size()](const survey<seam::kept>& s) {
     const auto fates = tally(s, ids);
     return s.has_majority() && std::ranges::find(fates, fate::unknown) == fates.end();
   };
-  auto done = [this, what, count, back = std::move(back)](survey<std::vector<fate>>& s) mutable {
-    if (s.good() == 0) return give(back, outcome<std::vector<fate>>{s.sent(), s.shortage(setting_.names)});
+  auto done = [this, what, ttl, back = std::move(back)](survey<seam::kept>& s) mutable {
+    if (s.good() == 0) return give(back, outcome<seam::kept>{s.sent(), s.shortage(setting_.names)});
     auto fates = tally(s, what->size());
-    on_tallied(*what, fates, s, s.sent() + count);
-    give(back, outcome<std::vector<fate>>{s.sent(), std::move(fates)});
+    const auto proven = counted_by_all(s);
+    on_tallied(*what, fates, s, s.sent() + proven);
+    give(back, outcome<seam::kept>{s.sent(), seam::kept{std::move(fates), std::clamp(good_for(proven), 0ms, ttl)}});
   };
-  ask_all<std::vector<fate>>(std::move(knows), std::move(done),
-                             [what, as, count](seam::engine& e, reply<std::vector<fate>> told) {
-                               std::vector<target> targets;
-                               for (const auto& [who, name] : *what) targets.push_back({who, name});
-                               e.keep(targets, as, count, std::move(told));
-                             });
+  ask_all<seam::kept>(std::move(knows), std::move(done), [what, as, count](seam::engine& e, reply<seam::kept> told) {
+    std::vector<target> targets;
+    for (const auto& [who, name] : *what) targets.push_back({who, name});
+    e.keep(targets, as, count, std::move(told));
+  });
 }
 
 void redlock_engine::on_tallied(const std::vector<std::pair<id, std::string>>& what, const std::vector<fate>& fates,
-                                const survey<std::vector<fate>>& s, time_point until) {
+                                const survey<seam::kept>& s, time_point until) {
   for (std::size_t i = 0; i < what.size(); ++i) {
     const auto at = records_.find(what[i].first);
     if (at == records_.end()) continue;
@@ -233,7 +233,7 @@ void redlock_engine::on_tallied(const std::vector<std::pair<id, std::string>>& w
       business.on_kept(until);
       for (std::size_t n = 0; n < nodes_.size(); ++n) {
         const auto* said = s.of(n);
-        if (said != nullptr && i < said->size() && (*said)[i] == fate::gone) business.win_back(n, now());
+        if (said != nullptr && i < said->fates.size() && said->fates[i] == fate::gone) business.win_back(n, now());
       }
     }
     attend(what[i].first);

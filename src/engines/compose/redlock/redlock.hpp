@@ -50,7 +50,7 @@ class redlock_engine final : public seam::engine, private node::listener {
   void open(seam::events&) override;
 
   void acquire(const seam::request&, reply<answer>) override;
-  void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) override;
+  void keep(std::span<const target>, fate as, milliseconds ttl, reply<seam::kept>) override;
   void release(const target&, bool clean, reply<fate>) override;
   void convert(const target&, mode to, milliseconds not_after, reply<answer>) override;
   void lift(const target&, std::uint64_t part, reply<fate>) override;
@@ -96,7 +96,7 @@ class redlock_engine final : public seam::engine, private node::listener {
   template <class T, class F>
   void carry(const id& who, const affair::order& o, std::size_t node, F call);
   void on_tallied(const std::vector<std::pair<id, std::string>>& what, const std::vector<fate>& fates,
-                  const survey<std::vector<fate>>&, time_point until);
+                  const survey<seam::kept>&, time_point until);
 
   // Questions to all
   template <class T>
