@@ -16,6 +16,7 @@ namespace tyer::memory {
 namespace {
 
 using namespace std::chrono_literals;
+using engine::done;
 using engine::granted;
 using engine::outcome;
 
