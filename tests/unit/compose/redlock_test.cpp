@@ -100,6 +100,7 @@ TEST_F(redlock_test, one_holds_and_the_token_grows) {
   EXPECT_EQ(first.ttl, good_for(60s));
   EXPECT_TRUE(is_busy(b));
   EXPECT_EQ(lock(a).part, first.part) << "already mine";
+  EXPECT_EQ(std::get<engine::kept>(keep(a)).ttl, 60s) << "the nodes count longer";
   EXPECT_EQ(std::get<fate>(release(a)), fate::holding);
   EXPECT_GT(lock(b).part, first.part);
 }
@@ -165,7 +166,9 @@ TEST_F(redlock_test, a_majority_that_forgets_a_hold_at_once_is_not_given_it_agai
   EXPECT_EQ(stores[0]->count().holds + stores[2]->count().holds, 0u);
   stores[1]->lose_everything();
   stores[1]->resume();
-  EXPECT_EQ(kept(a), fate::gone);
+  auto is = fate::unknown;  // as long as the machine lets one of them take longer than 50 ms
+  for (const auto end = clock.now() + patience; is == fate::unknown && clock.now() < end;) is = kept(a);
+  EXPECT_EQ(is, fate::gone);
   pump([&] { return holds() == 0; });
 }
 
