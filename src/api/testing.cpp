@@ -2,7 +2,6 @@
 #include "api/hand_clock.hpp"
 #include "api/open.hpp"
 #include "core/for_ever.hpp"
-#include "engines/memory/memory.hpp"
 #include "engines/memory/store.hpp"
 #include "runtime/own_thread.hpp"
 

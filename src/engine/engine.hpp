@@ -9,7 +9,7 @@
 // but requests for one name are sent in the order they were made.
 //
 // A push is only a hint: wake, suspect, asked and changed make the runtime *send* something whose answer it can date.
-// Only gone, session_gone and session_kept are proof.
+// Only gone is proof.
 #pragma once
 
 #include "core/function.hpp"
@@ -37,9 +37,6 @@ using core::why;
 using std::chrono::milliseconds;
 using time_point = lease_clock::time_point;
 
-// 0: a hold keeps itself; else an etcd lease, a ZooKeeper session, a SQL connection.
-using session = std::uint64_t;
-
 enum class mode : std::uint8_t { exclusive, shared, permit };
 
 // Names one hold or waiter. Views are valid during the call only.
@@ -62,9 +59,8 @@ struct request {
 };
 
 struct granted {
-  std::uint64_t part = 0;  // engine's part of the token
-  milliseconds ttl{};      // what the engine really gave
-  session via = 0;
+  std::uint64_t part = 0;                 // engine's part of the token
+  milliseconds ttl{};                     // what the engine really gave
   std::vector<std::uint32_t> slots = {};  // of permits: which of 0 … capacity-1
   hold_key key = {};                      // where a transaction of the user's own could check it
 };
@@ -77,6 +73,13 @@ struct busy {
 };
 using answer = std::variant<granted, queued, busy>;
 
+// What keep() has proven: the fate of each target, in their order, and how long the engine keeps those that it extended, counted
+// from `outcome::sent`. Never more than was asked for; less, if a server's session ends sooner.
+struct kept {
+  std::vector<fate> fates;
+  milliseconds ttl{};
+};
+
 struct failure {
   why kind = why::unknown;
   std::error_code code;
@@ -84,7 +87,7 @@ struct failure {
 };
 
 // What a call comes back with: `sent` is when the request left, the only time a deadline may be counted from. Of keep() it may
-// be when an earlier request left that proves as much: at most a sixth of the ttl before the call.
+// be when an earlier request left that proves as much: at most a sixth of what it proves before the call.
 template <class T>
 struct outcome {
   time_point sent;
@@ -103,7 +106,8 @@ struct capabilities {
   bool after_fork = true;  // an engine can be made in the child of a fork, if the parent had one
   bool handoffs = true;    // a hold may go from one caller of a client to the next without a request
   milliseconds ttl_min{1};
-  std::size_t keep_batch = 1;  // how many ids one keep() may carry
+  milliseconds ttl_max = std::chrono::hours{24};  // as far as the URI tells: grants and renewals may still be shorter
+  std::size_t keep_batch = 1;                     // how many ids one keep() may carry
 };
 struct server_facts {
   std::string id, version;
@@ -131,11 +135,9 @@ struct done {};
 
 class events {
  public:
-  virtual void wake(const id&) = 0;     // acquire() again with the same id
-  virtual void suspect(const id&) = 0;  // keep() now
-  virtual void gone(const id&) = 0;     // proof
-  virtual void session_kept(session, time_point sent, milliseconds ttl) = 0;
-  virtual void session_gone(session) = 0;
+  virtual void wake(const id&) = 0;                            // acquire() again with the same id
+  virtual void suspect(const id&) = 0;                         // keep() now
+  virtual void gone(const id&) = 0;                            // proof
   virtual void asked(const id&, std::string_view reason) = 0;  // cooperative revocation
   virtual void changed(std::string_view name) = 0;             // for observers
   virtual void up(const server_facts&) = 0;                    // (re)connected: keep everything at once
@@ -161,10 +163,10 @@ class engine {
 
   // Idempotent by id: also the claim after a hand-over, with the same terms (the lock delay too: an unclaimed hold has none).
   virtual void acquire(const request&, reply<answer>) = 0;
-  // Extends holds (as = holding, what the caller was told they are) or places in the queue (as = waiting) to ttl from now;
-  // never shortens, never re-creates. A waiter that was handed the lock meanwhile is answered `holding` and not extended:
+  // Extends holds (as = holding, what the caller was told they are) or places in the queue (as = waiting) to ttl from now, or
+  // to less and says so; never shortens, never re-creates. A waiter that was handed the lock meanwhile is answered `holding` and not extended:
   // it must claim. One that is not known to be either is answered `unknown`. At most can().keep_batch targets.
-  virtual void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) = 0;
+  virtual void keep(std::span<const target>, fate as, milliseconds ttl, reply<kept>) = 0;
   // Also cancels a waiter; answers what it was. A hold with a lock delay that expires, is evicted or is released *unclean*
   // stays in the way of others for that long: as a ghost, gone for its owner (keep, acquire, list), but still in its place.
   // A clean release of the same id lays the ghost: the old holder has said that it has stopped.

@@ -24,6 +24,7 @@ class inbox {
   void put(delivery d) {
     {
       const std::lock_guard lock{mutex_};
+      if (shut_) return;
       items_.push_back(std::move(d));
     }
     filled_.notify_one();
@@ -50,11 +51,19 @@ class inbox {
     return std::exchange(items_, {});
   }
 
+  // Whoever would have been delivered to is about to go.
+  void shut() {
+    std::vector<delivery> dropped;
+    const std::lock_guard lock{mutex_};
+    shut_ = true;
+    dropped.swap(items_);
+  }
+
  private:
   std::mutex mutex_;
   std::condition_variable filled_;
   std::vector<delivery> items_;
-  bool woken_ = false;
+  bool woken_ = false, shut_ = false;
 };
 
 }  // namespace tyer::engine

@@ -32,6 +32,7 @@ acquire::verb acquire::on_granted(time_point now, time_point sent, std::uint64_t
   state_ = state::over;
   part_ = part;
   granted_at_ = sent;
+  given_ = ttl;
   valid_until_ = lease::valid_until(sent, ttl);
   return valid_until_ - now < least_useful(ttl) ? verb::anew : verb::granted;
 }

@@ -67,8 +67,9 @@ class acquire {
   std::uint64_t part() const noexcept { return part_; }
   // When the last request left.
   time_point asked_at() const noexcept { return asked_at_; }
-  // Of the request that was granted: when it left, and how long it is ours.
+  // Of the request that was granted: when it left, the ttl that the engine gave, and how long it is ours.
   time_point granted_at() const noexcept { return granted_at_; }
+  duration given() const noexcept { return given_; }
   time_point valid_until() const noexcept { return valid_until_; }
   core::why trouble() const noexcept { return trouble_; }
 
@@ -100,6 +101,7 @@ class acquire {
   time_point unsettled_at_{};
   time_point wake_at_ = time_point::max();
   time_point granted_at_{};
+  duration given_{};
   time_point valid_until_{};
   std::uint64_t part_ = 0;
 };

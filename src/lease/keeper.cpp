@@ -31,10 +31,23 @@ void keeper::put(kept& e, core::fate as, duration ttl, duration interval, time_p
   queues_[e.queue].waiting.push_back(e);
 }
 
-void keeper::add(kept& e, core::fate as, duration ttl, time_point sent, double jitter) {
-  const duration interval = renew_every(ttl);
-  const auto early = std::chrono::duration_cast<duration>(interval * (jitter / 8));
-  put(e, as, ttl, interval, sent + interval - early);
+namespace {
+
+// The queue for entries that are due after `wanted`. Steps of an eighth: so there are few queues however much the proven times
+// vary, and in one queue nobody waits for long behind one that is due later.
+duration step_above(duration wanted, duration regular) {
+  duration interval = regular;
+  while (interval / 8 * 7 >= wanted) interval = interval / 8 * 7;
+  return interval;
+}
+
+}  // namespace
+
+void keeper::add(kept& e, core::fate as, duration ttl, time_point sent, double jitter, duration proven) {
+  if (proven <= duration::zero()) return retry(e, as, ttl, sent);
+  const duration wanted = std::max(renew_every(std::min(proven, ttl)), renew_least);
+  const auto early = std::chrono::duration_cast<duration>(wanted * (jitter / 8));
+  put(e, as, ttl, step_above(wanted, renew_every(ttl)), sent + wanted - early);
 }
 
 void keeper::retry(kept& e, core::fate as, duration ttl, time_point now) {

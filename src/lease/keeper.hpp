@@ -39,8 +39,9 @@ class keeper {
       : batch_max_(batch_max), in_flight_max_(in_flight_max) {}
 
   // Renewed (or granted) by a request sent at `sent`: due again a third of the ttl later, a little earlier by `jitter`
-  // (0 to 1), so that clients that started together do not stay together.
-  void add(kept& e, core::fate as, duration ttl, time_point sent, double jitter);
+  // (0 to 1), so that clients that started together do not stay together. If the engine has proven less than the ttl that it is
+  // asked for, due a third of that later; if nothing, as after a failure.
+  void add(kept& e, core::fate as, duration ttl, time_point sent, double jitter, duration proven = duration::max());
   // From now on none of these throws for such entries, unless there are many kinds at once.
   void make_room(core::fate as, duration ttl, std::uint32_t group = 0) { queue_for(as, ttl, renew_every(ttl), group); }
   // The renewal failed: due again soon.
@@ -64,7 +65,7 @@ class keeper {
   struct queue {
     core::fate as;
     duration ttl;
-    duration interval;  // regular, retry or zero: each is a queue of its own
+    duration interval;  // regular, shorter in steps, retry or zero: each is a queue of its own
     std::uint32_t group;
     entries waiting;
     std::size_t hurried = 0;  // so many from the front are due, whatever their time

@@ -24,8 +24,11 @@ constexpr time_point alarm_at(time_point valid_until, duration ttl) noexcept { r
 
 constexpr duration renew_every(duration ttl) noexcept { return ttl / 3; }
 
+// And never more often than this, however little an engine proves.
+inline constexpr duration renew_least = 5ms;
+
 // A renewal that failed is tried again this often, inside the validity.
-constexpr duration renew_retry(duration ttl) noexcept { return std::clamp<duration>(ttl / 20, 5ms, 500ms); }
+constexpr duration renew_retry(duration ttl) noexcept { return std::clamp<duration>(ttl / 20, renew_least, 500ms); }
 
 // A place in the queue, and a hand-over until it is claimed, live this long. Short, because a dead waiter costs it.
 constexpr duration default_waiter_ttl(duration ttl) noexcept { return std::clamp<duration>(ttl / 3, 500ms, 3s); }

@@ -23,6 +23,7 @@ void require_able(bool able, const char* words) {
 void check(const lock_options& o, const engine::capabilities& can) {
   require(o.ttl >= 100ms && o.ttl <= 24h, "ttl must be from 100 ms to 24 h");
   require(o.ttl >= can.ttl_min, "ttl is shorter than this engine can keep");
+  require(o.ttl <= can.ttl_max, "ttl is longer than this engine can keep");
   require(o.waiter_ttl == 0ms || (o.waiter_ttl >= 50ms && o.waiter_ttl <= 1h),
           "waiter_ttl must be 0, or from 50 ms to 1 h");
   require(o.local_handoffs <= core::handoffs_max, "local_handoffs must be at most 255");

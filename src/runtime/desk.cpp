@@ -279,28 +279,6 @@ void desk::gone(const core::id& who) {
   if (t->acquiring() != nullptr) act(*t, t->acquiring()->on_kept(clock_.now(), fate::gone));
 }
 
-void desk::session_kept(engine::session via, lease::time_point sent, std::chrono::milliseconds ttl) {
-  for (const auto& [who, t] : tickets_) {
-    if (t->via != via || t->held() == nullptr) continue;
-    if (t->held()->on_kept(sent, ttl) && t->current) t->current->extend(t->held()->valid_until());
-  }
-}
-
-void desk::session_gone(engine::session via) {
-  const auto theirs = [&](const auto& t) { return t.second->via == via && t.second->held() != nullptr; };
-  try {
-    std::vector<core::id> all;
-    for (const auto& t : tickets_) {
-      if (theirs(t)) all.push_back(t.first);
-    }
-    for (const auto& who : all) gone(who);
-  } catch (const std::bad_alloc&) {  // more slowly, but without memory
-    for (auto at = tickets_.begin(); (at = std::find_if(tickets_.begin(), tickets_.end(), theirs)) != tickets_.end();) {
-      gone(core::id{at->first});
-    }
-  }
-}
-
 void desk::asked(const core::id& who, std::string_view) {
   ticket* t = find(who);
   if (t == nullptr || (t->held() == nullptr && t->acquiring() == nullptr)) return;

@@ -109,8 +109,6 @@ class desk final : public engine::events {
   void wake(const core::id& who) override;
   void suspect(const core::id& who) override;
   void gone(const core::id& who) override;
-  void session_kept(engine::session, lease::time_point sent, std::chrono::milliseconds ttl) override;
-  void session_gone(engine::session) override;
   void asked(const core::id&, std::string_view reason) override;
   void changed(std::string_view name) override;
   void up(const engine::server_facts&) override;
@@ -263,7 +261,7 @@ class desk final : public engine::events {
   void take_out_tries(lane& l, leaving& to) noexcept;
   void refuse_tries(ticket& t);
   void grant(ticket& t);
-  hold_ptr make_hold(ticket& t, std::uint32_t handoffs, lease::time_point until);
+  hold_ptr make_hold(ticket& t, std::uint32_t handoffs, const lease::tenure& held);
   void give(ticket& t, hold_ptr h) noexcept;
   bool give_to_next(ticket& t, const hold_ptr& from) noexcept;
   void spare_contender(lane& l, const ticket& besides);
@@ -271,7 +269,8 @@ class desk final : public engine::events {
   // a ticket that is held
   static bool told_lost(const ticket& t) noexcept;
   bool taken_back(ticket& t);
-  void keep_from(ticket& t, core::fate as, lease::duration ttl, lease::time_point sent) noexcept;
+  void keep_from(ticket& t, core::fate as, lease::duration ttl, lease::time_point sent,
+                 lease::duration proven) noexcept;
   void keep_soon(ticket& t, core::fate as, lease::duration ttl) noexcept;
   void on_held_time(ticket& t, lease::time_point now);
   void pass_on(ticket& t, release_reply told);
@@ -281,12 +280,12 @@ class desk final : public engine::events {
   void keep_what_is_due(lease::time_point now);
   void send_keep(lease::keeper::batch& b);
   void send_keep_to(std::uint32_t group, std::span<lease::kept* const> entries, core::fate as, lease::duration ttl);
-  void on_kept(const keeping& k, engine::outcome<std::vector<core::fate>>&& o);
+  void on_kept(const keeping& k, engine::outcome<engine::kept>&& o);
   void on_keep_dropped(const keeping& k) noexcept;
   bool stays_kept(ticket& t, core::fate as) noexcept;
-  void on_left_behind(const core::id& who, engine::outcome<std::vector<core::fate>>&& o);
-  void on_hold_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration ttl);
-  void on_waiter_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration ttl);
+  void on_left_behind(const core::id& who, engine::outcome<engine::kept>&& o);
+  void on_hold_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration proven);
+  void on_waiter_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration proven);
   void lose_by_proof(ticket& t, core::fate is);
   void lose_by_deadline(ticket& t);
   void lapse(ticket& t, lease::time_point end);

@@ -110,7 +110,6 @@ void desk::on_answer(const asking& what, engine::outcome<engine::answer>&& o) {
   t->home->heard(g == nullptr || t->how == engine::mode::exclusive, now);
   if (g != nullptr) {
     t->part = g->part;
-    t->via = g->via;
     t->slots = std::move(g->slots);
     t->key = std::move(g->key);
     floors_.raise(t->what->name, g->part);
@@ -118,7 +117,7 @@ void desk::on_answer(const asking& what, engine::outcome<engine::answer>&& o) {
   }
   if (t->home->late < late_grants_min) t->home->too_late = {};  // it is others who have it
   if (const auto* q = std::get_if<engine::queued>(&answer)) {
-    if (!t->place.linked) keep_from(*t, fate::waiting, t->what->waiter_ttl, o.sent);
+    if (!t->place.linked) keep_from(*t, fate::waiting, t->what->waiter_ttl, o.sent, t->what->waiter_ttl);
     const auto v = a.on_queued(now, q->ahead == 0, q->look_again);
     act(*t, v);
     if (v == acquire::verb::none) refuse_tries(*t);
@@ -203,32 +202,31 @@ void desk::refuse_tries(ticket& t) {
 }
 
 void desk::grant(ticket& t) {
-  const auto until = t.acquiring()->valid_until();
-  const auto granted_at = t.acquiring()->granted_at();
+  const acquire& a = *t.acquiring();
+  const lease::tenure held{a.granted_at(), a.valid_until(), a.given()};
   hold_ptr h;
   try {
     keeper_.make_room(fate::holding, t.what->ttl, engine_.group(t.what->name));
-    h = make_hold(t, t.handoffs, until);
+    h = make_hold(t, t.handoffs, held);
   } catch (const std::bad_alloc&) {
     return refuse_front(t, no_memory());
   }
   t.home->in_time();
-  t.late_until = t.acquiring()->unsettled_until();
+  t.late_until = a.unsettled_until();
   keeper_.remove(t);
   t.owner.clear();
-  t.stage = lease::tenure{granted_at, until, t.what->ttl};
-  const auto sent =
-      until + lease::margin(t.what->ttl) - t.what->ttl;  // or earlier, if the engine gave less than the ttl
-  if (t.via == 0) keep_from(t, fate::holding, t.what->ttl, sent);
+  t.stage = held;
+  keep_from(t, fate::holding, t.what->ttl, held.confirmed_at(), held.ttl());
   give(t, std::move(h));
 }
 
 // For the first in line. Its deadline is guarded before anybody is told of it.
-hold_ptr desk::make_hold(ticket& t, std::uint32_t handoffs, lease::time_point until) {
+hold_ptr desk::make_hold(ticket& t, std::uint32_t handoffs, const lease::tenure& held) {
   const wish& first = static_cast<const wish&>(*t.home->line.front());
   auto h = std::make_shared<detail::hold_state>(
       first.what, t.who,
-      detail::hold_state::grant{core::make_token(t.part, handoffs), clock_.now(), until, t.how, t.slots, t.key});
+      detail::hold_state::grant{core::make_token(t.part, handoffs), clock_.now(), held.valid_until(), held.alarm_at(),
+                                t.how, t.slots, t.key});
   watch_.guard(h);
   return h;
 }
@@ -262,7 +260,7 @@ void desk::give(ticket& t, hold_ptr h) noexcept {
 bool desk::give_to_next(ticket& t, const hold_ptr& from) noexcept {
   hold_ptr next;
   try {
-    next = make_hold(t, t.handoffs + 1, t.held()->valid_until());
+    next = make_hold(t, t.handoffs + 1, *t.held());
   } catch (const std::bad_alloc&) {
     return false;
   }

@@ -84,7 +84,7 @@ void desk::leave_behind(ticket& t, lease::time_point until) {
   t.stage = lapsed{until, until};
   const engine::target target{t.who, t.what->name, t.how};
   const auto ttl = std::chrono::ceil<std::chrono::milliseconds>(until - now);
-  using reply = reply_to<std::vector<fate>, &under_way::others, &desk::on_left_behind, &desk::on_dropped, core::id>;
+  using reply = reply_to<engine::kept, &under_way::others, &desk::on_left_behind, &desk::on_dropped, core::id>;
   const auto who = t.who;
   try {
     return engine_.keep({&target, 1}, fate::holding, ttl, reply{under_way_, who});
@@ -92,7 +92,7 @@ void desk::leave_behind(ticket& t, lease::time_point until) {
   on_left_behind(who, {now, {}});  // it stays for the rest of its ttl only
 }
 
-void desk::on_left_behind(const core::id& who, engine::outcome<std::vector<fate>>&&) {
+void desk::on_left_behind(const core::id& who, engine::outcome<engine::kept>&&) {
   if (ticket* kept = find(who); kept != nullptr) erase(*kept);
 }
 
@@ -106,7 +106,7 @@ void desk::on_held_time(ticket& t, lease::time_point now) {
     t.rests_until.reset();
     return pass_on(t, {});
   }
-  if (t.current && now >= lease::alarm_at(t.current->valid_until(), t.what->ttl)) return lose_by_deadline(t);
+  if (t.current && now >= t.current->alarm_at()) return lose_by_deadline(t);
   if (t.changing) on_change_time(t, now);
 }
 
@@ -122,10 +122,10 @@ bool desk::taken_back(ticket& t) {
   return same == nullptr || same->home == nullptr;
 }
 
-void desk::keep_from(ticket& t, fate as, lease::duration ttl, lease::time_point sent) noexcept {
+void desk::keep_from(ticket& t, fate as, lease::duration ttl, lease::time_point sent, lease::duration proven) noexcept {
   t.group = engine_.group(t.what->name);
   try {
-    keeper_.add(t, as, ttl, sent, jitter());
+    keeper_.add(t, as, ttl, sent, jitter(), proven);
   } catch (const std::bad_alloc&) {
     try_again_soon(t, &ticket::unkept);
   }
@@ -188,7 +188,7 @@ void desk::send_keep_to(std::uint32_t group, std::span<lease::kept* const> entri
     targets.push_back({t.who, t.what->name, t.how});
     ids.push_back(t.who);
   }
-  using reply = reply_to<std::vector<fate>, &under_way::keeps, &desk::on_kept, &desk::on_keep_dropped, keeping>;
+  using reply = reply_to<engine::kept, &under_way::keeps, &desk::on_kept, &desk::on_keep_dropped, keeping>;
   const auto ttl = std::chrono::duration_cast<std::chrono::milliseconds>(lease);
   keeper_.on_sent(group);
   engine_.keep(targets, as, ttl, reply{under_way_, {std::move(ids), as, ttl, group}});
@@ -210,38 +210,42 @@ void desk::on_keep_dropped(const keeping& k) noexcept {
   }
 }
 
-void desk::on_kept(const keeping& k, engine::outcome<std::vector<fate>>&& o) {
+void desk::on_kept(const keeping& k, engine::outcome<engine::kept>&& o) {
   keeper_.on_answered(k.group);
-  const auto* fates = std::get_if<std::vector<fate>>(&o.result);
+  const auto* answer = std::get_if<engine::kept>(&o.result);
   const auto now = clock_.now();
+  const auto proven = answer != nullptr ? std::clamp(answer->ttl, std::chrono::milliseconds{0}, k.ttl) : k.ttl;
   for (std::size_t i = 0; i < k.ids.size(); ++i) {
     ticket* t = find(k.ids[i]);
     if (t == nullptr || !stays_kept(*t, k.as)) continue;
-    if (fates == nullptr || i >= fates->size() || (*fates)[i] == fate::unknown) {
+    const bool known = answer != nullptr && i < answer->fates.size();
+    const fate is = known ? answer->fates[i] : fate::unknown;
+    if (is == fate::unknown) {
       if (k.as == fate::waiting) {
-        on_silence(*t, fates == nullptr ? said(std::get<engine::failure>(o.result)) : no_answer_in_time(), o.sent);
+        on_silence(*t, answer == nullptr ? said(std::get<engine::failure>(o.result)) : no_answer_in_time(), o.sent);
       }
       keep_soon(*t, k.as, k.ttl);  // unknown neither extends nor ends
     } else if (k.as == fate::holding) {
-      on_hold_kept(*t, (*fates)[i], o.sent, k.ttl);
+      on_hold_kept(*t, is, o.sent, proven);
     } else {
-      on_waiter_kept(*t, (*fates)[i], o.sent, k.ttl);
+      on_waiter_kept(*t, is, o.sent, proven);
     }
   }
   keep_what_is_due(now);
 }
 
-void desk::on_hold_kept(ticket& t, fate f, lease::time_point sent, lease::duration ttl) {
+// By what the engine has proven, which may be less than it was asked for: then it is asked again sooner.
+void desk::on_hold_kept(ticket& t, fate f, lease::time_point sent, lease::duration proven) {
   if (f != fate::holding) return lose_by_proof(t, f);
   if (told_lost(t)) return lose_by_deadline(t);  // the answer came after the alarm: its owner has stopped
-  if (t.in_doubt) return keep_soon(t, fate::holding, ttl);
-  if (t.held()->on_kept(sent, ttl) && t.current) t.current->extend(t.held()->valid_until());
-  keep_from(t, fate::holding, ttl, sent);
+  if (t.in_doubt) return keep_soon(t, fate::holding, t.what->ttl);
+  if (t.held()->on_kept(sent, proven) && t.current) t.current->extend(t.held()->valid_until(), t.held()->alarm_at());
+  keep_from(t, fate::holding, t.what->ttl, sent, proven);
 }
 
-void desk::on_waiter_kept(ticket& t, fate f, lease::time_point sent, lease::duration ttl) {
+void desk::on_waiter_kept(ticket& t, fate f, lease::time_point sent, lease::duration proven) {
   t.home->heard(f == fate::waiting, clock_.now());
-  if (f == fate::waiting) keep_from(t, fate::waiting, ttl, sent);
+  if (f == fate::waiting) keep_from(t, fate::waiting, t.what->waiter_ttl, sent, proven);
   act(t, t.acquiring()->on_kept(clock_.now(), f));
 }
 

@@ -31,7 +31,8 @@ class hold_state {
 
   struct grant {
     std::uint64_t token;  // 0: the engine has none
-    lease::time_point at, valid_until;
+    lease::time_point at;
+    lease::time_point valid_until, alarm_at;
     engine::mode how;
     std::vector<std::uint32_t> slots;
     hold_key key;
@@ -47,7 +48,8 @@ class hold_state {
         key_(std::move(g.key)),
         token_(g.token),
         how_(g.how),
-        valid_until_(std::min(g.valid_until, ends_at_).time_since_epoch().count()) {}
+        valid_until_(std::min(g.valid_until, ends_at_).time_since_epoch().count()),
+        alarm_at_(std::min(g.alarm_at, last_alarm()).time_since_epoch().count()) {}
 
   const runtime::spec& what() const noexcept { return *what_; }
   const core::id& who() const noexcept { return who_; }
@@ -67,6 +69,10 @@ class hold_state {
   lease::time_point valid_until() const noexcept {
     return lease::time_point{lease::duration{valid_until_.load(std::memory_order_acquire)}};
   }
+  // When its owner must be told that it is over.
+  lease::time_point alarm_at() const noexcept {
+    return lease::time_point{lease::duration{alarm_at_.load(std::memory_order_acquire)}};
+  }
   phase where() const noexcept { return phase_.load(std::memory_order_acquire); }
   // In a forked child nobody renews it and nobody hears of its end, so there it is nobody's.
   bool forked() const noexcept { return birth_.forked(); }
@@ -85,9 +91,10 @@ class hold_state {
   }
 
   // Renewed. Only ever later, and never after it is over.
-  void extend(lease::time_point until) noexcept {
+  void extend(lease::time_point until, lease::time_point alarm) noexcept {
     if (where() != phase::held) return;
     valid_until_.store(std::min(until, ends_at_).time_since_epoch().count(), std::memory_order_release);
+    alarm_at_.store(std::min(alarm, last_alarm()).time_since_epoch().count(), std::memory_order_release);
   }
   // Upgraded or downgraded.
   void become(engine::mode how, std::uint64_t token) noexcept {
@@ -126,6 +133,10 @@ class hold_state {
   } telling;
 
  private:
+  lease::time_point last_alarm() const noexcept {
+    return ends_at_ == lease::time_point::max() ? ends_at_ : lease::alarm_at(ends_at_, what_->ttl);
+  }
+
   const runtime::birth birth_;
   std::shared_ptr<const runtime::spec> what_;
   core::id who_;
@@ -135,7 +146,7 @@ class hold_state {
   hold_key key_;
   std::atomic<std::uint64_t> token_;
   std::atomic<engine::mode> how_;
-  std::atomic<std::int64_t> valid_until_;
+  std::atomic<std::int64_t> valid_until_, alarm_at_;
   std::atomic<phase> phase_{phase::held};
   std::atomic<bool> unused_{false};
   std::atomic<bool> forsaken_{false};

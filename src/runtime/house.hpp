@@ -147,14 +147,6 @@ class house final : public std::enable_shared_from_this<house>, private engine::
     const std::lock_guard in{door_};
     desk_->gone(who);
   }
-  void session_kept(engine::session s, lease::time_point sent, std::chrono::milliseconds ttl) override {
-    const std::lock_guard in{door_};
-    desk_->session_kept(s, sent, ttl);
-  }
-  void session_gone(engine::session s) override {
-    const std::lock_guard in{door_};
-    desk_->session_gone(s);
-  }
   void asked(const core::id& who, std::string_view reason) override {
     const std::lock_guard in{door_};
     desk_->asked(who, reason);

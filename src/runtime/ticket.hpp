@@ -54,7 +54,6 @@ struct ticket : lease::kept, timed {
   bool unasked = false, unkept = false;          // for want of memory: a request was not made, a renewal not planned
   std::uint32_t handoffs = 0;                    // since the engine's grant
   std::optional<lease::time_point> rests_until;  // given back before its min_hold was over
-  engine::session via = 0;
   std::uint64_t part = 0;
   std::vector<std::uint32_t> slots;
   hold_key key;

@@ -19,7 +19,7 @@ namespace {
 
 using phase = detail::hold_state::phase;
 
-lease::time_point alarm_of(const detail::hold_state& h) { return lease::alarm_at(h.valid_until(), h.what().ttl); }
+lease::time_point alarm_of(const detail::hold_state& h) { return h.alarm_at(); }
 
 int opened(int descriptor, const char* what) {
   if (descriptor < 0) throw std::system_error(errno, std::generic_category(), what);

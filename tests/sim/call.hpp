@@ -31,6 +31,6 @@ struct call {
 };
 using call_ptr = std::unique_ptr<call>;
 
-using answers = std::variant<engine::answer, std::vector<fate>, fate, std::uint32_t, engine::failure>;
+using answers = std::variant<engine::answer, engine::kept, fate, std::uint32_t, engine::failure>;
 
 }  // namespace tyer::sim

@@ -28,13 +28,13 @@ class crook {
     const id who = c.targets.front().who;
     if (c.what == call::kind::convert && bug_ == bug::upgrade_not_undone && c.to == mode::shared &&
         c.targets.front().how == mode::shared) {
-      return give(engine::answer{engine::granted{0, milliseconds{500}, 0, {}}}, local);
+      return give(engine::answer{engine::granted{0, milliseconds{500}}}, local);
     }
     if (c.what == call::kind::release && bug_ == bug::no_compensation && !granted_.contains(who)) {
       return give(fate::gone, local);
     }
     if (c.what == call::kind::keep && bug_ == bug::no_look_again && c.as == fate::waiting) {
-      return give(std::vector<fate>(c.targets.size(), fate::waiting), local);
+      return give(engine::kept{std::vector<fate>(c.targets.size(), fate::waiting), c.ttl}, local);
     }
     return nullptr;
   }
@@ -47,8 +47,8 @@ class crook {
     if (answer != nullptr && std::holds_alternative<engine::granted>(*answer)) granted_.emplace(who, true);
     if (answer != nullptr && std::holds_alternative<engine::queued>(*answer)) queued_.emplace(who, true);
     if (bug_ == bug::deadline_from_reply) sent = local;
-    if (auto* fates = std::get_if<std::vector<fate>>(&a); fates != nullptr && bug_ == bug::gone_ignored) {
-      for (fate& f : *fates) f = f == fate::gone ? fate::holding : f;
+    if (auto* k = std::get_if<engine::kept>(&a); k != nullptr && bug_ == bug::gone_ignored) {
+      for (fate& f : k->fates) f = f == fate::gone ? fate::holding : f;
     }
   }
 
@@ -69,7 +69,7 @@ class crook {
     if (bug_ == bug::validity_from_push && pushed != pushed_.end()) {
       for (const auto& e : server_.entries(index_of(r.what.name))) {
         if (e.who == r.what.who && e.what == fate::holding) {
-          return give(engine::answer{engine::granted{e.part, r.ttl, 0, e.slots}}, pushed->second);
+          return give(engine::answer{engine::granted{e.part, r.ttl, e.slots}}, pushed->second);
         }
       }
     }

@@ -46,7 +46,7 @@ void link::acquire(const seam::request& r, seam::reply<seam::answer> then) {
   submit(std::move(c), {.who = r.what.who, .made = {}, .sent = {}, .left = false, .then = std::move(then)});
 }
 
-void link::keep(std::span<const seam::target> all, fate as, milliseconds ttl, seam::reply<std::vector<fate>> then) {
+void link::keep(std::span<const seam::target> all, fate as, milliseconds ttl, seam::reply<seam::kept> then) {
   auto c = std::make_unique<call>();
   c->what = call::kind::keep;
   for (const auto& t : all) c->targets.push_back(interned(t));

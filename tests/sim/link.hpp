@@ -57,7 +57,7 @@ class link final : public seam::engine {
   seam::capabilities can() const noexcept override;
   void open(seam::events& e) override;
   void acquire(const seam::request& r, seam::reply<seam::answer> then) override;
-  void keep(std::span<const seam::target> all, fate as, milliseconds ttl, seam::reply<std::vector<fate>> then) override;
+  void keep(std::span<const seam::target> all, fate as, milliseconds ttl, seam::reply<seam::kept> then) override;
   void release(const seam::target& t, bool clean, seam::reply<fate> then) override;
   void convert(const seam::target& t, seam::mode to, milliseconds not_after, seam::reply<seam::answer> then) override;
   void ask(std::string_view name, std::string_view reason, seam::reply<std::uint32_t> then) override;
@@ -68,8 +68,7 @@ class link final : public seam::engine {
     moment made;  // in true time
     moment sent;  // on the client's clock
     bool left;    // it went into a pipe
-    std::variant<seam::reply<seam::answer>, seam::reply<std::vector<fate>>, seam::reply<fate>,
-                 seam::reply<std::uint32_t>>
+    std::variant<seam::reply<seam::answer>, seam::reply<seam::kept>, seam::reply<fate>, seam::reply<std::uint32_t>>
         then;
   };
 

@@ -9,7 +9,7 @@ namespace {
 
 using phase = tyer::detail::hold_state::phase;
 
-moment alarm_of(const tyer::detail::hold_state& h) { return lease::alarm_at(h.valid_until(), h.what().ttl); }
+moment alarm_of(const tyer::detail::hold_state& h) { return h.alarm_at(); }
 
 }  // namespace
 

@@ -25,9 +25,9 @@ answers server::execute(const call& c) {
   switch (c.what) {
     case call::kind::acquire: a = acquire(c); break;
     case call::kind::keep: {
-      std::vector<fate> fates;
-      for (const auto& t : c.targets) fates.push_back(keep(t, c));
-      a = std::move(fates);
+      engine::kept all{{}, c.ttl};
+      for (const auto& t : c.targets) all.fates.push_back(keep(t, c));
+      a = std::move(all);
       break;
     }
     case call::kind::release: a = release(c.targets.front(), c); break;

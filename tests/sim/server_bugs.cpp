@@ -56,7 +56,7 @@ void server::spoil_conversion(engine::answer& a, const call& c) {
   }
   if (up && bug_ == bug::upgrade_beside_reader && std::holds_alternative<engine::queued>(a)) {
     const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(world_.now().time_since_epoch());
-    a = engine::granted{static_cast<std::uint64_t>(micros.count()), milliseconds{500}, 0, {}};
+    a = engine::granted{static_cast<std::uint64_t>(micros.count()), milliseconds{500}};
   }
   if (!up && g != nullptr && bug_ == bug::downgrade_keeps_token && writers_.contains(who)) g->part = writers_.at(who);
   if (bug_ != bug::late_downgrade || g == nullptr) return;

@@ -133,7 +133,7 @@ void etcd_engine::try_free(const std::shared_ptr<acquiring>& a) {
         if (!answer.succeeded()) return look_at_some(a, answer.responses(0).response_range(), revision);
         s.created = s.modified = revision;
         s.fresh = s.dirty = false;
-        a->result = tyer::engine::granted{0, a->wish.r.ttl, 0, s.slots()};
+        a->result = tyer::engine::granted{0, a->wish.r.ttl, s.slots()};
         grant_once_kept(a, s, true);
       });
 }

@@ -20,7 +20,7 @@ struct etcd_engine::keeping {
     fate is = fate::gone;
   };
   op o;
-  std::shared_ptr<reply<std::vector<fate>>> back;
+  std::shared_ptr<reply<tyer::engine::kept>> back;
   std::vector<one> all;
   fate as = fate::holding;
   milliseconds ttl{};
@@ -29,9 +29,9 @@ struct etcd_engine::keeping {
   std::size_t awaited = 0;
 };
 
-void etcd_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<std::vector<fate>> back) {
+void etcd_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<tyer::engine::kept> back) {
   auto k = std::make_shared<keeping>();
-  k->back = std::make_shared<reply<std::vector<fate>>>(std::move(back));
+  k->back = std::make_shared<reply<tyer::engine::kept>>(std::move(back));
   k->as = as;
   k->ttl = ttl;
   k->o = make({}, k->back);
@@ -223,7 +223,7 @@ void etcd_engine::one_kept(const std::shared_ptr<keeping>& k) {
   if (--k->awaited > 0 || k->o->over()) return;
   std::vector<fate> fates;
   for (const auto& one : k->all) fates.push_back(one.is);
-  finish(k->o, k->back, {std::move(fates)});
+  finish(k->o, k->back, {tyer::engine::kept{std::move(fates), k->ttl}});
 }
 
 }  // namespace tyer::etcd

@@ -111,7 +111,7 @@ std::variant<answer, failure> ledger::acquire(const wish& w) {
     s.record.set_lease_ms(static_cast<std::uint64_t>(w.hold_lease_ttl.count()));
     s.lease = w.hold_lease;
     seats_.push_back(std::move(s));
-    return granted{0, r.ttl, 0, seats_.back().slots()};
+    return granted{0, r.ttl, seats_.back().slots()};
   }
   if (!r.enqueue) return busy{left_to_wait()};
   const auto waiting = queue().size();
@@ -251,7 +251,7 @@ std::variant<answer, failure> ledger::again(seat& s, const wish& w) {
     s.record.set_lease_ms(length);
     s.lease = w.hold_lease;
   }
-  return granted{0, w.r.ttl, 0, s.slots()};
+  return granted{0, w.r.ttl, s.slots()};
 }
 
 // The head asks again when it could have its turn; the others only have to find out that they have become the head.

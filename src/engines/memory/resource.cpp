@@ -53,7 +53,7 @@ result<answer> resource::acquire(const request& r, time_point now, notices& out)
          .lock_delay = r.lock_delay,
          .owner = std::string{r.owner}},
         of(r));
-    return granted{part, r.ttl, 0, holds_.back().slots};
+    return granted{part, r.ttl, holds_.back().slots};
   }
   if (!r.enqueue) {
     // Behind a queue, it is the head's turn that counts.
@@ -116,7 +116,7 @@ result<answer> resource::convert(const id& who, mode to, time_point now, notices
       ++changes_;
     }
     h->upgrading = false;
-    const granted g{h->part, left(h->expires, now), 0, {}};
+    const granted g{h->part, left(h->expires, now)};
     turn(now, out);  // last: it may move the holds
     return g;
   }
@@ -130,7 +130,7 @@ result<answer> resource::convert(const id& who, mode to, time_point now, notices
     }
     make_exclusive(*h, now);
   }
-  return granted{h->part, left(h->expires, now), 0, {}};
+  return granted{h->part, left(h->expires, now), {}};
 }
 
 // The floor is the part of the only hold, so a part that is not above it is another attempt's, or this one's already.
@@ -210,7 +210,7 @@ result<answer> resource::again(hold& h, const request& r, time_point now) {
   if (!strong_enough) return refused("this id holds the lock in another mode");
   h.claimed = true;
   h.expires = std::max(h.expires, now + r.ttl);  // never earlier: an answer before may have promised more
-  return granted{h.part, r.ttl, 0, h.slots};
+  return granted{h.part, r.ttl, h.slots};
 }
 
 result<answer> resource::again(std::size_t place, const request& r, time_point now) {

@@ -9,6 +9,7 @@
 #include "core/function.hpp"
 #include "core/id.hpp"
 #include "engine/engine.hpp"
+#include "engine/environment.hpp"
 #include "engine/inbox.hpp"
 #include "engines/memory/catalogue.hpp"
 
@@ -103,5 +104,8 @@ class store {
 // The store of this name, made if there is none. On a clock that flows it counts time by itself; one that stands still
 // must outlive it.
 std::shared_ptr<store> named_store(std::string_view name, const core::clock&);
+
+// For tests: an engine on a store of their own.
+std::unique_ptr<engine::engine> make_engine(std::shared_ptr<store>, const engine::environment&);
 
 }  // namespace tyer::memory

@@ -72,7 +72,7 @@ std::optional<engine::answer> parse_queued(std::string_view text) {
 }
 
 std::optional<engine::answer> parse_permits(std::string_view text, milliseconds ttl) {
-  engine::granted g{0, ttl, 0, {}};
+  engine::granted g{0, ttl};
   if (!take_number(text, g.part) || !text.starts_with(' ')) return std::nullopt;
   auto slots = parse_slots(text.substr(1));
   if (!slots) return std::nullopt;
@@ -150,7 +150,7 @@ constexpr std::array meanings{
 std::variant<engine::answer, too_late, failure> parse_acquire(std::string_view text, milliseconds ttl) {
   if (text.empty()) return nonsense(text);
   if (text.front() >= '0' && text.front() <= '9') {
-    if (const auto part = whole_number<std::uint64_t>(text)) return engine::granted{*part, ttl, 0, {}};
+    if (const auto part = whole_number<std::uint64_t>(text)) return engine::granted{*part, ttl, {}};
     return nonsense(text);
   }
   const auto rest = text.substr(1);
@@ -199,17 +199,18 @@ std::variant<fate, failure> parse_fate(std::string_view text) {
   return nonsense(text);
 }
 
-std::variant<std::vector<fate>, failure> parse_fates(std::string_view text, std::size_t count) {
+std::variant<engine::kept, failure> parse_kept(std::string_view text, std::size_t count,
+                                               std::chrono::milliseconds ttl) {
   if (text.size() != count) return nonsense(text);
-  std::vector<fate> fates;
-  fates.reserve(count);
+  engine::kept all{{}, ttl};
+  all.fates.reserve(count);
   for (const char c : text) {
     if (c == 'd') return moving();
     const auto f = c == 'u' ? fate::unknown : fate_of(c);
     if (!f) return nonsense(text);
-    fates.push_back(*f);
+    all.fates.push_back(*f);
   }
-  return fates;
+  return all;
 }
 
 std::variant<std::uint32_t, failure> parse_count(std::string_view text) {

@@ -26,7 +26,9 @@ std::variant<engine::answer, too_late, engine::failure> parse_acquire(std::strin
 // '0-2 7-7'. Nothing if it is not that, or more than there may be.
 std::optional<std::vector<std::uint32_t>> parse_slots(std::string_view runs);
 std::variant<engine::fate, engine::failure> parse_fate(std::string_view text);
-std::variant<std::vector<engine::fate>, engine::failure> parse_fates(std::string_view text, std::size_t count);
+// A letter for each of `count` targets, which were to be kept for `ttl`.
+std::variant<engine::kept, engine::failure> parse_kept(std::string_view text, std::size_t count,
+                                                       std::chrono::milliseconds ttl);
 std::variant<std::uint32_t, engine::failure> parse_count(std::string_view text);
 
 // In a cluster, while a slot is on its way, the keys of a name may lie on two nodes: nothing was done.

@@ -15,7 +15,7 @@ using engine::outcome;
 using engine::target;
 
 struct gathering {
-  std::vector<fate> fates;
+  engine::kept all;
   keep_reply back;
   std::size_t awaited = 0;
   bool any = false;
@@ -23,20 +23,21 @@ struct gathering {
   failure wrong;
   engine::time_point wrong_sent;
 
-  void take(std::span<const std::uint32_t> places, outcome<std::vector<fate>>&& part) {
+  void take(std::span<const std::uint32_t> places, outcome<engine::kept>&& part) {
     if (const auto* f = std::get_if<failure>(&part.result)) {
       // Perhaps carried out is the worse news.
       if (wrong_sent == engine::time_point{} || f->kind == engine::why::unknown) wrong = *f;
       wrong_sent = part.sent;
     } else {
-      any = true;
       sent = std::min(sent, part.sent);
-      const auto& said = std::get<std::vector<fate>>(part.result);
-      for (std::size_t i = 0; i < places.size() && i < said.size(); ++i) fates[places[i]] = said[i];
+      const auto& said = std::get<engine::kept>(part.result);
+      all.ttl = any ? std::min(all.ttl, said.ttl) : said.ttl;
+      any = true;
+      for (std::size_t i = 0; i < places.size() && i < said.fates.size(); ++i) all.fates[places[i]] = said.fates[i];
     }
     if (--awaited > 0) return;
     if (any)
-      back({sent, std::move(fates)});
+      back({sent, std::move(all)});
     else
       back({wrong_sent, std::move(wrong)});
   }
@@ -53,7 +54,7 @@ void keep_apart(std::span<const target> targets, keep_reply back,
   if (order.empty() || same(order.front(), order.back())) return keep(targets, std::move(back));
 
   const auto g = std::make_shared<gathering>();
-  g->fates.assign(targets.size(), fate::unknown);
+  g->all.fates.assign(targets.size(), fate::unknown);
   g->back = std::move(back);
   for (std::size_t i = 1; i <= order.size(); ++i) g->awaited += i == order.size() || !same(order[i - 1], order[i]);
   std::vector<target> of_one_name;
@@ -62,7 +63,7 @@ void keep_apart(std::span<const target> targets, keep_reply back,
     while (to < order.size() && same(order[from], order[to])) of_one_name.push_back(targets[order[to++]]);
     keep(of_one_name, [g, places = std::vector(order.begin() + static_cast<std::ptrdiff_t>(from),
                                                order.begin() + static_cast<std::ptrdiff_t>(to))](
-                          outcome<std::vector<fate>>&& part) { g->take(places, std::move(part)); });
+                          outcome<engine::kept>&& part) { g->take(places, std::move(part)); });
   }
 }
 

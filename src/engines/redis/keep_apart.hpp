@@ -9,7 +9,7 @@
 
 namespace tyer::redis {
 
-using keep_reply = engine::reply<std::vector<engine::fate>>;
+using keep_reply = engine::reply<engine::kept>;
 
 // Calls `keep` for each name with all its targets, and puts the fates together in the order of `targets`: unknown where a call
 // failed. Only if all fail does the whole fail.

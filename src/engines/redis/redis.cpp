@@ -27,6 +27,7 @@ using engine::answer;
 using engine::failure;
 using engine::fate;
 using engine::id;
+using engine::kept;
 using engine::mode;
 using engine::outcome;
 using engine::reply;
@@ -112,7 +113,7 @@ class redis_engine final : public engine::engine, connection::listener {
   }
 
   void acquire(const tyer::engine::request&, reply<answer>) override;
-  void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) override;
+  void keep(std::span<const target>, fate as, milliseconds ttl, reply<kept>) override;
   void release(const target&, bool clean, reply<fate>) override;
   void convert(const target&, mode to, milliseconds not_after, reply<answer>) override;
   void lift(const target&, std::uint64_t part, reply<fate>) override;
@@ -151,8 +152,8 @@ class redis_engine final : public engine::engine, connection::listener {
   template <class T>
   void once_confirmed(const core::endpoint& server, const std::string& key, outcome<T>, reply<T>);
   void listen_if_queued(std::string_view key, const id& who, milliseconds place, reply<answer>&);
-  void listen_while_kept(std::span<const target>, milliseconds place, reply<std::vector<fate>>&);
-  void keep_together(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>);
+  void listen_while_kept(std::span<const target>, milliseconds place, reply<kept>&);
+  void keep_together(std::span<const target>, fate as, milliseconds ttl, reply<kept>);
 
   template <class T>
   void refuse(failure f, reply<T> back) {
@@ -195,16 +196,15 @@ void redis_engine::listen_if_queued(std::string_view key, const id& who, millise
   };
 }
 
-void redis_engine::listen_while_kept(std::span<const target> targets, milliseconds place,
-                                     reply<std::vector<fate>>& back) {
+void redis_engine::listen_while_kept(std::span<const target> targets, milliseconds place, reply<kept>& back) {
   if (!servers_->listens_for_names()) return;
   std::vector<id> ids;
   for (const auto& t : targets) ids.push_back(t.who);
   back = [this, key = std::string{commands_.key(targets.front().name)}, ids = std::move(ids), place,
-          back = std::move(back)](outcome<std::vector<fate>>&& o) mutable {
-    const auto* fates = std::get_if<std::vector<fate>>(&o.result);
-    for (std::size_t i = 0; fates != nullptr && i < std::min(fates->size(), ids.size()); ++i) {
-      if ((*fates)[i] == fate::waiting) servers_->waits(key, ids[i], o.sent, std::max(listen_min, 2 * place));
+          back = std::move(back)](outcome<kept>&& o) mutable {
+    const auto* k = std::get_if<kept>(&o.result);
+    for (std::size_t i = 0; k != nullptr && i < std::min(k->fates.size(), ids.size()); ++i) {
+      if (k->fates[i] == fate::waiting) servers_->waits(key, ids[i], o.sent, std::max(listen_min, 2 * place));
     }
     back(std::move(o));
   };
@@ -247,25 +247,22 @@ void redis_engine::granted_or_not(const received& r, const std::string& key, mil
                         "the request reached the server too late, so it did nothing"}});
 }
 
-void redis_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<std::vector<fate>> back) {
+void redis_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<kept> back) {
   if (!servers_->one_name_per_call()) return keep_together(targets, as, ttl, std::move(back));
-  keep_apart(targets, std::move(back), [&](std::span<const target> of_one_name, reply<std::vector<fate>> part) {
+  keep_apart(targets, std::move(back), [&](std::span<const target> of_one_name, reply<kept> part) {
     keep_together(of_one_name, as, ttl, std::move(part));
   });
 }
 
-void redis_engine::keep_together(std::span<const target> targets, fate as, milliseconds ttl,
-                                 reply<std::vector<fate>> back) {
+void redis_engine::keep_together(std::span<const target> targets, fate as, milliseconds ttl, reply<kept> back) {
   const bool holds = as == fate::holding;
   if (!holds && !targets.empty()) listen_while_kept(targets, ttl, back);
   auto key = holds && confirms_ && !targets.empty() ? std::string{commands_.key(targets.front().name)} : std::string{};
   servers_->call(
       holds ? scripts_.keep_holds : scripts_.keep_waiters, commands_.keep(targets, ttl),
-      [this, key = std::move(key), count = targets.size(), back = std::move(back)](const received& r) mutable {
+      [this, key = std::move(key), count = targets.size(), ttl, back = std::move(back)](const received& r) mutable {
         if (r.wrong != nullptr) return back({r.sent, *r.wrong});
-        auto fates = parse_fates(r.words.empty() ? std::string_view{} : r.words[0], count);
-        outcome<std::vector<fate>> o{r.sent, {}};
-        std::visit([&](auto& result) { o.result = std::move(result); }, fates);
+        outcome<kept> o{r.sent, parse_kept(r.words.empty() ? std::string_view{} : r.words[0], count, ttl)};
         if (key.empty() || std::holds_alternative<failure>(o.result)) return back(std::move(o));
         once_confirmed(*r.by, key, std::move(o), std::move(back));
       });

@@ -20,8 +20,6 @@ class deaf final : public tyer::engine::events {
   void wake(const tyer::core::id&) override {}
   void suspect(const tyer::core::id&) override {}
   void gone(const tyer::core::id&) override {}
-  void session_kept(tyer::engine::session, tyer::engine::time_point, std::chrono::milliseconds) override {}
-  void session_gone(tyer::engine::session) override {}
   void asked(const tyer::core::id&, std::string_view) override {}
   void changed(std::string_view) override {}
   void up(const tyer::engine::server_facts&) override {}

@@ -20,7 +20,7 @@ engine::reply<T> into(told_ptr t) {
 
 void keep(client& c, const want& w, fate as, told_ptr t) {
   const auto one = w.target();
-  c.raw().keep({&one, 1}, as, 20s, into<std::vector<fate>>(std::move(t)));
+  c.raw().keep({&one, 1}, as, 20s, into<engine::kept>(std::move(t)));
 }
 
 constexpr auto asks_server = call_kind::needs::server;
@@ -61,7 +61,7 @@ constexpr std::array kinds{
     call_kind{"keep too many at once", asks_nobody,
               [](client& c, const stage& s, told_ptr t) {
                 const std::vector<engine::target> all(c.can().keep_batch + 1, s.held.target());
-                c.raw().keep(all, fate::holding, 20s, into<std::vector<fate>>(std::move(t)));
+                c.raw().keep(all, fate::holding, 20s, into<engine::kept>(std::move(t)));
               }},
     call_kind{"convert", asks_server,
               [](client& c, const stage& s, told_ptr t) {

@@ -40,10 +40,12 @@ TEST_F(dating_duty, a_renewal_counts_from_when_its_request_left_however_late_the
   w.ttl = 12s;
   a.lock(w);
   const auto t = w.target();
-  const auto o = call_a_slow_server<std::vector<fate>>(
+  const auto o = call_a_slow_server<engine::kept>(
       [&](auto reply) { a.raw().keep({&t, 1}, fate::holding, w.ttl, std::move(reply)); }, w.ttl / 6);
   if (!o) return;
-  EXPECT_EQ(value_of(*o), std::vector{fate::holding});
+  EXPECT_EQ(value_of(*o).fates, std::vector{fate::holding});
+  EXPECT_LE(value_of(*o).ttl, w.ttl);
+  EXPECT_GT(value_of(*o).ttl, w.ttl / 2);
 }
 
 TEST_F(dating_duty, a_conversion_leaves_the_hold_no_more_time_than_it_had) {

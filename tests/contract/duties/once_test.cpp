@@ -22,7 +22,7 @@ TEST_F(reply_duty, every_kind_of_call_is_answered_once_and_not_inline) {
 TEST_F(reply_duty, a_call_made_by_a_reply_is_not_answered_inside_of_it) {
   const auto s = set_up(a, b);
   auto all = std::make_shared<std::vector<made_call>>();
-  a.raw().keep({}, fate::holding, 20s, [&, all](outcome<std::vector<fate>>&&) { *all = make_every_call(a, s); });
+  a.raw().keep({}, fate::holding, 20s, [&, all](outcome<engine::kept>&&) { *all = make_every_call(a, s); });
   a.pump_until([&] { return !all->empty(); }, "the first reply");
   for (const auto& call : *all) EXPECT_FALSE(call.inline_reply) << call.kind->name;
   expect_once_each(a, *all);

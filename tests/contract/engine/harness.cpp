@@ -139,10 +139,11 @@ fate client::keep(const want& w, fate as, milliseconds ttl) { return keep_all({w
 std::vector<fate> client::keep_all(const std::vector<want>& all, fate as, milliseconds ttl) {
   std::vector<engine::target> targets;
   for (const want& w : all) targets.push_back(w.target());
-  auto fates = value_of(call<std::vector<fate>>([&](auto reply) { engine_->keep(targets, as, ttl, std::move(reply)); },
-                                                time_point::duration{ttl} / 6));
-  if (fates.size() != all.size()) throw surprise("keep() answered for another number of ids than it was asked");
-  return fates;
+  auto kept = value_of(call<engine::kept>([&](auto reply) { engine_->keep(targets, as, ttl, std::move(reply)); },
+                                          time_point::duration{ttl} / 6));
+  if (kept.fates.size() != all.size()) throw surprise("keep() answered for another number of ids than it was asked");
+  if (kept.ttl > ttl) throw surprise("keep() proved more than it was asked");
+  return std::move(kept.fates);
 }
 
 fate client::release(const want& w, bool clean) {

@@ -121,8 +121,6 @@ class client final : public engine::events {
   void wake(const id& i) override { events_.push_back({event::kind::wake, i, {}}); }
   void suspect(const id& i) override { events_.push_back({event::kind::suspect, i, {}}); }
   void gone(const id& i) override { events_.push_back({event::kind::gone, i, {}}); }
-  void session_kept(engine::session, time_point, milliseconds) override {}
-  void session_gone(engine::session) override {}
   void asked(const id& i, std::string_view r) override { events_.push_back({event::kind::asked, i, std::string{r}}); }
   void changed(std::string_view n) override { events_.push_back({event::kind::changed, {}, std::string{n}}); }
   void up(const engine::server_facts& f) override { events_.push_back({event::kind::up, {}, f.id}); }

@@ -51,7 +51,7 @@ TEST_F(etcd_keeping, holds_of_one_lease_are_kept_by_one_message) {
     for (std::size_t n = i; n < i + 10; ++n) batch.push_back(all[n].target());
     a.raw().keep(batch, fate::holding, ttl, [&](auto&& o) {
       ++answered;
-      EXPECT_EQ(std::get<std::vector<fate>>(o.result), std::vector<fate>(10, fate::holding));
+      EXPECT_EQ(std::get<engine::kept>(o.result).fates, std::vector<fate>(10, fate::holding));
     });
     if (i >= 20) a.pump_until([&] { return answered == static_cast<int>(i / 10) + 1; }, "the answers");
   }
@@ -65,8 +65,8 @@ TEST_F(etcd_keeping, an_answer_is_dated_with_the_message_that_was_confirmed) {
   a.pump_until(a.now() + ttl / 3);
   const auto keep = [&](const want& w) {
     const auto t = w.target();
-    return a.call<std::vector<fate>>([&](auto reply) { a.raw().keep({&t, 1}, fate::holding, ttl, std::move(reply)); },
-                                     ttl / 6);
+    return a.call<engine::kept>([&](auto reply) { a.raw().keep({&t, 1}, fate::holding, ttl, std::move(reply)); },
+                                ttl / 6);
   };
   const auto first = keep(all[0]).sent;
   a.pump_until(a.now() + 50ms);

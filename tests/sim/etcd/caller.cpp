@@ -154,27 +154,27 @@ void caller::keep() {
   const fate as = is_ == phase::holding ? fate::holding : fate::waiting;
   const auto t = target();
   home_->seam().keep({&t, 1}, as, as == fate::holding ? ttl_ : waiter_ttl_,
-                     [this, as, turn = turn_](engine::outcome<std::vector<fate>>&& o) {
+                     [this, as, turn = turn_](engine::outcome<engine::kept>&& o) {
                        keeping_ = false;
                        if (turn == turn_) on_kept(as, std::move(o));
                      });
 }
 
-void caller::on_kept(fate as, engine::outcome<std::vector<fate>>&& o) {
+void caller::on_kept(fate as, engine::outcome<engine::kept>&& o) {
   const auto became = is_ == phase::holding ? fate::holding : fate::waiting;
   if ((is_ != phase::holding && is_ != phase::waiting) || became != as) return keep_later(20ms);
   if (home_->around().bug.client == slip::takes_failure_for_kept) {
-    if (std::holds_alternative<engine::failure>(o.result)) o.result = std::vector{as};
+    if (std::holds_alternative<engine::failure>(o.result)) o.result = engine::kept{{as}, ttl_};
   }
-  const auto* fates = std::get_if<std::vector<fate>>(&o.result);
-  if (fates == nullptr) return keep_later(dice_.between(10ms, 100ms));
-  const fate is = fates->front();
+  const auto* kept = std::get_if<engine::kept>(&o.result);
+  if (kept == nullptr) return keep_later(dice_.between(10ms, 100ms));
+  const fate is = kept->fates.front();
   if (as == fate::waiting) {
     if (is != fate::waiting) ask();
     return keep_later(waiter_ttl_ / 3);
   }
   if (is != fate::holding) return leave();
-  if (home_->now() < valid_until_) valid_until_ = std::max(valid_until_, o.sent + ttl_);
+  if (home_->now() < valid_until_) valid_until_ = std::max(valid_until_, o.sent + kept->ttl);
   later(std::max<duration>(valid_until_ - home_->now(), 1us), [this] { ring(); });
   keep_later(ttl_ / 3);
 }

@@ -37,7 +37,7 @@ class caller {
   void on_granted(const engine::granted&, moment sent);
   void on_queued(const engine::queued&);
   void keep();
-  void on_kept(fate as, engine::outcome<std::vector<fate>>&&);
+  void on_kept(fate as, engine::outcome<engine::kept>&&);
   void keep_later(duration);
   void convert();  // to the other mode
   void on_converted(engine::mode to, const floors&, engine::outcome<engine::answer>&&);

@@ -30,7 +30,8 @@ TEST_F(etcd_scripted, a_renewal_counts_from_when_its_request_left_however_late_t
   fake.latency = [](std::size_t) { return duration{150ms}; };
   const auto before = time.now();
   const auto o = a.keep(who);
-  ASSERT_TRUE(std::holds_alternative<std::vector<fate>>(o.result));
+  ASSERT_TRUE(std::holds_alternative<seam::kept>(o.result));
+  EXPECT_EQ(std::get<seam::kept>(o.result).ttl, ttl);
   EXPECT_GE(time.now() - before, 300ms);
   EXPECT_LE(o.sent - before, 1ms);
   EXPECT_GE(o.sent, before - ttl / 6);
@@ -108,7 +109,7 @@ TEST_F(etcd_scripted, requests_that_keep_any_number_of_holds) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < targets.size(); i += 100) {
       a.raw().keep(std::span{targets}.subspan(i, 100), fate::holding, ttl,
-                   [&](outcome<std::vector<fate>>&& o) { kept += std::get<std::vector<fate>>(o.result).size(); });
+                   [&](outcome<seam::kept>&& o) { kept += std::get<seam::kept>(o.result).fates.size(); });
     }
     ASSERT_TRUE(a.run_until([&] { return kept == all.size(); }));
   };

@@ -11,10 +11,10 @@ struct etcd_leftovers : etcd_scripted {
     const auto end = time.now() + d;
     while (time.now() < end) {
       const auto o =
-          a.call<std::vector<fate>>([&](auto reply) { a.raw().keep({&t, 1}, fate::holding, ttl, std::move(reply)); });
-      const auto* fates = std::get_if<std::vector<fate>>(&o.result);
-      EXPECT_TRUE(fates == nullptr || fates->front() == fate::holding);
-      a.run_for(fates != nullptr ? 500ms : 50ms);
+          a.call<seam::kept>([&](auto reply) { a.raw().keep({&t, 1}, fate::holding, ttl, std::move(reply)); });
+      const auto* kept = std::get_if<seam::kept>(&o.result);
+      EXPECT_TRUE(kept == nullptr || kept->fates.front() == fate::holding);
+      a.run_for(kept != nullptr ? 500ms : 50ms);
     }
   }
   // Another name, by the same lease, which so lives on.
@@ -121,7 +121,7 @@ TEST_F(etcd_scripted, an_engine_that_is_destroyed_while_a_lease_is_being_kept_an
   a.run_for(2s);
   bool told = false;
   const seam::target t{who, "order"};
-  a.raw().keep({&t, 1}, fate::holding, ttl, [&](outcome<std::vector<fate>>&&) { told = true; });
+  a.raw().keep({&t, 1}, fate::holding, ttl, [&](outcome<seam::kept>&&) { told = true; });
   a.destroy();
   b.run_for(2s);
   EXPECT_FALSE(told);

@@ -56,7 +56,7 @@ TEST_F(etcd_login, that_is_not_asked_for_any_more_kept_the_client_out) {
   fake.set_up(0, true);
   ASSERT_TRUE(first.run_until([&] { return first.ups() == 2; }, 2s));
   const auto o = first.keep(who);
-  EXPECT_EQ(std::get<std::vector<fate>>(o.result).front(), fate::holding);
+  EXPECT_EQ(std::get<seam::kept>(o.result).fates.front(), fate::holding);
   fake.password = "secret";  // auth enable
   EXPECT_EQ(std::get<fate>(first.release(who).result), fate::holding);
 }

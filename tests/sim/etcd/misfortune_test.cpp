@@ -106,8 +106,8 @@ TEST_F(etcd_misfortune, of_any_request_that_keeps_a_hold_is_not_taken_for_a_verd
     a.run_for(ttl / 3);
     strike(0, m.way);
     const auto o = a.keep(who);
-    if (const auto* fates = std::get_if<std::vector<fate>>(&o.result)) {
-      EXPECT_EQ(fates->front(), fate::holding);
+    if (const auto* kept = std::get_if<seam::kept>(&o.result)) {
+      EXPECT_EQ(kept->fates.front(), fate::holding);
     }
     EXPECT_EQ(judge.left(data.all()), 1u);
     fake.decide = [](const exchange&) { return journey{500us, 500us}; };

@@ -104,9 +104,9 @@ class one_client final : seam::events {
   outcome<fate> release(const id& who) {
     return call<fate>([&](auto reply) { engine_->release({who, "order"}, true, std::move(reply)); });
   }
-  outcome<std::vector<fate>> keep(const id& who, fate as = fate::holding) {
+  outcome<seam::kept> keep(const id& who, fate as = fate::holding) {
     const seam::target t{who, "order"};
-    return call<std::vector<fate>>(
+    return call<seam::kept>(
         [&](auto reply) { engine_->keep({&t, 1}, as, as == fate::holding ? ttl : waiter_ttl, std::move(reply)); });
   }
 
@@ -137,8 +137,6 @@ class one_client final : seam::events {
   void wake(const id& who) override { woken.push_back(who); }
   void suspect(const id&) override {}
   void gone(const id&) override {}
-  void session_kept(seam::session, moment, milliseconds) override {}
-  void session_gone(seam::session) override {}
   void asked(const id&, std::string_view) override {}
   void changed(std::string_view) override {}
   void up(const seam::server_facts&) override { ++ups_; }

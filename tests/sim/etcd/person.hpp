@@ -69,8 +69,6 @@ class person final : private engine::events {
   void wake(const id&) override;
   void suspect(const id&) override;
   void gone(const id&) override;
-  void session_kept(engine::session, moment, milliseconds) override {}
-  void session_gone(engine::session) override {}
   void asked(const id&, std::string_view) override {}
   void changed(std::string_view) override {}
   void up(const engine::server_facts&) override;

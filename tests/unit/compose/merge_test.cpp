@@ -13,6 +13,8 @@ using engine::entry;
 using engine::page;
 using fates = std::vector<fate>;
 
+engine::kept said(fates f, milliseconds ttl = 10s) { return {std::move(f), ttl}; }
+
 constexpr time_point start{1000s};
 constexpr auto h = fate::holding, g = fate::gone, u = fate::unknown;
 
@@ -59,27 +61,35 @@ TEST(survey_test, the_others_have_one_node_time_out_when_a_majority_has_answered
 }
 
 TEST(tally_test, what_a_majority_holds_is_held) {
-  auto s = asked<fates>();
-  s.on_answer(0, fates{h, h, g, h}, start);
-  s.on_answer(1, fates{h, h, g, g}, start);
-  s.on_answer(2, fates{h, g, g, g}, start);
+  auto s = asked<engine::kept>();
+  s.on_answer(0, said(fates{h, h, g, h}), start);
+  s.on_answer(1, said(fates{h, h, g, g}), start);
+  s.on_answer(2, said(fates{h, g, g, g}), start);
   EXPECT_EQ(tally(s, 4), (fates{h, u, g, u}));
   s.on_answer(3, away(), start);
   EXPECT_EQ(tally(s, 4), (fates{h, u, g, u})) << "one that is away proves nothing";
-  s.on_answer(4, fates{g, g, h, g}, start);
+  s.on_answer(4, said(fates{g, g, h, g}), start);
   EXPECT_EQ(tally(s, 4), (fates{h, u, g, g}));
 }
 
 TEST(tally_test, a_node_that_does_not_know_proves_nothing) {
-  auto s = asked<fates>();
-  for (std::size_t i = 0; i < 5; ++i) s.on_answer(i, fates{i < 3 ? u : h}, start);
+  auto s = asked<engine::kept>();
+  for (std::size_t i = 0; i < 5; ++i) s.on_answer(i, said(fates{i < 3 ? u : h}), start);
   EXPECT_EQ(tally(s, 1), fates{u});
 }
 
 TEST(tally_test, a_node_that_came_back_empty_does_not_end_a_hold) {
-  auto s = asked<fates>();
-  for (std::size_t i = 0; i < 5; ++i) s.on_answer(i, fates{i == 2 ? g : h}, start);
+  auto s = asked<engine::kept>();
+  for (std::size_t i = 0; i < 5; ++i) s.on_answer(i, said(fates{i == 2 ? g : h}), start);
   EXPECT_EQ(tally(s, 1), fates{h});
+}
+
+TEST(tally_test, no_more_time_is_counted_than_by_the_node_that_keeps_it_for_the_shortest) {
+  auto s = asked<engine::kept>();
+  s.on_answer(0, said({h}, 10s), start);
+  s.on_answer(1, said({h}, 4s), start);
+  s.on_answer(2, away(), start);
+  EXPECT_EQ(counted_by_all(s), 4s);
 }
 
 page shown(std::uint64_t who, std::uint64_t part, milliseconds left, fate what = h) {

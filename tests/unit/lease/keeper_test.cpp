@@ -23,6 +23,46 @@ TEST(keeper, an_entry_is_due_after_a_third_of_its_ttl_or_a_little_earlier) {
   EXPECT_GT(k.next_due(), at(2600ms));
 }
 
+TEST(keeper, what_was_proven_for_less_is_due_sooner) {
+  keeper k{100};
+  kept a, b;
+  k.add(a, fate::holding, 9s, at(0s), 0, 6s);
+  EXPECT_EQ(k.next_due(), at(2s));
+  k.add(b, fate::holding, 9s, at(0s), 0, 90ms);
+  EXPECT_EQ(k.next_due(), at(30ms));
+  EXPECT_EQ(k.take(at(30ms)).ttl, 9s) << "and asked for as much as ever";
+  k.add(b, fate::holding, 9s, at(0s), 0, 20s);
+  EXPECT_EQ(k.take(at(2s)).entries, std::vector<kept*>{&a});
+  EXPECT_EQ(k.next_due(), at(3s)) << "and never later";
+}
+
+TEST(keeper, however_little_is_proven_it_is_not_asked_for_all_the_time) {
+  keeper k{100};
+  kept a, b;
+  k.add(a, fate::holding, 9s, at(0s), 0, 1ns);
+  EXPECT_EQ(k.next_due(), at(0s) + renew_least);
+  k.remove(a);
+  k.add(b, fate::holding, 9s, at(0s), 0, 0s);
+  EXPECT_EQ(k.next_due(), at(0s) + renew_retry(9s)) << "as after a failure";
+}
+
+TEST(keeper, proofs_that_vary_do_not_make_anybody_late) {
+  keeper k{1};
+  std::vector<kept> e(500);
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    k.add(e[i], fate::holding, 9s, at(0s), 0, std::chrono::milliseconds{100 + 17 * (i * 7919 % 500)});
+  }
+  std::size_t taken = 0;
+  for (auto now = at(0s); now < at(4s); now += 1ms) {
+    for (auto b = k.take(now); !b.entries.empty(); b = k.take(now), ++taken) {
+      const auto proven =
+          std::chrono::milliseconds{100 + 17 * (static_cast<std::size_t>(b.entries[0] - e.data()) * 7919 % 500)};
+      EXPECT_LE(now, at(0s) + proven / 3 * 8 / 7 + 1ms);
+    }
+  }
+  EXPECT_EQ(taken, e.size());
+}
+
 TEST(keeper, gives_nothing_before_it_is_due) {
   keeper k{100};
   kept a;

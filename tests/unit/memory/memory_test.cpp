@@ -16,6 +16,7 @@ namespace tyer::memory {
 namespace {
 
 using namespace std::chrono_literals;
+using engine::done;
 using engine::granted;
 using engine::outcome;
 
@@ -33,8 +34,6 @@ struct recorder : engine::events {
   void wake(const id& i) override { woken.push_back(i); }
   void suspect(const id&) override {}
   void gone(const id& i) override { lost.push_back(i); }
-  void session_kept(engine::session, time_point, milliseconds) override {}
-  void session_gone(engine::session) override {}
   void asked(const id&, std::string_view) override {}
   void changed(std::string_view name) override { changes.emplace_back(name); }
   void up(const engine::server_facts& f) override { servers.push_back(f.id); }
@@ -212,7 +211,7 @@ TEST_F(memory_test, a_clock_that_stands_still_waits_for_the_wake_up) {
 
 TEST_F(memory_test, a_batch_beyond_the_limit_is_refused) {
   const std::vector<target> many(a.it->can().keep_batch + 1, target{a.ids.next(), "x"});
-  std::optional<outcome<std::vector<fate>>> kept;
+  std::optional<outcome<engine::kept>> kept;
   a.it->keep(many, fate::holding, 1s, [&](auto&& o) { kept = std::move(o); });
   a.run();
   ASSERT_TRUE(kept);

@@ -68,8 +68,8 @@ TEST(answers, nonsense_is_unknown) {
     EXPECT_EQ(kind(parse_acquire(text, 1s)), why::unknown) << text;
   }
   for (const auto& text : {""s, "x"s, "hh"s}) EXPECT_EQ(kind(parse_fate(text)), why::unknown) << text;
-  EXPECT_EQ(kind(parse_fates("hh", 3)), why::unknown);
-  EXPECT_EQ(kind(parse_fates("hxg", 3)), why::unknown);
+  EXPECT_EQ(kind(parse_kept("hh", 3, 1s)), why::unknown);
+  EXPECT_EQ(kind(parse_kept("hxg", 3, 1s)), why::unknown);
   EXPECT_EQ(kind(parse_count("")), why::unknown);
 }
 
@@ -79,7 +79,7 @@ TEST(answers, fates) {
   EXPECT_EQ(std::get<fate>(parse_fate("g")), fate::gone);
   EXPECT_EQ(kind(parse_fate("c")), why::name_conflict);
   EXPECT_EQ(kind(parse_fate("u")), why::unknown);
-  EXPECT_EQ(std::get<0>(parse_fates("hwgu", 4)),
+  EXPECT_EQ(std::get<0>(parse_kept("hwgu", 4, 1s)).fates,
             (std::vector{fate::holding, fate::waiting, fate::gone, fate::unknown}));
 }
 

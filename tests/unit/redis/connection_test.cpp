@@ -32,7 +32,7 @@ TEST(redis_connection, comes_back_after_client_kill) {
   raw.ask({"CLIENT", "KILL", "TYPE", "pubsub", "SKIPME", "yes"});
   ASSERT_TRUE(a.until([&] { return a.ups == ups + 1; }));
   EXPECT_EQ(a.downs, downs + 1);
-  EXPECT_EQ(std::get<0>(a.keep(who, "killed", fate::holding).result), std::vector{fate::holding});
+  EXPECT_EQ(std::get<0>(a.keep(who, "killed", fate::holding).result).fates, std::vector{fate::holding});
   const auto inbox = "tyer:inbox:" + tyer::core::to_hex(who.view().substr(0, 8));
   EXPECT_EQ(raw.ask({"PUBLISH", inbox, "w" + std::string{who.view()}}).number, 1) << "subscribed again";
   EXPECT_TRUE(a.until([&] { return !a.wakes.empty(); }));

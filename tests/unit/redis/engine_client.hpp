@@ -89,16 +89,14 @@ class engine_client final : public engine::events {
   engine::outcome<engine::fate> release(const core::id& who, std::string_view name) {
     return wait<engine::fate>([&](auto back) { value->release({who, name}, true, std::move(back)); });
   }
-  engine::outcome<std::vector<engine::fate>> keep(const core::id& who, std::string_view name, engine::fate as) {
+  engine::outcome<engine::kept> keep(const core::id& who, std::string_view name, engine::fate as) {
     const engine::target t{who, name};
-    return wait<std::vector<engine::fate>>([&](auto back) { value->keep({&t, 1}, as, 10s, std::move(back)); });
+    return wait<engine::kept>([&](auto back) { value->keep({&t, 1}, as, 10s, std::move(back)); });
   }
 
   void wake(const engine::id& i) override { wakes.push_back(i); }
   void suspect(const engine::id& i) override { suspects.push_back(i); }
   void gone(const engine::id&) override { ADD_FAILURE() << "no message is proof"; }
-  void session_kept(engine::session, engine::time_point, engine::milliseconds) override {}
-  void session_gone(engine::session) override {}
   void asked(const engine::id& i, std::string_view reason) override { asks.emplace_back(i, reason); }
   void changed(std::string_view) override {}
   void up(const engine::server_facts& f) override {

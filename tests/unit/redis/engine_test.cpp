@@ -78,11 +78,11 @@ TEST_F(redis_engine, keeps) {
   const auto holder = a.ids.next(), waiter = b.ids.next();
   a.acquire(holder, "n");
   b.acquire(waiter, "n");
-  EXPECT_EQ(std::get<0>(a.keep(holder, "n", fate::holding).result), std::vector{fate::holding});
-  EXPECT_EQ(std::get<0>(b.keep(waiter, "n", fate::waiting).result), std::vector{fate::waiting});
-  EXPECT_EQ(std::get<0>(b.keep(waiter, "n", fate::holding).result), std::vector{fate::gone});
+  EXPECT_EQ(std::get<0>(a.keep(holder, "n", fate::holding).result).fates, std::vector{fate::holding});
+  EXPECT_EQ(std::get<0>(b.keep(waiter, "n", fate::waiting).result).fates, std::vector{fate::waiting});
+  EXPECT_EQ(std::get<0>(b.keep(waiter, "n", fate::holding).result).fates, std::vector{fate::gone});
   a.release(holder, "n");
-  EXPECT_EQ(std::get<0>(b.keep(waiter, "n", fate::waiting).result), std::vector{fate::holding});
+  EXPECT_EQ(std::get<0>(b.keep(waiter, "n", fate::waiting).result).fates, std::vector{fate::holding});
 }
 
 TEST_F(redis_engine, keeps_a_full_batch) {
@@ -94,8 +94,8 @@ TEST_F(redis_engine, keeps_a_full_batch) {
     ASSERT_NE(granted(a.acquire(targets.back().who, n)), nullptr);
   }
   const auto got =
-      a.wait<std::vector<fate>>([&](auto back) { a.value->keep(targets, fate::holding, 10s, std::move(back)); });
-  EXPECT_EQ(std::get<0>(got.result), std::vector(targets.size(), fate::holding));
+      a.wait<tyer::engine::kept>([&](auto back) { a.value->keep(targets, fate::holding, 10s, std::move(back)); });
+  EXPECT_EQ(std::get<0>(got.result).fates, std::vector(targets.size(), fate::holding));
 }
 
 TEST_F(redis_engine, many_calls_in_one_turn_are_all_answered) {
@@ -115,7 +115,7 @@ TEST_F(redis_engine, evict_makes_the_holder_suspicious) {
   EXPECT_EQ(std::get<0>(was.result), fate::holding);
   ASSERT_TRUE(a.until([&] { return !a.suspects.empty(); }));
   EXPECT_EQ(a.suspects.front(), who);
-  EXPECT_EQ(std::get<0>(a.keep(who, "n", fate::holding).result), std::vector{fate::gone});
+  EXPECT_EQ(std::get<0>(a.keep(who, "n", fate::holding).result).fates, std::vector{fate::gone});
 }
 
 TEST_F(redis_engine, ask_reaches_the_holder) {

@@ -43,7 +43,7 @@ TEST_F(redis_eviction, of_a_lock_is_a_loss_that_the_next_renewal_tells) {
   const auto who = a.ids.next();
   ASSERT_NE(granted(a.acquire(who, "n")), nullptr);
   ASSERT_TRUE(evict_all_locks());
-  EXPECT_EQ(std::get<0>(a.keep(who, "n", fate::holding).result), std::vector{fate::gone});
+  EXPECT_EQ(std::get<0>(a.keep(who, "n", fate::holding).result).fates, std::vector{fate::gone});
 }
 
 // What the matrix says no to: until the end of its window, or its next renewal, the first one does not know.
@@ -63,7 +63,7 @@ TEST_F(redis_eviction, of_a_place_in_the_queue_is_told_by_its_keep) {
   const auto who = b.ids.next();
   ASSERT_NE(queued(b.acquire(who, "n")), nullptr);
   ASSERT_TRUE(evict_all_locks());
-  EXPECT_EQ(std::get<0>(b.keep(who, "n", fate::waiting).result), std::vector{fate::gone});
+  EXPECT_EQ(std::get<0>(b.keep(who, "n", fate::waiting).result).fates, std::vector{fate::gone});
   EXPECT_NE(granted(b.acquire(who, "n")), nullptr);
 }
 

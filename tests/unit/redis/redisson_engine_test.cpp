@@ -160,7 +160,7 @@ TEST_F(redisson_engine, a_broken_hold_is_gone) {
   a.acquire(who, "order");
   raw.ask({"DEL", "order"});
   java_holds("order", "1", "60000");
-  EXPECT_EQ(std::get<0>(a.keep(who, "order", fate::holding).result).front(), fate::gone);
+  EXPECT_EQ(std::get<0>(a.keep(who, "order", fate::holding).result).fates.front(), fate::gone);
   EXPECT_EQ(std::get<0>(a.release(who, "order").result), fate::gone);
   EXPECT_EQ(raw.ask({"HGET", "order", java}).text, "1");
 }
@@ -169,9 +169,9 @@ TEST_F(redisson_engine, telling_who_holds_does_not_touch_the_lease) {
   const auto who = a.ids.next();
   a.acquire(who, "order");
   raw.ask({"PERSIST", "order"});
-  EXPECT_EQ(std::get<0>(a.keep(who, "order", fate::waiting).result).front(), fate::holding);
+  EXPECT_EQ(std::get<0>(a.keep(who, "order", fate::waiting).result).fates.front(), fate::holding);
   EXPECT_EQ(raw.ask({"PTTL", "order"}).number, -1);
-  EXPECT_EQ(std::get<0>(a.keep(who, "order", fate::holding).result).front(), fate::holding);
+  EXPECT_EQ(std::get<0>(a.keep(who, "order", fate::holding).result).fates.front(), fate::holding);
   EXPECT_GT(raw.ask({"PTTL", "order"}).number, 5000) << "and a renewal gives it one again";
 }
 
@@ -193,8 +193,8 @@ TEST_F(redisson_engine, what_is_no_lock_does_not_keep_others_from_being_renewed)
   raw.ask({"SET", "text", "x"});
   const tyer::engine::target both[]{{who, "text"}, {who, "order"}};
   const auto kept =
-      a.wait<std::vector<fate>>([&](auto back) { a.value->keep(both, fate::holding, 20s, std::move(back)); });
-  EXPECT_EQ(std::get<0>(kept.result), (std::vector{fate::gone, fate::holding}));
+      a.wait<tyer::engine::kept>([&](auto back) { a.value->keep(both, fate::holding, 20s, std::move(back)); });
+  EXPECT_EQ(std::get<0>(kept.result).fates, (std::vector{fate::gone, fate::holding}));
   EXPECT_GT(raw.ask({"PTTL", "order"}).number, 15000);
 }
 

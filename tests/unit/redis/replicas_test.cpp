@@ -51,7 +51,7 @@ TEST(replicas, a_renewal_that_too_few_have_neither_extends_nor_ends) {
   EXPECT_EQ(why_not(a.keep(who, "n", fate::holding)), why::unknown);
   servers.resume(sleeper);
   ASSERT_TRUE(a.until([&] { return !why_not(a.keep(who, "n", fate::holding)); }));
-  EXPECT_EQ(std::get<0>(a.keep(who, "n", fate::holding).result), std::vector{fate::holding});
+  EXPECT_EQ(std::get<0>(a.keep(who, "n", fate::holding).result).fates, std::vector{fate::holding});
 }
 
 TEST(replicas, a_place_in_the_queue_needs_none) {

@@ -33,12 +33,12 @@ class noting_engine final : public seam::engine {
   void open(seam::events&) override {}
   void acquire(const seam::request& r, seam::reply<seam::answer> then) override {
     waiting_.push_back([this, ttl = r.ttl, then = std::move(then)]() mutable {
-      then({lease_clock::now(), seam::granted{++part_, ttl, 0, {}}});
+      then({lease_clock::now(), seam::granted{++part_, ttl}});
     });
   }
-  void keep(std::span<const seam::target> all, fate as, milliseconds, seam::reply<std::vector<fate>> then) override {
-    waiting_.push_back([n = all.size(), as, then = std::move(then)]() mutable {
-      then({lease_clock::now(), std::vector<fate>(n, as)});
+  void keep(std::span<const seam::target> all, fate as, milliseconds ttl, seam::reply<seam::kept> then) override {
+    waiting_.push_back([n = all.size(), as, ttl, then = std::move(then)]() mutable {
+      then({lease_clock::now(), seam::kept{std::vector<fate>(n, as), ttl}});
     });
   }
   void release(const seam::target&, bool, seam::reply<fate> then) override {

@@ -41,11 +41,14 @@ class scripted_engine final : public seam::engine {
   struct acquire_call : call<seam::answer> {
     seam::request what;
     std::string name, owner;
-    void grant(std::uint64_t part) { answer(seam::granted{part, what.ttl, 0, {}}); }
+    void grant(std::uint64_t part) { answer(seam::granted{part, what.ttl}); }
     void queue(std::uint32_t ahead, milliseconds look_again) { answer(seam::queued{ahead, look_again}); }
     void busy(milliseconds hint) { answer(seam::busy{hint}); }
   };
-  struct keep_call : call<std::vector<fate>> {
+  struct keep_call : call<seam::kept> {
+    // As long as it was asked for, if nothing else is said.
+    void answer(std::vector<fate> fates) { prove(std::move(fates), ttl); }
+    void prove(std::vector<fate> fates, milliseconds proven) { call::answer(seam::kept{std::move(fates), proven}); }
     std::vector<id> who;
     fate as;
     milliseconds ttl;
@@ -57,7 +60,7 @@ class scripted_engine final : public seam::engine {
   struct convert_call : call<seam::answer> {
     id who;
     seam::mode to;
-    void grant(std::uint64_t part) { answer(seam::granted{part, {}, 0, {}}); }
+    void grant(std::uint64_t part) { answer(seam::granted{part}); }
     void queue(milliseconds look_again) { answer(seam::queued{0, look_again}); }
     void busy() { answer(seam::busy{milliseconds{100}}); }
     void lost() { std::exchange(then, nullptr)({sent, seam::failure{why::refused, errc::lost, "no such hold"}}); }
@@ -86,8 +89,7 @@ class scripted_engine final : public seam::engine {
     acquires.back().what.what.name = {};
     acquires.back().what.owner = {};
   }
-  void keep(std::span<const seam::target> all, fate as, milliseconds ttl,
-            seam::reply<std::vector<fate>> then) override {
+  void keep(std::span<const seam::target> all, fate as, milliseconds ttl, seam::reply<seam::kept> then) override {
     std::vector<id> who;
     for (const auto& t : all) who.push_back(t.who);
     keeps.push_back({{clock_.now(), std::move(then)}, std::move(who), as, ttl});

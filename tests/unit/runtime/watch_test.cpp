@@ -21,10 +21,11 @@ struct alarms {
   std::shared_ptr<runtime::spec> lock = bench::make_lock("order", 10s);
 
   hold_ptr hold() {
+    const auto until = lease::valid_until(clock.now(), lock->ttl);
     auto h = std::make_shared<tyer::detail::hold_state>(
         lock, counted_ids{}.next(),
         tyer::detail::hold_state::grant{
-            1, clock.now(), lease::valid_until(clock.now(), lock->ttl), engine::mode::exclusive, {}});
+            1, clock.now(), until, lease::alarm_at(until, lock->ttl), engine::mode::exclusive, {}});
     watch.guard(h);
     return h;
   }
@@ -48,7 +49,7 @@ TEST(watch, tells_lost_before_the_end) {
 TEST(watch, a_renewed_hold_is_left_alone_until_its_new_end) {
   alarms a;
   const auto h = a.hold();
-  h->extend(h->valid_until() + 3s);
+  h->extend(h->valid_until() + 3s, h->alarm_at() + 3s);
   a.move(9s);
   EXPECT_FALSE(h->lost().stop_requested());
   a.move(3s);

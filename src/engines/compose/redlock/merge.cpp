@@ -42,20 +42,28 @@ entry merged(const std::vector<const entry*>& seen, std::size_t enough) {
 
 }  // namespace
 
-std::vector<fate> tally(const survey<std::vector<fate>>& s, std::size_t ids) {
+std::vector<fate> tally(const survey<engine::kept>& s, std::size_t ids) {
   const auto nodes = s.all().size();
   std::vector<fate> fates;
   for (std::size_t i = 0; i < ids; ++i) {
     std::size_t holding = 0, others = 0;
     for (std::size_t n = 0; n < nodes; ++n) {
       const auto* said = s.of(n);
-      if (said == nullptr || i >= said->size() || (*said)[i] == fate::unknown) continue;
-      ++((*said)[i] == fate::holding ? holding : others);
+      if (said == nullptr || i >= said->fates.size() || said->fates[i] == fate::unknown) continue;
+      ++(said->fates[i] == fate::holding ? holding : others);
     }
     const bool cannot_be = nodes - others < majority(nodes);
     fates.push_back(holding >= majority(nodes) ? fate::holding : cannot_be ? fate::gone : fate::unknown);
   }
   return fates;
+}
+
+milliseconds counted_by_all(const survey<engine::kept>& s) {
+  auto least = milliseconds::max();
+  for (std::size_t n = 0; n < s.all().size(); ++n) {
+    if (s.of(n) != nullptr) least = std::min(least, s.of(n)->ttl);
+  }
+  return least;
 }
 
 namespace {

@@ -10,7 +10,10 @@
 namespace tyer::redlock {
 
 // What each id is: holding if a majority says so, gone if so many do that a majority cannot hold it, else unknown.
-std::vector<fate> tally(const survey<std::vector<fate>>& s, std::size_t ids);
+std::vector<fate> tally(const survey<engine::kept>& s, std::size_t ids);
+
+// How long every node that has answered counts what it keeps.
+milliseconds counted_by_all(const survey<engine::kept>& s);
 
 // The holds that a majority of all nodes has. What is left of a lost attempt is none.
 std::vector<engine::entry> holds_of_majority(const survey<engine::page>& s);

@@ -59,8 +59,6 @@ class node final : private engine::events {
     tell([i = index_, who](listener& l) { l.on_suspect(i, who); });
   }
   void gone(const engine::id& who) override { suspect(who); }  // proof of one node only
-  void session_kept(engine::session, engine::time_point, engine::milliseconds) override {}
-  void session_gone(engine::session) override {}
   void asked(const engine::id& who, std::string_view reason) override {
     tell([i = index_, who, reason = std::string{reason}](listener& l) { l.on_asked(i, who, reason); });
   }

@@ -13,56 +13,44 @@ using seam::entry;
 using seam::finding;
 using seam::page;
 
-void redlock_engine::convert(const target&, mode, milliseconds, reply<answer> back) {
-  refuses(back, "redlock:// has exclusive locks only");
-}
-
-void redlock_engine::lift(const target&, std::uint64_t, reply<fate> back) {
-  refuses(back, "redlock:// agrees on its tokens itself");
-}
-
-void redlock_engine::ask(std::string_view name, std::string_view reason, reply<std::uint32_t> back) {
-  if (refuses(back)) return;
-  auto done = [this, back = std::move(back)](survey<std::uint32_t>& s) mutable {
-    if (!s.has_majority()) return give(back, outcome<std::uint32_t>{s.sent(), s.shortage(setting_.names)});
-    give(back, outcome<std::uint32_t>{s.sent(), counted_by_majority(s)});
+void redlock_engine::do_ask(std::string_view name, std::string_view reason, const call_ptr<std::uint32_t>& c) {
+  auto done = [this, c](survey<std::uint32_t>& s) {
+    if (!s.has_majority()) return give<std::uint32_t>(c, s.sent(), s.shortage(setting_.names));
+    give<std::uint32_t>(c, s.sent(), counted_by_majority(s));
   };
   ask_all<std::uint32_t>(nullptr, std::move(done),
                          [name = std::string{name}, reason = std::string{reason}](
                              seam::engine& e, reply<std::uint32_t> told) { e.ask(name, reason, std::move(told)); });
 }
 
-void redlock_engine::show(std::string_view name, reply<page> back) {
-  if (refuses(back)) return;
-  auto done = [this, back = std::move(back)](survey<page>& s) mutable {
-    if (!s.has_majority() || undecided(s)) return give(back, outcome<page>{s.sent(), s.shortage(setting_.names)});
-    give(back, outcome<page>{s.sent(), page{holds_of_majority(s), {}}});
+void redlock_engine::do_show(std::string_view name, const call_ptr<page>& c) {
+  auto done = [this, c](survey<page>& s) {
+    if (!s.has_majority() || undecided(s)) return give<page>(c, s.sent(), s.shortage(setting_.names));
+    give<page>(c, s.sent(), page{holds_of_majority(s), {}});
   };
   show_all(std::string{name}, std::move(done));
 }
 
 // Whether a majority has it: nodes that could decide that are waited for, however slow they are.
 void redlock_engine::show_all(const std::string& name, survey<page>::finish done) {
-  const auto s = begin<page>(nodes_.size(), settled, std::move(done), environment_.request_timeout);
+  const auto s = begin<page>(nodes_.size(), settled, std::move(done), around().request_timeout);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     ask_node<page>(s, i, i, [name](seam::engine& e, reply<page> told) { e.show(name, std::move(told)); });
   }
 }
 
 // First it is looked up: what a node has of a lost attempt is broken too, but was no hold.
-void redlock_engine::evict(const target& t, std::string_view reason, reply<fate> back) {
-  if (refuses(back)) return;
-  auto break_it = [this, who = t.who, name = std::string{t.name}, reason = std::string{reason},
-                   back = std::move(back)](survey<page>& s) mutable {
-    if (!s.has_majority() || undecided(s)) return give(back, outcome<fate>{s.sent(), s.shortage(setting_.names)});
+void redlock_engine::do_evict(const target& t, std::string_view reason, const call_ptr<fate>& c) {
+  auto break_it = [this, who = t.who, name = std::string{t.name}, reason = std::string{reason}, c](survey<page>& s) {
+    if (!s.has_majority() || undecided(s)) return give<fate>(c, s.sent(), s.shortage(setting_.names));
     const auto holds = holds_of_majority(s);
     const bool held = std::ranges::find(holds, who, &entry::who) != holds.end();
-    auto done = [this, held, back = std::move(back)](survey<fate>& broken) mutable {
-      if (!broken.has_majority()) return give(back, outcome<fate>{broken.sent(), broken.shortage(setting_.names)});
-      give(back, outcome<fate>{broken.sent(), held ? fate::holding : fate::gone});
+    auto done = [this, held, c](survey<fate>& broken) {
+      if (!broken.has_majority()) return give<fate>(c, broken.sent(), broken.shortage(setting_.names));
+      give<fate>(c, broken.sent(), held ? fate::holding : fate::gone);
     };
     // All of them are waited for: one that broke it late might break what the same id has got since.
-    const auto all = begin<fate>(nodes_.size(), nullptr, std::move(done), environment_.request_timeout);
+    const auto all = begin<fate>(nodes_.size(), nullptr, std::move(done), around().request_timeout);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       ask_node<fate>(all, i, i, [who, name, reason](seam::engine& e, reply<fate> told) {
         e.evict({who, name, mode::exclusive}, reason, std::move(told));
@@ -72,9 +60,8 @@ void redlock_engine::evict(const target& t, std::string_view reason, reply<fate>
   show_all(std::string{t.name}, std::move(break_it));
 }
 
-void redlock_engine::diagnose(reply<std::vector<finding>> back) {
-  if (refuses(back)) return;
-  auto done = [this, back = std::move(back)](survey<std::vector<finding>>& s) mutable {
+void redlock_engine::do_diagnose(const call_ptr<std::vector<finding>>& c) {
+  auto done = [this, c](survey<std::vector<finding>>& s) {
     std::vector<finding> all;
     for (std::size_t i = 0; i < s.all().size(); ++i) {
       const auto& name = setting_.names[i];
@@ -88,7 +75,7 @@ void redlock_engine::diagnose(reply<std::vector<finding>> back) {
       }
     }
     if (auto apart = presence_.clocks_apart(remembers_)) all.push_back(*std::move(apart));
-    give(back, outcome<std::vector<finding>>{s.sent(), std::move(all)});
+    give<std::vector<finding>>(c, s.sent(), std::move(all));
   };
   ask_all<std::vector<finding>>(nullptr, std::move(done),
                                 [](seam::engine& e, reply<std::vector<finding>> told) { e.diagnose(std::move(told)); });
@@ -103,8 +90,7 @@ void redlock_engine::diagnose(reply<std::vector<finding>> back) {
 struct redlock_engine::listing {
   std::string prefix;
   std::uint32_t limit = 0;
-  reply<page> back;
-  time_point sent;
+  call_ptr<page> c;
 
   std::uint64_t walked = 0;  // nodes, a bit each
   std::size_t node = 0;
@@ -127,13 +113,12 @@ struct redlock_engine::listing {
   }
 };
 
-void redlock_engine::list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<page> back) {
-  if (refuses(back)) return;
+void redlock_engine::do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
+                             const call_ptr<page>& c) {
   auto l = std::make_shared<listing>();
   l->prefix = std::string{prefix};
   l->limit = limit;
-  l->back = std::move(back);
-  l->sent = now();
+  l->c = c;
   if (!cursor.empty()) l->read(cursor);
   walk(std::move(l));
 }
@@ -184,7 +169,7 @@ void redlock_engine::look_up(std::shared_ptr<listing> l, std::vector<std::string
 }
 
 void redlock_engine::end_page(listing& l) {
-  if (l.failed) return give(l.back, outcome<page>{l.sent, std::move(l.wrong)});
+  if (l.failed) return calls().fail(*l.c, std::move(l.wrong));
   bool more = true;
   if (l.cursor.empty()) {
     l.walked |= std::uint64_t{1} << l.node;
@@ -192,7 +177,7 @@ void redlock_engine::end_page(listing& l) {
     more = static_cast<std::size_t>(std::popcount(l.walked)) < majority(nodes_.size());
   }
   if (more) l.found.cursor = l.write();
-  give(l.back, outcome<page>{l.sent, std::move(l.found)});
+  calls().answer<page>(*l.c, std::move(l.found));
 }
 
 }  // namespace tyer::redlock

@@ -38,9 +38,14 @@ seam::capabilities able(const std::vector<part>& nodes) {
 
 redlock_engine::redlock_engine(std::vector<part> nodes, milliseconds node_timeout, const seam::environment& e,
                                std::shared_ptr<seam::inbox> box, milliseconds remembers)
-    : environment_(e),
+    // The machines have time-outs of their own, and say more of what went wrong: that of a call is only in case they do not.
+    : engine_base(e,
+                  {.scheme = "redlock://",
+                   .request_timeout = e.request_timeout + node_timeout,
+                   .waits_for = kit::draining::everything,
+                   .drain_max = close_limit},
+                  std::move(box)),
       setting_(setting_of(nodes, node_timeout, e, presence_)),
-      inbox_(std::move(box)),
       can_(able(nodes)),
       presence_(setting_.names, node_timeout),
       remembers_(remembers),
@@ -54,18 +59,18 @@ redlock_engine::~redlock_engine() {
   // In a forked child the threads did not come along, and whatever they held is held for ever: let everything lie.
   if (opened_in_ != 0 && opened_in_ != ::getpid()) {
     for (auto& n : nodes_) static_cast<void>(n.release());
-    static_cast<void>(new std::shared_ptr<seam::inbox>{inbox_});
+    static_cast<void>(new std::shared_ptr<seam::inbox>{box()});
     return;
   }
   if (opened_in_ == 0) return;
   for (const auto& n : nodes_) n->ask_to_stop();
   for (const auto& n : nodes_) n->stop();
+  fall_silent();
 }
 
-void redlock_engine::open(seam::events& e) {
-  events_ = &e;
+void redlock_engine::do_open() {
   opened_in_ = ::getpid();
-  for (const auto& n : nodes_) n->start(*this, inbox_);
+  for (const auto& n : nodes_) n->start(*this, box());
 }
 
 // ---- acquire and release
@@ -74,27 +79,24 @@ redlock_engine::records::iterator redlock_engine::record_of(const id& who) {
   return records_.try_emplace(who, setting_).first;
 }
 
-void redlock_engine::acquire(const seam::request& r, reply<answer> back) {
-  const char* cannot = nullptr;
-  if (r.what.how != mode::exclusive) cannot = "redlock:// has exclusive locks only";
-  if (r.lock_delay != 0ms) cannot = "redlock:// has no lock_delay";
-  if (is_of_another_name(r.what)) cannot = "this id is in use for another name";
-  if (refuses(back, cannot)) return;
+void redlock_engine::do_acquire(const seam::request& r, const call_ptr<answer>& c) {
+  if (is_of_another_name(r.what)) {
+    return calls().fail(*c, kit::no(why::unsupported, errc::unsupported, "this id is in use for another name"));
+  }
   auto what = std::make_shared<errand>(errand{r, std::string{r.what.name}, std::string{r.owner}});
   what->what.enqueue = false;
   record& mine = record_of(r.what.who)->second;
   mine.what = std::move(what);
-  mine.acquiring.push_back(std::move(back));
+  mine.acquiring.push_back(c);
   mine.business.acquire(r.ttl, std::max(r.not_after, 0ms), now());
   attend(r.what.who);
 }
 
-void redlock_engine::release(const target& t, bool, reply<fate> back) {
-  if (refuses(back)) return;
-  if (is_of_another_name(t)) return release_stranger(t, std::move(back));
+void redlock_engine::do_release(const target& t, bool, const call_ptr<fate>& c) {
+  if (is_of_another_name(t)) return release_stranger(t, c);
   record& mine = record_of(t.who)->second;
   if (mine.what == nullptr) mine.what = std::make_shared<errand>(errand{{}, std::string{t.name}, {}});
-  mine.releasing.push_back(std::move(back));
+  mine.releasing.push_back(c);
   mine.business.release(now());
   attend(t.who);
 }
@@ -104,10 +106,9 @@ bool redlock_engine::is_of_another_name(const target& t) const {
   return at != records_.end() && at->second.what->name != t.name;
 }
 
-void redlock_engine::release_stranger(const target& t, reply<fate> back) {
-  auto done = [this, back = std::move(back)](survey<fate>& s) mutable {
-    if (!s.has_majority()) return give(back, outcome<fate>{s.sent(), s.shortage(setting_.names)});
-    give(back, outcome<fate>{s.sent(), fate::gone});
+void redlock_engine::release_stranger(const target& t, const call_ptr<fate>& c) {
+  auto done = [this, c](survey<fate>& s) {
+    s.has_majority() ? give<fate>(c, s.sent(), fate::gone) : give<fate>(c, s.sent(), s.shortage(setting_.names));
   };
   ask_all<fate>(nullptr, std::move(done), [who = t.who, name = std::string{t.name}](seam::engine& e, reply<fate> told) {
     e.release({who, name, mode::exclusive}, true, std::move(told));
@@ -123,13 +124,14 @@ void redlock_engine::attend(const id& who) {
   auto acquired = r.business.take_acquired();
   auto released = r.business.take_released();
   const auto losses = r.business.losses();
-  std::vector<reply<answer>> acquiring;
-  std::vector<reply<fate>> releasing;
+  std::vector<call_ptr<answer>> acquiring;
+  std::vector<call_ptr<fate>> releasing;
   if (acquired) acquiring.swap(r.acquiring);
   if (released) releasing.swap(r.releasing);
   schedule(who, r);
-  for (auto& back : acquiring) give(back, to_outcome(*acquired, losses));
-  for (auto& back : releasing) give(back, outcome<fate>{released->sent, released->was});
+  const auto sent_of = [](const auto& said) { return said.sent; };
+  for (const auto& c : acquiring) give(c, std::visit(sent_of, *acquired), to_answer(*acquired, losses));
+  for (const auto& c : releasing) give<fate>(c, released->sent, released->was);
 }
 
 // Drops what is over.
@@ -145,7 +147,7 @@ void redlock_engine::schedule(const id& who, record& r) {
 
 template <class T, class F>
 void redlock_engine::carry(const id& who, const affair::order& o, std::size_t i, F call) {
-  nodes_[i]->post([this, who, o, call = std::move(call), box = inbox_](seam::engine& e) mutable {
+  nodes_[i]->post([this, who, o, call = std::move(call), box = box()](seam::engine& e) mutable {
     call(e, reply<T>{[this, who, o, box](outcome<T>&& said) {
            box->put([this, who, o, said = std::move(said)](seam::events*) mutable {
              const auto at = records_.find(who);
@@ -183,11 +185,11 @@ void redlock_engine::send(const id& who, record& r, const affair::order& o) {
   });
 }
 
-outcome<answer> redlock_engine::to_outcome(std::variant<affair::won, affair::lost> result, std::uint32_t losses) {
-  if (const auto* w = std::get_if<affair::won>(&result)) return {w->sent, answer{seam::granted{w->part, w->ttl}}};
-  auto& l = std::get<affair::lost>(result);
-  if (auto* f = std::get_if<failure>(&l.why)) return {l.sent, std::move(*f)};
-  return {l.sent, answer{seam::busy{hint(std::get<milliseconds>(l.why), losses)}}};
+result<answer> redlock_engine::to_answer(const std::variant<affair::won, affair::lost>& said, std::uint32_t losses) {
+  if (const auto* w = std::get_if<affair::won>(&said)) return answer{seam::granted{w->part, w->ttl}};
+  const auto& l = std::get<affair::lost>(said);
+  if (const auto* f = std::get_if<failure>(&l.why)) return *f;
+  return answer{seam::busy{hint(std::get<milliseconds>(l.why), losses)}};
 }
 
 // Jittered: those who lost against each other must not meet again.
@@ -199,31 +201,30 @@ milliseconds redlock_engine::hint(milliseconds left, std::uint32_t losses) {
 
 // ---- keep
 
-void redlock_engine::keep(std::span<const target> all, fate as, milliseconds ttl, reply<std::vector<fate>> back) {
-  if (refuses(back)) return;
+void redlock_engine::do_keep(std::span<const target> all, fate as, milliseconds ttl, const call_ptr<seam::kept>& c) {
   auto what = std::make_shared<std::vector<std::pair<id, std::string>>>();
   for (const target& t : all) what->emplace_back(t.who, std::string{t.name});
   const auto count = to_count(ttl);
-  auto knows = [ids = what->size()](const survey<std::vector<fate>>& s) {
+  auto knows = [ids = what->size()](const survey<seam::kept>& s) {
     const auto fates = tally(s, ids);
     return s.has_majority() && std::ranges::find(fates, fate::unknown) == fates.end();
   };
-  auto done = [this, what, count, back = std::move(back)](survey<std::vector<fate>>& s) mutable {
-    if (s.good() == 0) return give(back, outcome<std::vector<fate>>{s.sent(), s.shortage(setting_.names)});
+  auto done = [this, what, ttl, c](survey<seam::kept>& s) {
+    if (s.good() == 0) return give<seam::kept>(c, s.sent(), s.shortage(setting_.names));
     auto fates = tally(s, what->size());
-    on_tallied(*what, fates, s, s.sent() + count);
-    give(back, outcome<std::vector<fate>>{s.sent(), std::move(fates)});
+    const auto proven = counted_by_all(s);
+    on_tallied(*what, fates, s, s.sent() + proven);
+    give<seam::kept>(c, s.sent(), seam::kept{std::move(fates), std::clamp(good_for(proven), 0ms, ttl)});
   };
-  ask_all<std::vector<fate>>(std::move(knows), std::move(done),
-                             [what, as, count](seam::engine& e, reply<std::vector<fate>> told) {
-                               std::vector<target> targets;
-                               for (const auto& [who, name] : *what) targets.push_back({who, name});
-                               e.keep(targets, as, count, std::move(told));
-                             });
+  ask_all<seam::kept>(std::move(knows), std::move(done), [what, as, count](seam::engine& e, reply<seam::kept> told) {
+    std::vector<target> targets;
+    for (const auto& [who, name] : *what) targets.push_back({who, name});
+    e.keep(targets, as, count, std::move(told));
+  });
 }
 
 void redlock_engine::on_tallied(const std::vector<std::pair<id, std::string>>& what, const std::vector<fate>& fates,
-                                const survey<std::vector<fate>>& s, time_point until) {
+                                const survey<seam::kept>& s, time_point until) {
   for (std::size_t i = 0; i < what.size(); ++i) {
     const auto at = records_.find(what[i].first);
     if (at == records_.end()) continue;
@@ -233,7 +234,7 @@ void redlock_engine::on_tallied(const std::vector<std::pair<id, std::string>>& w
       business.on_kept(until);
       for (std::size_t n = 0; n < nodes_.size(); ++n) {
         const auto* said = s.of(n);
-        if (said != nullptr && i < said->size() && (*said)[i] == fate::gone) business.win_back(n, now());
+        if (said != nullptr && i < said->fates.size() && said->fates[i] == fate::gone) business.win_back(n, now());
       }
     }
     attend(what[i].first);
@@ -254,7 +255,7 @@ void redlock_engine::on_up(std::size_t i, const seam::server_facts& facts, time_
 }
 
 void redlock_engine::on_down(std::size_t i, const failure& f) {
-  if (environment_.log) environment_.log(log_level::warning, setting_.names[i] + " is away: " + f.words);
+  if (around().log) around().log(log_level::warning, setting_.names[i] + " is away: " + f.words);
   tell(presence_.on_down(i, f, now()));
 }
 
@@ -266,35 +267,22 @@ void redlock_engine::on_suspect(std::size_t i, const id& who) {
   by |= std::uint64_t{1} << i;
   if (static_cast<std::size_t>(std::popcount(by)) < majority(nodes_.size())) return;
   by = 0;
-  if (!closed_) events_->suspect(who);
+  if (told() != nullptr) told()->suspect(who);
 }
 
 void redlock_engine::on_asked(std::size_t, const id& who, const std::string& reason) {
-  if (!closed_) events_->asked(who, reason);
+  if (told() != nullptr) told()->asked(who, reason);
 }
 
 void redlock_engine::tell(presence::news n) {
-  if (closed_) return;
-  if (n == presence::news::up) events_->up(presence_.facts());
-  if (n == presence::news::down) events_->down(presence_.absence());
+  if (closed()) return;
+  if (n == presence::news::up) told()->up(presence_.facts());
+  if (n == presence::news::down) told()->down(presence_.absence());
 }
 
 // ---- the loop
 
-void redlock_engine::run(time_point until) {
-  auto all = inbox_->take(waiting_until(until));
-  struct inside {
-    bool& flag;
-    explicit inside(bool& f) : flag(f) { flag = true; }
-    ~inside() { flag = false; }
-  } const in{running_};
-  for (auto& d : all) d(events_);
-  tick();
-  if (closing_) finish_close();
-}
-
-void redlock_engine::tick() {
-  const auto t = now();
+void redlock_engine::on_time(time_point t) {
   while (!dues_.empty() && dues_.begin()->first <= t) {
     const auto who = dues_.begin()->second;
     record& r = records_.at(who);
@@ -307,41 +295,19 @@ void redlock_engine::tick() {
   std::erase_if(surveys_, [](const auto& s) { return s->over(); });
 }
 
-seam::inbox::deadline redlock_engine::waiting_until(time_point until) const {
-  using std::chrono::steady_clock;
-  if (!dues_.empty()) until = std::min(until, dues_.begin()->first);
-  for (const auto& s : surveys_) until = std::min(until, s->due());
-  until = std::min(until, presence_.due());
-  if (closing_) until = std::min(until, outstanding_ == 0 ? time_point::min() : close_by_);
-  const auto t = now();
-  if (until <= t) return steady_clock::time_point{};
-  if (!environment_.clock->flows()) return std::nullopt;
-  // The condition variable knows no CLOCK_BOOTTIME: only the difference counts. Capped, since it may be "for ever".
-  return steady_clock::now() + std::min<duration>(until - t, std::chrono::hours{1});
+time_point redlock_engine::next_due() const {
+  auto next = presence_.due();
+  if (!dues_.empty()) next = std::min(next, dues_.begin()->first);
+  for (const auto& s : surveys_) next = std::min(next, s->due());
+  return next;
 }
 
-void redlock_engine::close(reply<seam::done> back) {
-  closed_ = true;
-  closing_ = std::move(back);
-  close_by_ = now() + close_limit;
-  inbox_->wake();
-}
-
-void redlock_engine::finish_close() {
-  const auto t = now();
-  if (outstanding_ > 0 && t < close_by_) return;
-  const failure f{why::unknown, make_error_code(errc::closed), "the engine was closed before it answered"};
-  while (!surveys_.empty()) {
-    const auto all = std::exchange(surveys_, {});
-    for (const auto& s : all) s->give_up(t);
-  }
+bool redlock_engine::has_let_go(time_point) {
+  surveys_.clear();
   dues_.clear();
-  for (auto& [who, r] : std::exchange(records_, {})) {
-    for (auto& back : r.acquiring) give(back, outcome<answer>{t, f});
-    for (auto& back : r.releasing) give(back, outcome<fate>{t, f});
-  }
+  records_.clear();
   for (const auto& n : nodes_) n->ask_to_stop();
-  std::exchange(closing_, nullptr)({t, seam::done{}});
+  return true;
 }
 
 }  // namespace tyer::redlock

@@ -25,7 +25,7 @@ class go_engine final : public frame {
   tyer::engine::capabilities can() const noexcept override;
 
   void acquire(const tyer::engine::request&, reply<answer>) override;
-  void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) override;
+  void keep(std::span<const target>, fate as, milliseconds ttl, reply<tyer::engine::kept>) override;
   void release(const target&, bool clean, reply<fate>) override;
   void convert(const target&, mode to, milliseconds not_after, reply<answer>) override;
   void lift(const target&, std::uint64_t part, reply<fate>) override;

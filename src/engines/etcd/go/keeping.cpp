@@ -16,7 +16,7 @@ struct go_engine::keeping {
     fate is = fate::gone;
   };
   op o;
-  std::shared_ptr<reply<std::vector<fate>>> back;
+  std::shared_ptr<reply<tyer::engine::kept>> back;
   std::vector<one> all;
   fate as = fate::holding;
   milliseconds ttl{};
@@ -24,9 +24,9 @@ struct go_engine::keeping {
   std::size_t awaited = 1;
 };
 
-void go_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<std::vector<fate>> back) {
+void go_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<tyer::engine::kept> back) {
   auto k = std::make_shared<keeping>();
-  k->back = std::make_shared<reply<std::vector<fate>>>(std::move(back));
+  k->back = std::make_shared<reply<tyer::engine::kept>>(std::move(back));
   k->as = as;
   k->ttl = ttl;
   k->o = make({}, k->back);
@@ -178,7 +178,7 @@ void go_engine::one_kept(const std::shared_ptr<keeping>& k) {
   if (--k->awaited > 0 || k->o->over()) return;
   std::vector<fate> fates;
   for (const auto& one : k->all) fates.push_back(one.is);
-  finish(k->o, k->back, {std::move(fates)});
+  finish(k->o, k->back, {tyer::engine::kept{std::move(fates), k->ttl}});
 }
 
 }  // namespace tyer::etcd::go

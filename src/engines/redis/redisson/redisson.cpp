@@ -24,6 +24,7 @@ using engine::answer;
 using engine::failure;
 using engine::fate;
 using engine::id;
+using engine::kept;
 using engine::mode;
 using engine::reply;
 using engine::target;
@@ -65,7 +66,7 @@ class redisson_engine final : public engine::engine, connection::listener, ear::
   }
 
   void acquire(const tyer::engine::request&, reply<answer>) override;
-  void keep(std::span<const target>, fate as, milliseconds ttl, reply<std::vector<fate>>) override;
+  void keep(std::span<const target>, fate as, milliseconds ttl, reply<kept>) override;
   void release(const target&, bool clean, reply<fate>) override;
   void convert(const target&, mode, milliseconds, reply<answer> back) override {
     refuse(unsupported("a lock of Redisson's cannot be converted"), std::move(back));
@@ -193,7 +194,7 @@ void redisson_engine::close(reply<tyer::engine::done> back) {
   connection_.close([this, done = std::move(done)]() mutable { ear_.close(std::move(done)); });
 }
 
-void redisson_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<std::vector<fate>> back) {
+void redisson_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<kept> back) {
   const auto count = targets.size();
   if (as == fate::waiting)
     ttl = milliseconds{0};  // nobody has a place to keep; whoever holds is told so, and not extended
@@ -202,8 +203,8 @@ void redisson_engine::keep(std::span<const target> targets, fate as, millisecond
   for (const auto& t : targets) texts.push_back(field_of(t.who));
   texts.push_back(std::to_string(ttl.count()));
   const std::vector<std::string_view> words{texts.begin(), texts.end()};
-  connection_.call(scripts::keep, words, parsed<std::vector<fate>>(std::move(back), [count](std::string_view text) {
-                     return parse_fates(text, count);
+  connection_.call(scripts::keep, words, parsed<kept>(std::move(back), [count, ttl](std::string_view text) {
+                     return parse_kept(text, count, ttl);
                    }));
 }
 

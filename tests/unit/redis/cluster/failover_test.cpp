@@ -39,9 +39,9 @@ struct cluster_failover : testing::Test {
     std::vector<tyer::engine::target> targets;
     for (std::size_t i = 0; i < 3; ++i) targets.push_back({ids[i], names[i]});
     const auto o =
-        a.wait<std::vector<fate>>([&](auto back) { a.value->keep(targets, fate::holding, 60s, std::move(back)); });
-    const auto* f = std::get_if<std::vector<fate>>(&o.result);
-    return f != nullptr ? *f : std::vector<fate>(3, fate::unknown);
+        a.wait<tyer::engine::kept>([&](auto back) { a.value->keep(targets, fate::holding, 60s, std::move(back)); });
+    const auto* k = std::get_if<tyer::engine::kept>(&o.result);
+    return k != nullptr ? k->fates : std::vector<fate>(3, fate::unknown);
   }
   std::string member(std::size_t i) const { return "slot-" + std::to_string(slot_of(names[i])); }
   // The replicas have all that was written so far.
@@ -129,14 +129,14 @@ TEST_F(cluster_failover, one_that_hangs_delays_no_answer_of_the_others) {
   EXPECT_NE(group(1), group(2));
   EXPECT_NE(group(0), group(2));
   const auto victim = server.pause(member(0));
-  std::vector<std::shared_ptr<engine_client::box<std::vector<fate>>>> kept;
+  std::vector<std::shared_ptr<engine_client::box<tyer::engine::kept>>> kept;
   for (std::size_t i = 0; i < 3; ++i) {
     const tyer::engine::target t{ids[i], names[i]};
-    kept.push_back(std::make_shared<engine_client::box<std::vector<fate>>>());
-    a.value->keep({&t, 1}, fate::holding, 60s, a.into<std::vector<fate>>(kept.back()));
+    kept.push_back(std::make_shared<engine_client::box<tyer::engine::kept>>());
+    a.value->keep({&t, 1}, fate::holding, 60s, a.into<tyer::engine::kept>(kept.back()));
   }
   EXPECT_TRUE(a.until([&] { return kept[1]->got && kept[2]->got; }));
-  for (const std::size_t i : {1U, 2U}) EXPECT_EQ(std::get<0>(kept[i]->got->result), std::vector{fate::holding});
+  for (const std::size_t i : {1U, 2U}) EXPECT_EQ(std::get<0>(kept[i]->got->result).fates, std::vector{fate::holding});
   server.resume(victim);
   EXPECT_TRUE(a.until([&] { return kept[0]->got.has_value(); }));
 }

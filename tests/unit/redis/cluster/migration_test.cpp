@@ -24,9 +24,9 @@ struct cluster_migration : testing::Test {
   std::string fresh(const std::string& name) { return name + ' ' + tyer::core::to_hex(a.ids.next().view()); }
 
   using fates = std::vector<fate>;
-  static fates of(const tyer::engine::outcome<fates>& o) {
-    const auto* f = std::get_if<fates>(&o.result);
-    return f != nullptr ? *f : fates{};
+  static fates of(const tyer::engine::outcome<tyer::engine::kept>& o) {
+    const auto* k = std::get_if<tyer::engine::kept>(&o.result);
+    return k != nullptr ? k->fates : fates{};
   }
   // Asks again as the runtime does, until it is answered.
   template <class Call>
@@ -180,7 +180,8 @@ TEST_F(cluster_migration, one_name_on_its_way_does_not_hold_up_the_others) {
   moving_slot slot{outside, name};
   slot.move("h");
   const tyer::engine::target both[]{{one, name}, {two, fine}};
-  const auto kept = a.wait<fates>([&](auto back) { a.value->keep(both, fate::holding, 10s, std::move(back)); });
+  const auto kept =
+      a.wait<tyer::engine::kept>([&](auto back) { a.value->keep(both, fate::holding, 10s, std::move(back)); });
   EXPECT_EQ(of(kept), (fates{fate::unknown, fate::holding}));
   slot.finish();
 }
@@ -202,7 +203,8 @@ TEST_F(cluster_migration, a_hung_master_that_takes_a_slot_holds_up_nobody_else) 
   outside.at(slot.to).ask({"CLIENT", "PAUSE", "1500", "ALL"});
   const tyer::engine::target both[]{{one, name}, {two, fine}};
   const auto began = a.clock.now();
-  const auto kept = a.wait<fates>([&](auto back) { a.value->keep(both, fate::holding, 10s, std::move(back)); });
+  const auto kept =
+      a.wait<tyer::engine::kept>([&](auto back) { a.value->keep(both, fate::holding, 10s, std::move(back)); });
   EXPECT_LT(a.clock.now() - began, 1s) << "it waited for the one that hangs";
   EXPECT_EQ(of(kept), (fates{fate::unknown, fate::holding}));
   EXPECT_NE(a.value->group(name), a.value->group(fine)) << "from now on they are sent apart";

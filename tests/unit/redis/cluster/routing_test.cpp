@@ -43,10 +43,10 @@ TEST(cluster_routing, many_names_in_one_keep) {
   EXPECT_EQ(masters.size(), 3U);
   all.targets[7].who = a.ids.next();
   const auto kept =
-      a.wait<std::vector<fate>>([&](auto back) { a.value->keep(all.targets, fate::holding, 10s, std::move(back)); });
+      a.wait<tyer::engine::kept>([&](auto back) { a.value->keep(all.targets, fate::holding, 10s, std::move(back)); });
   std::vector<fate> expected(all.ids.size(), fate::holding);
   expected[7] = fate::gone;
-  EXPECT_EQ(std::get<0>(kept.result), expected);
+  EXPECT_EQ(std::get<0>(kept.result).fates, expected);
   EXPECT_EQ(outside.sum("errorstats", "errorstat_MOVED:count="), 0) << "nothing was sent to the wrong node";
 }
 
@@ -119,8 +119,8 @@ TEST(cluster_routing, replicas_confirm) {
   many_names all{a, "routing/replicas/", 9};
   for (std::size_t i = 0; i < all.ids.size(); ++i) ASSERT_NE(granted(a.acquire(all.ids[i], all.names[i])), nullptr);
   const auto kept =
-      a.wait<std::vector<fate>>([&](auto back) { a.value->keep(all.targets, fate::holding, 10s, std::move(back)); });
-  EXPECT_EQ(std::get<0>(kept.result), std::vector<fate>(all.ids.size(), fate::holding));
+      a.wait<tyer::engine::kept>([&](auto back) { a.value->keep(all.targets, fate::holding, 10s, std::move(back)); });
+  EXPECT_EQ(std::get<0>(kept.result).fates, std::vector<fate>(all.ids.size(), fate::holding));
   ASSERT_TRUE(too_many.ready());
   EXPECT_EQ(why_not(too_many.acquire(too_many.ids.next(), "routing/too many")), why::unknown);
 }

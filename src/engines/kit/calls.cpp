@@ -1,0 +1,146 @@
+#include "engines/kit/calls.hpp"
+
+#include <new>
+#include <vector>
+
+namespace tyer::kit {
+
+failure no(why kind, errc code, std::string_view words) noexcept {
+  failure f{kind, make_error_code(code), {}};
+  try {
+    f.words = words;
+  } catch (const std::bad_alloc&) {}
+  return f;
+}
+
+// ---- one call
+
+void calls::admit(const std::shared_ptr<call>& c, time_point now) {
+  now_ = now;
+  called_ = true;
+  c->sent = c->counts_from = now;
+  c->deadline = now + timeout_;
+  c->self_ = c;
+  under_way_.push_back(*c);
+  if (closed_) fail(*c, no(why::not_sent, errc::closed, "the engine was closed"));
+}
+
+void calls::fail(call& c, failure f) {
+  if (c.over()) return;
+  c.note(std::move(f));
+  settle(c);
+}
+
+bool calls::too_late(call& c, time_point now) {
+  if (now < c.not_after) return false;
+  fail(c, no(why::not_sent, errc::unavailable, "it would have been executed after its not_after"));
+  return true;
+}
+
+void calls::settle(call& c) {
+  const auto alive = c.self_;
+  c.over_ = true;
+  under_way_.erase(c);
+  ready_.push_back(c);
+  leave_line(c);
+  if (in_step_ && !called_ && c.place.linked) {
+    ready_.erase(c);
+    deliver(c);
+  }
+}
+
+void calls::deliver(call& c) {
+  const auto alive = std::move(c.self_);
+  c.deliver();
+}
+
+// Not what these replies add: else one that calls again and again would keep the loop for itself.
+void calls::hand_out() {
+  for (auto n = ready_.size(); n > 0 && !ready_.empty(); --n) deliver(*ready_.pop_front());
+}
+
+// ---- one after the other, for each name
+
+void calls::in_turn(const std::shared_ptr<call>& c, std::string_view name, core::function<void()> start) {
+  if (c->over()) return;
+  c->name_ = name;
+  auto at = lanes_.find(name);
+  if (at == lanes_.end()) at = lanes_.emplace(c->name_, lane{}).first;
+  c->start_ = std::move(start);
+  at->second.all.push_back(*c);
+  if (at->second.all.front() != c.get()) return;
+  c->started_ = true;  // it was sent when it was made
+  auto go = std::move(c->start_);
+  go();
+}
+
+void calls::leave_line(call& c) {
+  if (!c.turn.linked) return;
+  const auto at = lanes_.find(c.name_);
+  at->second.all.erase(c);
+  if (!at->second.starting) go_on(at);
+}
+
+// A loop and no recursion: each that starts may be over at once.
+void calls::go_on(std::map<std::string, lane, std::less<>>::iterator at) {
+  lane& l = at->second;
+  l.starting = true;
+  while (!l.all.empty() && !l.all.front()->started_) {
+    call& next = *l.all.front();
+    const auto alive = next.self_;
+    next.started_ = true;
+    next.sent = next.counts_from = now_;  // it leaves only now
+    auto go = std::move(next.start_);
+    try {
+      go();
+    } catch (const std::bad_alloc&) {  // it is unknown when its deadline has passed, and then the next goes on
+    }
+  }
+  l.starting = false;
+  if (l.all.empty()) lanes_.erase(at);
+}
+
+// ---- time and the end
+
+time_point calls::due() const noexcept {
+  if (!ready_.empty()) return time_point::min();
+  return under_way_.empty() ? time_point::max() : under_way_.front()->deadline;
+}
+
+void calls::on_time(time_point now) {
+  while (!under_way_.empty() && under_way_.front()->deadline <= now) {
+    fail(*under_way_.front(), no(why::unknown, errc::outcome_unknown, "no answer within the request time-out"));
+  }
+}
+
+bool calls::gives_back() const noexcept {
+  for (const call* c = under_way_.front(); c != nullptr; c = c->place.next) {
+    if (c->gives_back) return true;
+  }
+  return false;
+}
+
+void calls::give_up(bool also_what_gives_back) {
+  std::vector<std::shared_ptr<call>> all;
+  for (const call* c = under_way_.front(); c != nullptr; c = c->place.next) {
+    if (also_what_gives_back || !c->gives_back) all.push_back(c->self_);
+  }
+  for (auto c = all.rbegin(); c != all.rend(); ++c) {  // from the back: else each would start the next one of its name
+    fail(**c, no(why::unknown, errc::closed, "the engine was closed before it answered"));
+  }
+}
+
+void calls::drop_all() noexcept {
+  lanes_.clear();
+  for (auto* all : {&under_way_, &ready_}) {
+    while (call* c = all->pop_front()) {
+      const auto alive = std::move(c->self_);
+      c->over_ = true;
+      c->turn = {};
+      c->start_ = nullptr;
+      c->drop();
+    }
+  }
+}
+
+}  // namespace tyer::kit

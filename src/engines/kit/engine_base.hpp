@@ -1,0 +1,123 @@
+// An engine without its protocol: the loop, the calls, closing. What is left to an engine is to do what it is asked (do_…), and
+// to answer each call with calls().answer() or fail(), from any thread by way of the inbox.
+//
+//   where is a call …     |
+//   ----------------------+------------------------------------------------------------------------------------------------
+//   dated                 | here, when it is made (`sent`); the engine may say `counts_from`
+//   refused               | here: the engine was closed, or can() says no
+//   timed out             | in run(), by `calls`
+//   answered              | in run(), by `calls`, when the engine has said calls().answer()
+//   given up at the end   | in run(), after close(): at once, or when the engine has had its time to finish
+//
+// run() delivers one message after the other. One that finds no memory is lost, the others are delivered all the same, and
+// start_anew() is called before the next run().
+#pragma once
+
+#include "engine/engine.hpp"
+#include "engine/environment.hpp"
+#include "engine/inbox.hpp"
+#include "engines/kit/calls.hpp"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tyer::kit {
+
+namespace seam = tyer::engine;
+
+// What close() waits for, before it answers for the server that everything else is unknown.
+enum class draining : std::uint8_t { nothing, what_gives_back, everything };
+
+class engine_base : public seam::engine {
+ public:
+  void open(seam::events&) final;
+  void acquire(const seam::request&, reply<seam::answer>) final;
+  void keep(std::span<const seam::target>, seam::fate as, milliseconds ttl, reply<seam::kept>) final;
+  void release(const seam::target&, bool clean, reply<seam::fate>) final;
+  void convert(const seam::target&, seam::mode to, milliseconds not_after, reply<seam::answer>) final;
+  void lift(const seam::target&, std::uint64_t part, reply<seam::fate>) final;
+  void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) final;
+  void evict(const seam::target&, std::string_view reason, reply<seam::fate>) final;
+  void show(std::string_view name, reply<seam::page>) final;
+  void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<seam::page>) final;
+  void watch(std::string_view name, bool on) final;
+  void diagnose(reply<std::vector<seam::finding>>) final;
+  void close(reply<seam::done>) final;
+
+  void run(time_point until) final;
+  void wake() noexcept final { box_->wake(); }
+
+ protected:
+  struct setting {
+    std::string_view scheme;       // of its URIs, for people: "memory://"
+    milliseconds request_timeout;  // of a call
+    draining waits_for = draining::nothing;
+    milliseconds drain_max{};  // for so long
+  };
+  engine_base(const seam::environment& e, const setting& s,
+              std::shared_ptr<seam::inbox> box = std::make_shared<seam::inbox>());
+
+  // --- what an engine does. Views are valid during the call only; every call is under way, and can() allows it.
+
+  virtual void do_open() = 0;
+  virtual void do_acquire(const seam::request&, const call_ptr<seam::answer>&) = 0;
+  virtual void do_keep(std::span<const seam::target>, seam::fate as, milliseconds ttl, const call_ptr<seam::kept>&) = 0;
+  virtual void do_release(const seam::target&, bool clean, const call_ptr<seam::fate>&) = 0;
+  virtual void do_convert(const seam::target&, seam::mode, milliseconds /*not_after*/, const call_ptr<seam::answer>&) {}
+  virtual void do_lift(const seam::target&, std::uint64_t /*part*/, const call_ptr<seam::fate>&) {}
+  virtual void do_ask(std::string_view name, std::string_view reason, const call_ptr<std::uint32_t>&) = 0;
+  virtual void do_evict(const seam::target&, std::string_view reason, const call_ptr<seam::fate>&) = 0;
+  virtual void do_show(std::string_view name, const call_ptr<seam::page>&) = 0;
+  virtual void do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
+                       const call_ptr<seam::page>&) = 0;
+  virtual void do_watch(std::string_view /*name*/, bool /*on*/) {}
+  virtual void do_diagnose(const call_ptr<std::vector<seam::finding>>&) = 0;
+
+  // --- when
+
+  virtual time_point next_due() const { return time_point::max(); }
+  virtual void on_time(time_point /*now*/) {}  // in every run(), when its messages are delivered
+  virtual void start_anew() {}                 // memory ran out in the midst of something
+
+  // --- the end
+
+  virtual void do_close() {}  // close() was called; calls may still be under way
+  // No call is under way any more. Asked in every run() until it is true: nothing of the engine is, either.
+  virtual bool has_let_go(time_point /*now*/) { return true; }
+
+  // For destructors: nobody is told anything any more, whoever still has something to say.
+  void fall_silent();
+
+  kit::calls& calls() noexcept { return calls_; }
+  const std::shared_ptr<seam::inbox>& box() const noexcept { return box_; }
+  const seam::environment& around() const noexcept { return environment_; }
+  time_point now() const noexcept { return environment_.clock->now(); }
+  bool closed() const noexcept { return closed_; }
+  seam::events* told() const noexcept { return closed_ ? nullptr : events_; }  // null: nobody, any more
+
+ private:
+  template <class T, class F>
+  void take(reply<T>&& back, std::optional<failure> objection, F start);
+  std::optional<failure> objection(const seam::request&) const;
+  std::optional<failure> unless(bool able, std::string_view cannot) const;
+  template <class F>
+  bool survives(time_point at, F what);
+  void drain(time_point at);
+  void finish_close(time_point at);
+  seam::inbox::deadline waiting_until(time_point until) const;
+
+  const seam::environment environment_;
+  const setting setting_;
+  const std::shared_ptr<seam::inbox> box_;
+  kit::calls calls_;
+  seam::events* events_ = nullptr;
+  bool stumbled_ = false, closed_ = false, given_up_ = false;
+  time_point drained_by_ = time_point::max();
+  reply<seam::done> closing_;
+};
+
+}  // namespace tyer::kit

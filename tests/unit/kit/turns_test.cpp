@@ -1,0 +1,165 @@
+// Calls of one name: one after the other, in the order they were made.
+#include "unit/kit/calls_fixture.hpp"
+
+#include <new>
+
+namespace tyer::kit {
+namespace {
+
+struct turns_test : calls_test {
+  std::vector<int> started;
+
+  // A call for a name, whose engine notes that it has started, and does `work`.
+  caller_ptr queue(std::string_view name, int number, std::function<void()> work = {}) {
+    const auto c = make();
+    all.in_turn(c->is, name, [this, number, work = std::move(work)] {
+      started.push_back(number);
+      if (work) work();
+    });
+    return c;
+  }
+};
+
+TEST_F(turns_test, the_first_starts_at_once_and_the_others_when_it_is_over) {
+  const auto a = queue("x", 1), b = queue("x", 2), c = queue("x", 3);
+  EXPECT_EQ(started, std::vector{1});
+  step([&] { answer(*a); });
+  EXPECT_EQ(started, (std::vector{1, 2}));
+  step([&] { fail(*b); });
+  EXPECT_EQ(started, (std::vector{1, 2, 3})) << "a failure is an end too";
+  step([&] { answer(*c); });
+  queue("x", 4);
+  EXPECT_EQ(started.back(), 4) << "nobody is left in line";
+}
+
+TEST_F(turns_test, names_are_independent) {
+  queue("x", 1);
+  queue("y", 2);
+  queue("x", 3);
+  queue("z", 4);
+  EXPECT_EQ(started, (std::vector{1, 2, 4}));
+}
+
+TEST_F(turns_test, a_call_counts_from_when_its_turn_came_but_its_deadline_from_when_it_was_made) {
+  const auto a = queue("x", 1), b = queue("x", 2);
+  const auto made = now;
+  now += 700ms;
+  step([&] { answer(*a); });
+  EXPECT_EQ(b->is->sent, now);
+  EXPECT_EQ(b->is->counts_from, now);
+  EXPECT_EQ(b->is->deadline, made + timeout) << "time-outs do not add up";
+  step([&] { answer(*b); });
+  EXPECT_EQ(b->sent, now);
+  EXPECT_EQ(a->sent, made);
+}
+
+TEST_F(turns_test, one_in_the_middle_that_is_over_loses_its_turn_only) {
+  const auto a = queue("x", 1), b = queue("x", 2);
+  queue("x", 3);
+  step([&] { fail(*b); });
+  EXPECT_EQ(started, std::vector{1}) << "the first still goes on";
+  step([&] { answer(*a); });
+  EXPECT_EQ(started, (std::vector{1, 3}));
+}
+
+TEST_F(turns_test, a_silent_server_makes_all_of_a_name_fail_in_time) {
+  for (int n = 0; n < 50; ++n) queue("x", n);
+  pass(timeout);
+  for (const auto& c : callers) {
+    EXPECT_EQ(c->times, 1);
+    EXPECT_NE(c->wrong(), nullptr);
+  }
+  EXPECT_TRUE(all.drained());
+}
+
+TEST_F(turns_test, one_that_is_answered_as_it_starts_gives_way_to_the_next) {
+  const auto a = queue("x", 1);
+  std::vector<caller_ptr> others;
+  for (int n = 2; n < 100'000; ++n) {
+    others.push_back(make());
+    all.in_turn(others.back()->is, "x", [this, c = others.back().get(), n] {
+      started.push_back(n);
+      answer(*c);
+    });
+  }
+  step([&] { answer(*a); });  // and no stack is deep enough for a recursion
+  EXPECT_EQ(started.size(), 99'999u);
+  EXPECT_EQ(started.back(), 99'999);
+  EXPECT_EQ(others.back()->times, 1);
+  EXPECT_TRUE(all.drained());
+}
+
+TEST_F(turns_test, the_first_may_be_answered_as_it_starts_but_not_inline) {
+  const auto c = make();
+  all.in_turn(c->is, "x", [&] { answer(*c); });
+  EXPECT_TRUE(c->is->over());
+  EXPECT_EQ(c->times, 0);
+  step();
+  EXPECT_EQ(c->times, 1);
+  queue("x", 1);
+  EXPECT_EQ(started, std::vector{1});
+}
+
+TEST_F(turns_test, a_start_may_end_another_of_the_same_name) {
+  const auto a = queue("x", 1);
+  caller_ptr third;
+  const auto b = queue("x", 2, [&] { fail(*third); });
+  third = queue("x", 3);
+  queue("x", 4);
+  step([&] { answer(*a); });
+  EXPECT_EQ(started, (std::vector{1, 2}));
+  step([&] { answer(*b); });
+  EXPECT_EQ(started, (std::vector{1, 2, 4}));
+}
+
+TEST_F(turns_test, a_call_that_is_over_gets_no_turn) {
+  all.close();
+  queue("x", 1);
+  EXPECT_TRUE(started.empty());
+}
+
+TEST_F(turns_test, closing_does_not_start_what_it_gives_up) {
+  for (int n = 0; n < 10; ++n) queue("x", n);
+  all.close();
+  step([&] { all.give_up(true); });
+  EXPECT_EQ(started, std::vector{0});
+  EXPECT_TRUE(all.drained());
+}
+
+TEST_F(turns_test, what_gives_something_back_has_its_turn_when_those_before_it_were_given_up) {
+  queue("x", 1);
+  queue("x", 2);
+  const auto back = queue("x", 3);
+  back->is->gives_back = true;
+  all.close();
+  step([&] { all.give_up(false); });
+  EXPECT_EQ(started, (std::vector{1, 3}));
+  step([&] { answer(*back); });
+  EXPECT_EQ(std::get<fate>(back->said), fate::holding);
+}
+
+TEST_F(turns_test, a_start_that_finds_no_memory_is_unknown_at_its_deadline_and_then_the_next_goes_on) {
+  const auto a = queue("x", 1);
+  const auto bad = queue("x", 2, [] { throw std::bad_alloc{}; });
+  now += 100ms;
+  const auto c = queue("x", 3);
+  step([&] { answer(*a); });
+  EXPECT_EQ(started, (std::vector{1, 2}));
+  pass(timeout - 100ms);
+  EXPECT_EQ(bad->wrong()->kind, why::unknown);
+  EXPECT_EQ(started, (std::vector{1, 2, 3}));
+  EXPECT_EQ(c->times, 0);
+}
+
+TEST_F(turns_test, a_first_one_that_finds_no_memory_tells_whoever_calls) {
+  const auto c = make();
+  EXPECT_THROW(all.in_turn(c->is, "x", [] { throw std::bad_alloc{}; }), std::bad_alloc);
+  queue("x", 2);
+  EXPECT_TRUE(started.empty());
+  pass(timeout);
+  EXPECT_EQ(c->times, 1);
+  EXPECT_EQ(started, std::vector{2});
+}
+
+}  // namespace
+}  // namespace tyer::kit
