@@ -6,13 +6,13 @@
 #include <tyer/admin.hpp>
 #include <tyer/client.hpp>
 #include <tyer/clock.hpp>
+#include <tyer/election.hpp>
 #include <tyer/error.hpp>
 #include <tyer/etcd.hpp>
 #include <tyer/fence.hpp>
 #include <tyer/hold.hpp>
 #include <tyer/hold_id.hpp>
 #include <tyer/hold_key.hpp>
-#include <tyer/leader.hpp>
 #include <tyer/multi_mutex.hpp>
 #include <tyer/mutex.hpp>
 #include <tyer/observation.hpp>

@@ -126,7 +126,7 @@ TEST_P(no_memory, upgrade_and_downgrade) {
 
 TEST_P(no_memory, observe) {
   const auto name = fresh("observe");
-  leader l{c, name, {.ttl = 600ms}}, theirs{judge, name, {.ttl = 600ms}};
+  election l{c, name, {.ttl = 600ms}}, theirs{judge, name, {.ttl = 600ms}};
   std::atomic<int> told{0};
   for_every_allocation(name, [&] {
     try {
