@@ -21,8 +21,8 @@ void pay(const tyer::client& client, int& balance, int amount) {
 void pay_with_fee(const tyer::client& client, int& balance, int amount) {
   tyer::recursive_mutex lock{client, "account/7"};
   std::scoped_lock in{lock};
-  pay(client, balance,
-      amount);  // locks again: a count, no round trip. If the lock was lost meanwhile, this throws errc::lost.
+  // Each locks again: a count, no round trip. If the lock was lost meanwhile, it throws errc::lost.
+  pay(client, balance, amount);
   pay(client, balance, 1);
 }
 // [recursive]

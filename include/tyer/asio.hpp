@@ -67,7 +67,7 @@ inline namespace v1 {
 
 // For client_options::completions.
 template <class AsioExecutor>
-executor run_on(AsioExecutor ex) {
+completion_executor run_on(AsioExecutor ex) {
   return [ex](std::function<void()> f) { boost::asio::post(ex, std::move(f)); };
 }
 

@@ -21,7 +21,8 @@
 //   Qt               | [=](auto f) { QMetaObject::invokeMethod(object, std::move(f), Qt::QueuedConnection); }
 //   standalone Asio  | [ex](auto f) { asio::post(ex, std::move(f)); }
 //
-// It may be anything that can be moved, and must not throw. What it owns is destroyed where it was called. Arguments may be
+// It may be anything that can be moved. If it throws, that goes to whoever runs it: a loop of yours, or a thread of the client,
+// which ends the process. What it owns is destroyed where it was called. Arguments may be
 // gone when the call has begun.
 //
 // Thread safety: everything may be called from any thread.

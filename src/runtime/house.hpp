@@ -40,7 +40,7 @@ class house final : public std::enable_shared_from_this<house>, private engine::
     std::unique_ptr<core::id_source> ids;
     std::unique_ptr<engine::engine> engine;  // behind the clock and the ids, which it uses to its end
     limits bounds;
-    executor completions;
+    completion_executor completions;
     log_hook log;
   };
 
