@@ -73,6 +73,18 @@ class [[nodiscard]] TYER_EXPORT hold {
   [[nodiscard]] lease_clock::time_point valid_until() const noexcept;
   [[nodiscard]] lease_clock::duration remaining() const noexcept;  // zero when over
 
+  // Asks the engine now, in one round trip, for when a deadline is not enough: before something that cannot be taken back.
+  //
+  //   answer                   | meaning
+  //   -------------------------+--------------------------------------------------------------------------------------
+  //   true                     | it stood when the engine answered, and is renewed by that: valid_until() is later
+  //   false                    | it is lost, and lost() is requested
+  //   throws, or tells a `why` | nobody knows: errc::unavailable after `request_timeout` at the latest, ... The hold is as before
+  //
+  // Not a fence either: what is true may be over before it is read. Throws errc::not_held for an empty hold.
+  [[nodiscard]] bool confirm() const;
+  [[nodiscard]] bool confirm(failure& why) const noexcept;
+
   // Requested when the hold is lost. Callbacks run on threads that the client has for nothing else: keep them short, and do not
   // call blocking functions of Tyer from them (errc::would_deadlock). One that throws ends the process, as any of a
   // std::stop_callback does. Up to 15 slow ones at once delay nobody else's; with more, the rest wait.

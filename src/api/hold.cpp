@@ -110,6 +110,26 @@ lock_mode hold::mode() const noexcept { return state_ ? detail::mode_of(state_->
 
 std::string_view hold::name() const noexcept { return state_ ? std::string_view{state_->what().name} : ""; }
 
+bool hold::confirm(failure& why) const noexcept {
+  why = {};
+  return detail::or_tell<bool>(why, [&] {
+    if (!state_) why = errc::not_held;
+    if (state_ && state_->forked()) why = errc::forked;
+    const auto home = why ? nullptr : state_->home.lock();
+    if (!home || home->closed()) return false;  // the client was closed, and has given it back
+    auto answer = primitives::confirm_blocking(*home, state_);
+    why = std::move(answer.error);
+    return answer.stands;
+  });
+}
+
+bool hold::confirm() const {
+  failure why;
+  const bool stands = confirm(why);
+  if (why) throw error(why);
+  return stands;
+}
+
 release_outcome hold::release(failure& why) noexcept {
   why = {};
   const auto s = std::exchange(state_, nullptr);

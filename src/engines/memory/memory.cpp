@@ -83,7 +83,9 @@ void memory_engine::submit(std::string name, reply<T> r, F work) {
   }
   const bool done =
       store_->submit(std::move(name), [c, box = inbox_, work = std::move(work)](const store::visit& v) mutable {
-        box->put([c, answer = result<T>{work(v)}](events*) mutable { c->answer(std::move(answer)); });
+        auto answer = result<T>{work(v)};
+        if (v.unheard) return;
+        box->put([c, answer = std::move(answer)](events*) mutable { c->answer(std::move(answer)); });
       });
   if (!done) environment_.clock->due(due(*c));
 }

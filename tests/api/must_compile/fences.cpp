@@ -28,3 +28,7 @@ bool of_mode(const tyer::hold& h) { return h.mode() == tyer::lock_mode::shared; 
 bool weaker(tyer::fence_gate& gate, const tyer::hold& h) { return gate.enter_by_token(h.token(), h.mode()); }
 
 tyer::client_options with(tyer::completion_executor loop) { return {.completions = std::move(loop)}; }
+
+void asked(const tyer::hold& h, tyer::failure& why) {
+  if (h.confirm() && h.confirm(why)) return;
+}

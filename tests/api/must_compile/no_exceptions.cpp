@@ -12,7 +12,7 @@ bool one_write(tyer::client& c, tyer::mutex& m, tyer::fence_gate& gate) {
   tyer::failure why;
   if (!c.wait_ready(why, 1s)) return false;
   tyer::hold h = m.try_acquire_for(why, 200ms);
-  if (why || !h) return false;
+  if (why || !h || !h.confirm(why)) return false;
   const bool written = gate.enter(h.fence());
   const tyer::sql_fence row{"fence", "fence_by"};
   const std::string text = row.set(h.fence()) + row.where(tyer::sql_pass::sqlite(1, 2));
@@ -21,6 +21,6 @@ bool one_write(tyer::client& c, tyer::mutex& m, tyer::fence_gate& gate) {
 
 void later(const tyer::mutex& m) {
   tyer::start_acquire(m, [](const tyer::failure& why, tyer::hold h) {
-    if (!why && h) static_cast<void>(h.valid());
+    if (!why && h) tyer::start_confirm(h, [](const tyer::failure&, bool) {});
   });
 }

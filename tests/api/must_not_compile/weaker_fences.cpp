@@ -4,8 +4,8 @@
 #include <string>
 
 void tokens(tyer::fence_gate& gate, const tyer::hold& h) {
-  static_cast<void>(gate.enter(h.token()));          // error: could not convert|no matching function|no known conversion|cannot convert
-  static_cast<void>(gate.enter(h.token(), h.id()));  // error: no matching function|too many arguments
+  static_cast<void>(gate.enter(h.token()));          // error: conver|matching
+  static_cast<void>(gate.enter(h.token(), h.id()));  // error: matching|too many
 }
 
 void gone(const tyer::hold& h, tyer::hold& term) {
@@ -14,6 +14,8 @@ void gone(const tyer::hold& h, tyer::hold& term) {
   tyer::election::resign(term);   // error: is not a member of|no member named
 }
 
-void dropped(const tyer::hold& h) {
+void dropped(const tyer::hold& h, tyer::failure& why) {
   h.fence();       // error: nodiscard
+  h.confirm();     // error: nodiscard
+  h.confirm(why);  // error: nodiscard
 }
