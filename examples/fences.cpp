@@ -13,7 +13,7 @@ namespace {
 class account {
  public:
   bool deposit(int amount, const tyer::hold& h) {
-    if (!gate_.enter(h.token(), h.id())) return false;  // first; enter_shared(token) for shared holds
+    if (!gate_.enter(h.fence())) return false;  // first, whatever the mode of the hold
     balance_ += amount;
     return true;
   }
@@ -24,26 +24,35 @@ class account {
 };
 // [memory]
 
-std::string in_sql() {
+std::string in_sql(const tyer::hold& h) {
   // [sql]
-  const tyer::sql_id_fence fence{"fence", "fence_by"};
-  const auto token = tyer::sql_parameter::postgresql(1);  // or ::mysql()
-  const auto id = tyer::sql_id_parameter::postgresql(2);  // or ::mysql()
-  const auto statement = "UPDATE account SET " + fence.set(token, id) + " WHERE id = 1 AND " + fence.where(token, id);
-  // UPDATE account SET fence = CAST($1 AS BIGINT), fence_by = CAST($2 AS TEXT) WHERE id = 1 AND
-  //   (fence IS NULL OR fence < CAST($1 AS BIGINT) OR (fence = CAST($1 AS BIGINT) AND fence_by = CAST($2 AS TEXT)))
+  const tyer::sql_fence fence{"fence", "fence_by"};
+  const auto statement = "UPDATE account SET " + fence.set(h.fence()) + " WHERE id = 1 AND " + fence.where(h.fence());
+  // UPDATE account SET fence = 512, fence_by = '9f…00' WHERE id = 1 AND
+  //   (fence IS NULL OR fence < 512 OR (fence = 512 AND fence_by = '9f…00'))
   // [sql]
   return statement;
 }
 
-std::string in_redis() {
+std::string prepared_in_sql() {
+  const tyer::sql_fence fence{"fence", "fence_by"};
+  // [prepared]
+  const auto shown = tyer::sql_pass::postgresql(1, 2);  // or ::sqlite(1, 2), or ::mysql()
+  const auto statement = "UPDATE account SET " + fence.set(shown) + " WHERE id = 1 AND " + fence.where(shown);
+  // to be executed with h.token() and h.id().text()
+  // [prepared]
+  return statement;
+}
+
+std::string in_redis(const tyer::hold& h) {
   // [redis]
   const auto script = std::string{tyer::redis_fence_function} +
-                      "if not tyer_fence(KEYS[1], ARGV[1], 'exclusive', ARGV[2]) then return false end\n"
-                      "return redis.call('INCRBY', KEYS[2], ARGV[3])\n";
-  // EVAL script 2 {account/7}:fence {account/7}:balance <token as a decimal string> <id as text> 100
+                      "if not tyer_fence(KEYS[1], ARGV[1], ARGV[2], ARGV[3]) then return false end\n"
+                      "return redis.call('INCRBY', KEYS[2], ARGV[4])\n";
+  const auto [token, mode, id] = tyer::redis_fence_arguments(h.fence());
+  const auto command = "EVAL script 2 {account/7}:fence {account/7}:balance " + token + ' ' + mode + ' ' + id + " 100";
   // [redis]
-  return script;
+  return script + command;
 }
 
 std::string in_etcd(const tyer::hold& h) {
@@ -67,8 +76,8 @@ int main(int argc, char** argv) {
 
   account savings;
   const bool written = savings.deposit(100, h);
-  std::cout << in_sql() << '\n' << in_redis() << '\n';
-  const bool as_told = in_sql() ==
+  std::cout << in_sql(h) << '\n' << in_redis(h) << '\n';
+  const bool as_told = prepared_in_sql() ==
                        "UPDATE account SET fence = CAST($1 AS BIGINT), fence_by = CAST($2 AS TEXT) WHERE id = 1 AND "
                        "(fence IS NULL OR fence < CAST($1 AS BIGINT) OR (fence = CAST($1 AS BIGINT) AND "
                        "fence_by = CAST($2 AS TEXT)))";

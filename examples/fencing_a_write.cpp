@@ -13,9 +13,9 @@ namespace {
 // What the lock protects. Here it lives in memory; in a database the gate is a column and a WHERE clause.
 class account {
  public:
-  // Shows the token first, before the read that the write depends on.
-  bool deposit(int amount, std::uint64_t token) {
-    if (!gate_.enter(token)) return false;
+  // Shows its pass first, before the read that the write depends on.
+  bool deposit(int amount, const tyer::fence_pass& shown) {
+    if (!gate_.enter(shown)) return false;
     const int read = balance_;
     balance_ = read + amount;
     return true;
@@ -39,11 +39,11 @@ int main(int argc, char** argv) {
   tyer::mutex slow{slow_client, "account/7"}, quick{quick_client, "account/7"};
 
   tyer::hold old = slow.acquire();
-  const auto stale = old.token();  // the slow machine is about to write, and is paused here ...
+  const auto stale = old.fence();  // the slow machine is about to write, and is paused here ...
   old.release();                   // ... for so long that its lock has run out
 
   tyer::hold current = quick.acquire();
-  const bool quick_wrote = savings.deposit(100, current.token());  // a larger token: accepted
+  const bool quick_wrote = savings.deposit(100, current.fence());  // a larger token: accepted
   const bool slow_wrote = savings.deposit(100, stale);             // woken up, unaware: refused
   // [fencing]
 

@@ -41,6 +41,8 @@ int main(int argc, char** argv) {
 
   // Before something that cannot be undone: is it still ours, and long enough? This asks nobody, it only looks at a clock.
   if (h.remaining() < 1s) return 1;
+  // The same asked of the engine, in one round trip: false if it is lost. An engine that is silent throws.
+  if (!h.confirm()) return 1;
 
   // The outcome tells whether it was ours to the end.
   if (h.release() != tyer::release_outcome::released) {

@@ -13,9 +13,9 @@ using namespace std::chrono_literals;
 namespace {
 
 struct database {  // checks the token, as yours should
-  bool write(const std::string& row, std::uint64_t token) {
-    std::cout << row << " under token " << token << '\n';
-    return gate.enter(token);
+  bool write(const std::string& row, const tyer::fence_pass& shown) {
+    std::cout << row << " under token " << shown.token << '\n';
+    return gate.enter(shown);
   }
   tyer::fence_gate gate;
 };
@@ -33,12 +33,12 @@ int main(int argc, char** argv) {
 
   {
     std::scoped_lock lock{order};  // works with every std guard
-    db.write(row, order.held().token());
+    db.write(row, order.held().fence());
   }
 
   if (tyer::hold h = order.try_acquire_for(200ms)) {  // the full answer
     std::stop_callback stop{h.lost(), [] { /* stop writing */ }};
-    db.write(row, h.token());
+    db.write(row, h.fence());
   }  // released in the background
   // [readme]
 }

@@ -91,7 +91,7 @@ class stock {
       const std::size_t at = (buyer + i) % drawers_.size();
       tyer::hold h = locks_[at]->acquire();
       if (drawers_[at] == 0) continue;
-      --drawers_[at];  // in real life: with h.token(), see fencing
+      --drawers_[at];  // in real life: with h.fence(), see fencing
       return true;
     }
     return false;

@@ -11,33 +11,28 @@ using namespace std::chrono_literals;
 namespace {
 
 // [recursive]
-class account {
- public:
-  account(const tyer::client& client, int balance) : lock_(client, "account/7", {.ttl = 10s}), balance_(balance) {}
+// Every function locks for itself, with an object of its own: the name is what counts.
+void pay(const tyer::client& client, int& balance, int amount) {
+  tyer::recursive_mutex lock{client, "account/7"};
+  std::scoped_lock in{lock};
+  balance -= amount;
+}
 
-  void pay(int amount) {
-    std::scoped_lock lock{lock_};
-    balance_ -= amount;
-  }
-  void pay_with_fee(int amount) {
-    std::scoped_lock lock{lock_};
-    pay(amount);  // locks again: a count, no round trip. If the lock was lost meanwhile, this throws errc::lost.
-    pay(1);
-  }
-  int balance() const { return balance_; }
-
- private:
-  tyer::recursive_mutex lock_;
-  int balance_;
-};
+void pay_with_fee(const tyer::client& client, int& balance, int amount) {
+  tyer::recursive_mutex lock{client, "account/7"};
+  std::scoped_lock in{lock};
+  // Each locks again: a count, no round trip. If the lock was lost meanwhile, it throws errc::lost.
+  pay(client, balance, amount);
+  pay(client, balance, 1);
+}
 // [recursive]
 
 }  // namespace
 
 int main(int argc, char** argv) {
   tyer::client client{argc > 1 ? argv[1] : "memory://"};
-  account a{client, 100};
-  a.pay_with_fee(20);
-  std::cout << "balance " << a.balance() << '\n';
-  return a.balance() == 79 ? 0 : 1;
+  int balance = 100;
+  pay_with_fee(client, balance, 20);
+  std::cout << "balance " << balance << '\n';
+  return balance == 79 ? 0 : 1;
 }

@@ -20,7 +20,7 @@ int price_of(const std::string& what, const tyer::shared_mutex& list) {
     tyer::hold h = list.shared().acquire();  // beside other readers
     if (const auto at = prices.find(what); at != prices.end()) return at->second;
     if (list.upgrade(h)) {  // alone now, and nobody has written since we looked
-      prices[what] = 42;    // h.token() is a new one: show it to what you write to
+      prices[what] = 42;    // h.fence() is a new one: show it to what you write to
       list.downgrade(h);    // others may read while we go on reading
       return prices.at(what);
     }

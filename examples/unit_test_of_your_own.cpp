@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <thread>
 
 using namespace std::chrono_literals;
 
@@ -61,6 +62,28 @@ void who_waits_in_vain_gives_up() {
 }
 // [wait]
 
+// [queue]
+void the_next_in_line_has_its_turn() {
+  tyer::testing::engine engine;
+  tyer::client here = engine.connect(), there = engine.connect();
+  payroll mine{here}, theirs{there};
+  expect(mine.begin(), "nobody else is there");
+  std::jthread other{[&] { expect(theirs.begin() && theirs.pay(100), "their turn"); }};
+  expect(engine.wait_for_waiters("payroll", 1), "they stand in the queue");
+  mine.end();
+}
+// [queue]
+
+// [doubt]
+void an_answer_that_got_lost_is_not_taken_for_a_turn() {
+  tyer::testing::engine engine;
+  tyer::client client = engine.connect();
+  payroll p{client};
+  engine.lose_next_reply();  // the engine grants it, and nobody hears so
+  expect(p.begin() && p.pay(100), "it asks again, with the same id");
+}
+// [doubt]
+
 // [outage]
 void an_outage_stops_payments_in_time() {
   tyer::testing::engine engine;
@@ -95,6 +118,8 @@ void a_broken_lock_goes_to_the_next() {
 int main() {
   a_long_payroll_keeps_its_turn();
   who_waits_in_vain_gives_up();
+  the_next_in_line_has_its_turn();
+  an_answer_that_got_lost_is_not_taken_for_a_turn();
   an_outage_stops_payments_in_time();
   a_broken_lock_goes_to_the_next();
   std::cout << "all right\n";

@@ -7,7 +7,7 @@
 #include "text/duration.hpp"
 #include "text/plain.hpp"
 
-#include <tyer/leader.hpp>
+#include <tyer/election.hpp>
 #include <tyer/mutex.hpp>
 #include <tyer/semaphore.hpp>
 #include <tyer/shared_mutex.hpp>
@@ -122,7 +122,7 @@ job job_of(const plan& p) {
 
 std::shared_ptr<const tyer::acquirable> lock_of(const plan& p, const tyer::client& c) {
   const tyer::lock_options with{.ttl = p.ttl, .note = p.note};
-  if (p.elect) return std::make_shared<tyer::leader>(c, p.name, with);
+  if (p.elect) return std::make_shared<tyer::election>(c, p.name, with);
   if (p.take.of != 0) {
     return std::make_shared<tyer::acquirable>(tyer::semaphore{c, p.name, p.take.of, with}.permits(p.take.take));
   }

@@ -21,7 +21,7 @@ class lock_state;
 struct access;
 }  // namespace detail
 
-// A name, a mode and options on one client. `mutex`, `shared_mutex`, `semaphore` and `leader` are acquirable; so are the
+// A name, a mode and options on one client. `mutex`, `shared_mutex`, `semaphore` and `election` are acquirable; so are the
 // shared side of a shared_mutex and any number of permits of a semaphore. <tyer/asio.hpp> takes any of them.
 //
 //   call                      | free        | others have it                  | engine away
@@ -89,7 +89,7 @@ class TYER_EXPORT acquirable {
   friend class recursive_mutex;
   friend class shared_mutex;
   friend class semaphore;
-  friend class leader;
+  friend class election;
   hold acquire_within(std::chrono::nanoseconds at_most, std::stop_token stop, std::source_location where) const;
   hold acquire_within(failure& why, std::chrono::nanoseconds at_most, std::stop_token stop,
                       std::source_location where) const noexcept;

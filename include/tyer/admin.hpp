@@ -6,6 +6,7 @@
 #include <tyer/error.hpp>
 #include <tyer/export.hpp>
 #include <tyer/hold_id.hpp>
+#include <tyer/lock_mode.hpp>
 #include <tyer/observation.hpp>
 
 #include <chrono>
@@ -20,8 +21,6 @@
 
 namespace tyer {
 inline namespace v1 {
-
-enum class lock_mode : std::uint8_t { exclusive, shared, permit };
 
 // Who it is, in the owner's own words: a help for people, no proof of anything. Whoever may write to the engine can write
 // any bytes here; do not print them to a terminal as they are.

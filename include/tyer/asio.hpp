@@ -11,6 +11,7 @@
 //   async_acquire, async_try_acquire, .._for            | void(failure, hold)                   | what was sent is taken back
 //   the same of a multi_mutex                           | void(failure, multi_hold)             | what was taken is given back
 //   async_upgrade, async_try_upgrade, .._for            | void(failure, bool)                   | the hold is shared as before
+//   async_confirm                                       | void(failure, bool)                   | it goes on, and nobody waits
 //   async_wait_ready                                    | void(failure)                         | nothing else happens
 //   async_release of a hold or a multi_hold             | void(failure, release_outcome)        | it goes on, and nobody waits
 //
@@ -67,7 +68,7 @@ inline namespace v1 {
 
 // For client_options::completions.
 template <class AsioExecutor>
-executor run_on(AsioExecutor ex) {
+completion_executor run_on(AsioExecutor ex) {
   return [ex](std::function<void()> f) { boost::asio::post(ex, std::move(f)); };
 }
 
@@ -126,6 +127,12 @@ template <class Rep, class Period, class Token = boost::asio::deferred_t>
 template <class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_try_upgrade(const shared_mutex& m, hold& h, Token&& token = {}) {
   return detail::upgrade_with(m, h, {.waits = false}, std::forward<Token>(token));
+}
+
+// As hold::confirm: true if it stands, false if it is lost. The hold may be moved meanwhile.
+template <class Token = boost::asio::deferred_t>
+[[nodiscard]] auto async_confirm(const hold& h, Token&& token = {}) {
+  return detail::confirm_with(h, std::forward<Token>(token));
 }
 
 // Waits until the engine has answered once; errc::unavailable, with what went wrong, if it has not in time.

@@ -8,6 +8,7 @@
 //   start_acquire, start_try_acquire, .._for       | failure, hold              | what was sent is taken back
 //   the same of a multi_mutex                      | failure, multi_hold        | what was taken is given back
 //   start_upgrade, start_try_upgrade, .._for       | failure, bool              | the hold is shared as before
+//   start_confirm                                  | failure, bool              | it goes on, and nobody waits for it
 //   start_wait_ready                               | failure                    | nothing else happens
 //   start_release of a hold or a multi_hold        | failure, release_outcome   | it goes on, and nobody waits for it
 //
@@ -21,7 +22,8 @@
 //   Qt               | [=](auto f) { QMetaObject::invokeMethod(object, std::move(f), Qt::QueuedConnection); }
 //   standalone Asio  | [ex](auto f) { asio::post(ex, std::move(f)); }
 //
-// It may be anything that can be moved, and must not throw. What it owns is destroyed where it was called. Arguments may be
+// It may be anything that can be moved. If it throws, that goes to whoever runs it: a loop of yours, or a thread of the client,
+// which ends the process. What it owns is destroyed where it was called. Arguments may be
 // gone when the call has begun.
 //
 // Thread safety: everything may be called from any thread.
@@ -99,6 +101,12 @@ void start_try_upgrade_for(const shared_mutex& m, hold& h, const std::chrono::du
 template <std::invocable<failure, bool> Done>
 void start_try_upgrade(const shared_mutex& m, hold& h, Done done, std::stop_token stop = {}) {
   detail::upgrade_then(m, h, {.waits = false}, std::move(done), std::move(stop));
+}
+
+// As hold::confirm: true if it stands, false if it is lost. The hold may be moved meanwhile.
+template <std::invocable<failure, bool> Done>
+void start_confirm(const hold& h, Done done, std::stop_token stop = {}) {
+  detail::confirm_then(h, std::move(done), std::move(stop));
 }
 
 // Waits until the engine has answered once; errc::unavailable, with what went wrong, if it has not in time.

@@ -31,6 +31,7 @@ enum class errc {
   forked,           // the object came through fork(): only the parent may use it
   would_deadlock,   // a blocking call from one of Tyer's own threads
   not_held,         // the call needs a held lock
+  permits_differ,   // the semaphore is in use with another number of permits; words() name it
 };
 
 // "tyer"; its codes compare equal to the std::errc that means the same, where there is one.

@@ -3,12 +3,11 @@
 // Needs no gRPC: the comparison is plain data, to be put into the transaction of whatever client you have.
 #pragma once
 
-#include <tyer/error.hpp>
+#include <tyer/export.hpp>
 #include <tyer/hold.hpp>
 
 #include <cstdint>
 #include <string>
-#include <utility>
 
 namespace tyer {
 inline namespace v1 {
@@ -33,12 +32,8 @@ struct comparison {
 // Hand-offs inside a client go on with the engine's hold, so it stays true until the last of them gives it back: use it only
 // while you have the hold.
 //
-// Throws errc::not_held for an empty hold, errc::unsupported if it is not of etcd.
-inline comparison guard_txn(const hold& h) {
-  auto k = h.key();
-  if (!k) throw error({errc::unsupported, "only a hold of etcd:// can be checked by a transaction of etcd's"});
-  return {std::move(k.key), static_cast<std::int64_t>(k.created)};
-}
+// Throws errc::not_held for an empty hold, errc::forked in a child of fork, errc::unsupported if it is not of etcd.
+TYER_EXPORT comparison guard_txn(const hold& h);
 
 }  // namespace etcd
 }  // namespace v1

@@ -4,8 +4,9 @@
 #include <tyer/clock.hpp>
 #include <tyer/error.hpp>
 #include <tyer/export.hpp>
+#include <tyer/fence_pass.hpp>
 #include <tyer/hold_id.hpp>
-#include <tyer/hold_key.hpp>
+#include <tyer/lock_mode.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -29,7 +30,7 @@ enum class release_outcome {
 
 // A held lock: move-only, owned by whoever has the object, whatever the thread.
 //
-//   state     | valid() | lost()          | token(), id() | destructor
+//   state     | valid() | lost()          | fence() ...   | destructor
 //   ----------+---------+-----------------+---------------+------------------------------------
 //   empty     | false   | never requested | throws        | nothing (also after release() and when moved from)
 //   held      | true    | not requested   | yes           | hands the release over, returns at once
@@ -40,8 +41,8 @@ enum class release_outcome {
 // else before it. lost() is requested before valid_until() while the process runs; after a pause (SIGSTOP, suspend)
 // valid() is false at once and lost() follows within 50 ms.
 //
-// Nothing can stop a paused process from believing. Show token() and id() to what you write to, and let it refuse smaller
-// tokens (<tyer/fence.hpp>). After fork() the child's copy is as a lost one, and token(), id() and key() throw errc::forked.
+// Nothing can stop a paused process from believing. Show fence() to what you write to, and let it refuse smaller
+// tokens (<tyer/fence.hpp>). After fork() the child's copy is as a lost one, and token(), id() and fence() throw errc::forked.
 //
 // Thread safety: const members may be called from any thread; others like any object.
 // When the engine is away: the hold stays valid until its deadline, then it is lost.
@@ -57,24 +58,36 @@ class [[nodiscard]] TYER_EXPORT hold {
   // True if it was acquired and not given back yet. Says nothing about validity: that is valid().
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
+  // Token, id and mode together, for what you write to: every fence takes it. Throws as token() does.
+  [[nodiscard]] fence_pass fence() const;
+
   // Larger for every later conflicting grant of this name; fits a signed 64-bit column. An upgrade or a downgrade gives
   // the hold a new one. Throws errc::unsupported where the engine has none (redis://…?protocol=redisson).
   [[nodiscard]] std::uint64_t token() const;
 
   // Of this hold and no other; the same for as long as it lives. Where a failover can make two holds have the same token
-  // (Sentinel, Cluster), show both to what you write to.
+  // (Sentinel, Cluster), it tells them apart; fence() has both.
   [[nodiscard]] hold_id id() const;
-
-  // Where the engine keeps it; the same for as long as it lives. Empty where nobody could check it there: only etcd has
-  // transactions that can (<tyer/etcd.hpp>).
-  [[nodiscard]] hold_key key() const;
 
   [[nodiscard]] bool valid() const noexcept;
   [[nodiscard]] lease_clock::time_point valid_until() const noexcept;
   [[nodiscard]] lease_clock::duration remaining() const noexcept;  // zero when over
 
+  // Asks the engine now, in one round trip, for when a deadline is not enough: before something that cannot be taken back.
+  //
+  //   answer                   | meaning
+  //   -------------------------+--------------------------------------------------------------------------------------
+  //   true                     | it stood when the engine answered, and is renewed by that: valid_until() is later
+  //   false                    | it is lost, and lost() is requested
+  //   throws, or tells a `why` | nobody knows: errc::unavailable after `request_timeout` at the latest, ... The hold is as before
+  //
+  // Not a fence either: what is true may be over before it is read. Throws errc::not_held for an empty hold.
+  [[nodiscard]] bool confirm() const;
+  [[nodiscard]] bool confirm(failure& why) const noexcept;
+
   // Requested when the hold is lost. Callbacks run on threads that the client has for nothing else: keep them short, and do not
-  // call blocking functions of Tyer from them. Up to 15 slow ones at once delay nobody else's; with more, the rest wait.
+  // call blocking functions of Tyer from them (errc::would_deadlock). One that throws ends the process, as any of a
+  // std::stop_callback does. Up to 15 slow ones at once delay nobody else's; with more, the rest wait.
   [[nodiscard]] std::stop_token lost() const noexcept;
 
   // Requested when somebody asks for the lock (`client::ask`): the holder may give it back soon, or not. It runs where
@@ -86,8 +99,9 @@ class [[nodiscard]] TYER_EXPORT hold {
   // The first of them; throws errc::not_held if there is none.
   [[nodiscard]] std::uint32_t slot() const;
 
-  // True if it is held beside other readers.
-  [[nodiscard]] bool shared() const noexcept;
+  // Of a shared_mutex: exclusive or shared, and another after a conversion. Of a semaphore: permit. Else, and of an empty hold,
+  // exclusive.
+  [[nodiscard]] lock_mode mode() const noexcept;
 
   [[nodiscard]] std::string_view name() const noexcept;
 

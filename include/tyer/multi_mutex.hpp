@@ -42,6 +42,7 @@ class [[nodiscard]] TYER_EXPORT multi_hold {
 
   // Of the lock of this name; throws errc::not_held for a name that is not among them. With the same name on several
   // clients, look at parts().
+  [[nodiscard]] fence_pass fence(std::string_view name) const;
   [[nodiscard]] std::uint64_t token(std::string_view name) const;
   // One for each lock, in the canonical order.
   [[nodiscard]] std::span<const hold> parts() const noexcept;
@@ -167,6 +168,8 @@ class TYER_EXPORT multi_mutex {
     return try_lock_within(detail::to_wait(limit));
   }
   void unlock() noexcept;
+  // The holds taken by lock(). For the owner alone, between lock and unlock: whoever else looks may see them go. Throws
+  // errc::not_held if it is not locked.
   const multi_hold& held() const;
 
   std::size_t size() const noexcept;  // without those that were given twice

@@ -25,7 +25,7 @@ class [[nodiscard]] TYER_EXPORT observation {
   ~observation();
 
  private:
-  friend class leader;
+  friend class election;
   friend class admin;
   explicit observation(std::shared_ptr<detail::observation_state> s) noexcept;
   std::shared_ptr<detail::observation_state> state_;

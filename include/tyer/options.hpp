@@ -13,11 +13,11 @@ inline namespace v1 {
 // How much a line of the log matters.
 enum class log_level { debug, info, warning, error };
 
-// Called from any thread, one call at a time. Must not block and must not call Tyer. Never shown a secret.
+// Called from any thread, one call at a time. Must not block, throw, nor call Tyer. Never shown a secret.
 using log_hook = std::function<void(log_level, std::string_view)>;
 
 // Runs a function later, somewhere: `tyer::run_on(asio_executor)` in <tyer/asio.hpp> makes one.
-using executor = std::function<void(std::function<void()>)>;
+using completion_executor = std::function<void(std::function<void()>)>;
 
 // Of one client: what holds for all its locks.
 struct client_options {
@@ -38,8 +38,9 @@ struct client_options {
   log_hook log = {};
 
   // Where completions of asynchronous calls run when the handler has no executor of its own. Without one: on a thread of the
-  // client, one after the other, so that a slow one delays those behind it (but no lost()).
-  executor completions = {};
+  // client, one after the other, so that a slow one delays those behind it (but no lost()). One that throws there ends the
+  // process: nobody is above it who could catch.
+  completion_executor completions = {};
 };
 
 // Of one lock object.

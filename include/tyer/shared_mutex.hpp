@@ -104,7 +104,8 @@ class TYER_EXPORT shared_mutex : public acquirable {
     return try_lock_shared_within(detail::to_wait(limit));
   }
 
-  // The hold taken by lock(): only for the owner, between lock and unlock; otherwise throws errc::not_held.
+  // The hold taken by lock(). For the owner alone, between lock and unlock: whoever else looks may see it go. Throws
+  // errc::not_held if it is not locked.
   const hold& held() const;
 
  private:

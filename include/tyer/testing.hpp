@@ -8,7 +8,9 @@
 #include <tyer/hold.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
+#include <string_view>
 
 namespace tyer {
 inline namespace v1 {
@@ -23,6 +25,7 @@ namespace testing {
 //   engine.advance(1h);          // renewals happen on the way: the hold lives
 //   mutex theirs{other, "order/42"};
 //   theirs.try_acquire_for(5s);  // empty, without a real second: five of the engine's have passed
+//   h.remaining();               // what to look at: on this clock, so it can be compared exactly
 //   engine.pause();              // the engine stops answering
 //   engine.advance(10s);         // h.valid() is false now, h.lost() was requested
 //
@@ -56,6 +59,14 @@ class TYER_EXPORT engine {
   // Requests are taken but not answered until resume(): a partition, seen from the clients.
   void pause();
   void resume();
+
+  // The next request of a client is carried out, and its answer gets lost: the client is told after its request_timeout that
+  // nobody knows. Called twice, the next two.
+  void lose_next_reply();
+
+  // Waits until so many callers wait for the name, of all clients together, whether in the engine's queue or in that of their
+  // client. Time stands still meanwhile. False if they have not come within ten real seconds.
+  [[nodiscard]] bool wait_for_waiters(std::string_view name, std::size_t n);
 
   // Breaks exactly this hold, as an operator would: the engine forgets it, and its lost() is requested on return.
   void lose(const hold& h);

@@ -6,13 +6,14 @@
 #include <tyer/admin.hpp>
 #include <tyer/client.hpp>
 #include <tyer/clock.hpp>
+#include <tyer/election.hpp>
 #include <tyer/error.hpp>
 #include <tyer/etcd.hpp>
 #include <tyer/fence.hpp>
+#include <tyer/fence_pass.hpp>
 #include <tyer/hold.hpp>
 #include <tyer/hold_id.hpp>
-#include <tyer/hold_key.hpp>
-#include <tyer/leader.hpp>
+#include <tyer/lock_mode.hpp>
 #include <tyer/multi_mutex.hpp>
 #include <tyer/mutex.hpp>
 #include <tyer/observation.hpp>
@@ -20,4 +21,5 @@
 #include <tyer/recursive_mutex.hpp>
 #include <tyer/semaphore.hpp>
 #include <tyer/shared_mutex.hpp>
+#include <tyer/sql_fence.hpp>
 #include <tyer/version.hpp>

@@ -19,12 +19,15 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
+class recursive_names;
+
 class client_state {
  public:
   std::shared_ptr<runtime::house> home;
   std::string owner;     // host, pid, label: stored with every hold, for people
   std::string address;   // scheme, hosts and ports
   std::string identity;  // which names these are: the same for all clients of one engine and prefix, which comes first
+  std::shared_ptr<recursive_names> recursive;  // which thread is inside of what
 };
 
 struct access {

@@ -1,4 +1,5 @@
 #include "api/acquiring.hpp"
+#include "api/modes.hpp"
 #include "api/observing.hpp"
 #include "core/for_ever.hpp"
 #include "core/name.hpp"
@@ -16,23 +17,6 @@ inline namespace v1 {
 namespace {
 
 constexpr std::size_t hex_of_engine_id = 32;
-
-lock_mode mode_of(engine::mode m) noexcept {
-  switch (m) {
-    case engine::mode::exclusive: return lock_mode::exclusive;
-    case engine::mode::shared: return lock_mode::shared;
-    case engine::mode::permit: break;
-  }
-  return lock_mode::permit;
-}
-engine::mode mode_of(lock_mode m) noexcept {
-  switch (m) {
-    case lock_mode::exclusive: return engine::mode::exclusive;
-    case lock_mode::shared: return engine::mode::shared;
-    case lock_mode::permit: break;
-  }
-  return engine::mode::permit;
-}
 
 severity severity_of(int level) noexcept {
   return static_cast<severity>(std::clamp(level, 0, static_cast<int>(severity::error)));
@@ -58,7 +42,7 @@ lock_entry describe(engine::entry e, bool tokens) {
   d.name = std::move(e.name);
   if (e.who) d.id = hold_id::from(core::to_hex(e.who) + "00");
   if (tokens && !d.waiting && e.part != 0) d.token = core::make_token(e.part, 0);
-  d.mode = mode_of(e.how);
+  d.mode = detail::mode_of(e.how);
   d.remaining = std::max(e.left, std::chrono::milliseconds::zero());
   d.slots = std::move(e.slots);
   d.owner = describe(std::move(e.owner));
@@ -161,7 +145,7 @@ bool admin::evict(failure& why, const lock_entry& which, std::string_view reason
     engine::entry target;
     target.who = id_in(which.id);
     target.name = which.name;
-    target.how = mode_of(which.mode);
+    target.how = detail::mode_of(which.mode);
     auto was = primitives::evict_blocking(*state_->home, std::move(target), std::string{reason});
     why = std::move(was.error);
     return !why && was.value != core::fate::gone;

@@ -29,19 +29,22 @@ class revocable_handle final : public pending_call {
   std::weak_ptr<runtime::revocable> what_;
 };
 
-// Whoever comes first has the handler: the answer, or the caller who waits for it no longer.
-class release_call final : public pending_call {
+// Of what goes on when nobody waits for it. Whoever comes first has the handler: the answer, or the caller who waits no longer.
+template <class Answer, Answer Unknown>
+class lasting_call final : public pending_call {
  public:
-  explicit release_call(answer_ptr<release_outcome> h) : handler_(std::move(h)) {}
-  void answer(failure f, release_outcome o) {
-    if (!told_.exchange(true)) handler_.release()->finish(std::move(f), o);
+  explicit lasting_call(answer_ptr<Answer> h) : handler_(std::move(h)) {}
+  void answer(failure f, Answer a) {
+    if (!told_.exchange(true)) handler_.release()->finish(std::move(f), a);
   }
-  void cancel() override { answer(errc::cancelled, release_outcome::unknown); }
+  void cancel() override { answer(errc::cancelled, Unknown); }
 
  private:
   std::atomic<bool> told_{false};
-  answer_ptr<release_outcome> handler_;
+  answer_ptr<Answer> handler_;
 };
+using release_call = lasting_call<release_outcome, release_outcome::unknown>;
+using confirm_call = lasting_call<bool, false>;
 
 }  // namespace
 
@@ -79,6 +82,21 @@ pending start_upgrade(const acquirable& m, const held_ptr& h, const acquire_term
   };
   to.home->convert(std::move(c));
   return handle;
+}
+
+pending start_confirm(const held_ptr& s, answer_ptr<bool> handler) {
+  const auto home = s ? s->home.lock() : nullptr;
+  auto call = std::make_shared<confirm_call>(std::move(handler));
+  if (!s) {
+    call->answer(errc::not_held, false);
+  } else if (s->forked()) {
+    call->answer(errc::forked, false);
+  } else if (!home || home->closed()) {
+    call->answer({}, false);  // the client was closed, and has given it back
+  } else {
+    home->confirm(s, [call](failure f, bool stands) { call->answer(std::move(f), stands); });
+  }
+  return call;
 }
 
 pending start_wait_ready(const home& at, std::chrono::nanoseconds at_most, answer_ptr<> handler) {

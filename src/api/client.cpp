@@ -1,5 +1,6 @@
 #include "api/acquiring.hpp"
 #include "api/open.hpp"
+#include "api/recursive_name.hpp"
 #include "core/clock.hpp"
 #include "core/for_ever.hpp"
 #include "core/name.hpp"
@@ -54,6 +55,7 @@ std::shared_ptr<client_state> open_client(runtime::house::parts parts, const cli
   s->owner = describe_owner(options);
   s->address = std::move(address);
   s->identity = std::move(identity);
+  s->recursive = std::make_shared<recursive_names>();
   s->home = runtime::house::open(std::move(parts));
   return s;
 }

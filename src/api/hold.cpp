@@ -1,4 +1,5 @@
 #include "api/acquiring.hpp"
+#include "api/modes.hpp"
 
 #include <tyer/hold.hpp>
 
@@ -21,6 +22,10 @@ const detail::hold_state& shown(const std::shared_ptr<detail::hold_state>& s) {
   if (!s) throw error(errc::not_held);
   if (s->forked()) throw error(errc::forked);
   return *s;
+}
+
+error no_tokens() {
+  return error({errc::unsupported, "this engine gives no tokens: only the lease protects what you write to"});
 }
 
 // Of a hold that came through fork. Not its own: a thread that did not come along may have been inside that one.
@@ -56,8 +61,7 @@ hold& hold::operator=(hold&& other) noexcept {
 
 std::uint64_t hold::token() const {
   const auto token = shown(state_).token();
-  if (token == 0)
-    throw error({errc::unsupported, "this engine gives no tokens: only the lease protects what you write to"});
+  if (token == 0) throw no_tokens();
   return token;
 }
 
@@ -67,7 +71,12 @@ hold_id hold::id() const {
   return hold_id::from(core::to_hex(s.who()) + core::to_hex({&handoffs, 1}));
 }
 
-hold_key hold::key() const { return shown(state_).key(); }
+fence_pass hold::fence() const {
+  const auto& s = shown(state_);
+  const auto [how, token] = s.standing();
+  if (token == 0) throw no_tokens();
+  return {token, id(), detail::mode_of(how)};
+}
 
 bool hold::valid() const noexcept { return state_ && state_->valid(now_of(*state_)); }
 
@@ -97,9 +106,29 @@ std::uint32_t hold::slot() const {
   return state_->slots().front();
 }
 
-bool hold::shared() const noexcept { return state_ && state_->how() == engine::mode::shared; }
+lock_mode hold::mode() const noexcept { return state_ ? detail::mode_of(state_->how()) : lock_mode::exclusive; }
 
 std::string_view hold::name() const noexcept { return state_ ? std::string_view{state_->what().name} : ""; }
+
+bool hold::confirm(failure& why) const noexcept {
+  why = {};
+  return detail::or_tell<bool>(why, [&] {
+    if (!state_) why = errc::not_held;
+    if (state_ && state_->forked()) why = errc::forked;
+    const auto home = why ? nullptr : state_->home.lock();
+    if (!home || home->closed()) return false;  // the client was closed, and has given it back
+    auto answer = primitives::confirm_blocking(*home, state_);
+    why = std::move(answer.error);
+    return answer.stands;
+  });
+}
+
+bool hold::confirm() const {
+  failure why;
+  const bool stands = confirm(why);
+  if (why) throw error(why);
+  return stands;
+}
 
 release_outcome hold::release(failure& why) noexcept {
   why = {};

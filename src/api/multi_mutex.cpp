@@ -60,12 +60,18 @@ multi_hold::multi_hold(multi_hold&&) noexcept = default;
 multi_hold& multi_hold::operator=(multi_hold&&) noexcept = default;
 multi_hold::~multi_hold() = default;
 
-std::uint64_t multi_hold::token(std::string_view name) const {
-  for (const hold& h : parts()) {
-    if (h.name() == name) return h.token();
-  }
-  throw error({errc::not_held, "no lock of this name is among them"});
+namespace {
+
+const hold& of_name(std::span<const hold> all, std::string_view name) {
+  const auto at = std::ranges::find(all, name, &hold::name);
+  if (at == all.end()) throw error({errc::not_held, "no lock of this name is among them"});
+  return *at;
 }
+
+}  // namespace
+
+fence_pass multi_hold::fence(std::string_view name) const { return of_name(parts(), name).fence(); }
+std::uint64_t multi_hold::token(std::string_view name) const { return of_name(parts(), name).token(); }
 
 std::span<const hold> multi_hold::parts() const noexcept {
   return state_ ? std::span<const hold>{state_->parts} : std::span<const hold>{};

@@ -51,15 +51,27 @@ struct world {
     return true;
   }
 
+  std::vector<std::shared_ptr<runtime::house>> those_who_live() {
+    const std::lock_guard lock{mutex};
+    std::vector<std::shared_ptr<runtime::house>> live;
+    for (const auto& c : clients) {
+      if (auto h = c.lock()) live.push_back(std::move(h));
+    }
+    return live;
+  }
+
+  // Who asked a moment ago and is answered at once does not count: what is due is done before.
+  std::size_t waiting_for(std::string_view name) {
+    const std::lock_guard lock{moving};
+    settle();
+    std::size_t n = 0;
+    for (const auto& h : those_who_live()) n += h->closed() ? 0 : h->waiting_for(name);
+    return n;
+  }
+
   // Everything due now is done; returns when the next thing is due.
   lease_clock::time_point settle() {
-    std::vector<std::shared_ptr<runtime::house>> live;
-    {
-      const std::lock_guard lock{mutex};
-      for (const auto& c : clients) {
-        if (auto h = c.lock()) live.push_back(std::move(h));
-      }
-    }
+    const auto live = those_who_live();
     auto next = lease_clock::time_point::max();
     for (int quiet = 0, all = 0; quiet < quiet_rounds && all < rounds_max; ++all) {
       const auto before = server->performed();
@@ -133,6 +145,22 @@ void engine::resume() {
   state_->all->clock->set_stalled(false);
   state_->all->server->resume();
   state_->all->settle();
+}
+
+void engine::lose_next_reply() {
+  state_->all->clock->know_this_thread();
+  state_->all->server->lose_next_reply();
+}
+
+bool engine::wait_for_waiters(std::string_view name, std::size_t n) {
+  using namespace std::chrono_literals;
+  state_->all->clock->know_this_thread();
+  const auto limit = std::chrono::steady_clock::now() + 10s;
+  while (state_->all->waiting_for(name) < n) {
+    if (std::chrono::steady_clock::now() > limit) return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
 }
 
 void engine::lose(const hold& h) {

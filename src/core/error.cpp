@@ -29,6 +29,7 @@ const char* describe(errc e) noexcept {
     case errc::forked: return "the object belongs to the parent process; make a new client after fork";
     case errc::would_deadlock: return "a blocking call from one of Tyer's own threads; use the asynchronous form";
     case errc::not_held: return "the lock is not held";
+    case errc::permits_differ: return "the semaphore is in use with another number of permits";
   }
   return "unknown error";
 }
@@ -51,6 +52,7 @@ class tyer_category final : public std::error_category {
       case errc::name_conflict: return std::errc::file_exists;
       case errc::invalid_uri:
       case errc::invalid_name:
+      case errc::permits_differ:
       case errc::invalid_option: return std::errc::invalid_argument;
       case errc::closed: return std::errc::not_connected;
       case errc::forked:

@@ -13,11 +13,11 @@
 #pragma once
 
 #include "core/function.hpp"
+#include "core/hold_key.hpp"
 #include "core/id.hpp"
 #include "core/verdict.hpp"
 
 #include <tyer/clock.hpp>
-#include <tyer/hold_key.hpp>
 #include <tyer/options.hpp>
 
 #include <chrono>
@@ -62,7 +62,7 @@ struct granted {
   std::uint64_t part = 0;                 // engine's part of the token
   milliseconds ttl{};                     // what the engine really gave
   std::vector<std::uint32_t> slots = {};  // of permits: which of 0 … capacity-1
-  hold_key key = {};                      // where a transaction of the user's own could check it
+  core::hold_key key = {};                // where a transaction of the user's own could check it
 };
 struct queued {
   std::uint32_t ahead = 0;    // at most: some of them may have died

@@ -164,6 +164,16 @@ converted convert_blocking(house& h, hold_ptr held, std::shared_ptr<const spec> 
   return wait_for(h, answer, c, std::move(stop));
 }
 
+confirmed confirm_blocking(house& h, hold_ptr held) {
+  if (auto f = unusable(h, true)) return {std::move(f), false};
+  auto answer = std::make_shared<slot<confirmed>>(h);
+  h.confirm(
+      std::move(held),
+      [put = answering<confirmed>{h, answer}](tyer::failure f, bool stands) mutable { put({std::move(f), stands}); },
+      house::then::waits);
+  return sleep_until_filled(h, answer);
+}
+
 told<std::uint32_t> ask_blocking(house& h, std::string name, std::string reason) {
   return wait_for_engine<std::uint32_t>(h, [&](engine::reply<std::uint32_t> reply) {
     h.ask(std::move(name), std::move(reason), std::move(reply), house::then::waits);

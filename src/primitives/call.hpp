@@ -68,6 +68,12 @@ std::shared_ptr<runtime::change> make_change(const house& h, hold_ptr held, std:
 converted convert_blocking(house& h, hold_ptr held, std::shared_ptr<const spec> to, const patience& p,
                            std::stop_token stop);
 
+struct confirmed {
+  tyer::failure error;
+  bool stands = false;
+};
+confirmed confirm_blocking(house& h, hold_ptr held);
+
 template <class T>
 struct told {
   tyer::failure error;

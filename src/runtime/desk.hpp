@@ -75,6 +75,9 @@ class desk final : public engine::events {
   void cancel(const std::shared_ptr<wish>& w, tyer::failure why);
   void give_back(const hold_ptr& h, release_reply told);
 
+  // Asks the engine now, by keep() and, if that rests on an earlier request, by show(). True: it stands, and is renewed by that. False without a failure: it is lost.
+  void confirm(const hold_ptr& h, confirm_reply told);
+
   void convert(std::shared_ptr<change> c);
   void cancel(const std::shared_ptr<change>& c, tyer::failure why);
 
@@ -100,6 +103,9 @@ class desk final : public engine::events {
 
   // Nobody waits for an answer; only releases may be under way.
   bool quiet() const noexcept { return wishes_ == 0 && under_way_->asks == 0 && under_way_->keeps == 0; }
+
+  // Callers that have no answer yet.
+  std::size_t waiting_for(std::string_view name) const noexcept;
 
   std::size_t tickets() const noexcept { return tickets_.size(); }
   std::uint64_t keeps_sent() const noexcept { return keeps_sent_; }
@@ -286,6 +292,10 @@ class desk final : public engine::events {
   void on_left_behind(const core::id& who, engine::outcome<engine::kept>&& o);
   void on_hold_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration proven);
   void on_waiter_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration proven);
+  struct confirming;
+  void on_confirmed(confirming&& c, engine::outcome<engine::kept>&& o);
+  void look_whether_it_stands(confirming&& c, const ticket& t);
+  ticket* still_held(const hold_ptr& h) noexcept;
   void lose_by_proof(ticket& t, core::fate is);
   void lose_by_deadline(ticket& t);
   void lapse(ticket& t, lease::time_point end);

@@ -1,6 +1,5 @@
 // The desk and those who only want to know: who holds a name, who waits for it, and to ask for it back or take it.
-#include "runtime/desk.hpp"
-#include "runtime/failures.hpp"
+#include "runtime/desk_relay.hpp"
 
 #include <algorithm>
 #include <new>
@@ -8,60 +7,12 @@
 
 namespace tyer::runtime {
 
-namespace {
-
-engine::failure closed_now(core::why kind) noexcept try {
-  return {kind, make_error_code(errc::closed), "the client was closed before the engine answered"};
-} catch (const std::bad_alloc&) {
-  return {kind, make_error_code(errc::closed), {}};
-}
-
-}  // namespace
-
-// Hands the engine's answer on, from inside the door. Whichever comes first is the answer: the engine's, or that the client was
-// closed. If the engine drops it, so is `told`, who takes that for one.
-template <class T>
-class desk::relayed final : public asker {
- public:
-  relayed(std::shared_ptr<under_way> u, engine::reply<T> told) noexcept
-      : shared_(std::move(u)), told_(std::move(told)) {
-    shared_->home->askers_.push_back(*this);
-  }
-  relayed(const relayed&) = delete;
-  ~relayed() {
-    if (desk* d = shared_->home) {
-      const auto in = d->come_in();
-      if (place.linked) d->askers_.erase(*this);
-      const auto last = std::move(told_);
-    }
-  }
-  void answer(engine::outcome<T>&& o) {
-    desk* d = shared_->home;
-    if (d == nullptr) return;
-    const auto in = d->come_in();
-    if (!place.linked) return;  // it was told already
-    d->askers_.erase(*this);
-    auto told = std::move(told_);
-    told(std::move(o));
-  }
-  void close(lease::time_point now) noexcept override {
-    auto told = std::move(told_);
-    try {
-      told({now, closed_now(core::why::unknown)});
-    } catch (const std::bad_alloc&) {  // dropped: that is an answer too
-    }
-  }
-
- private:
-  std::shared_ptr<under_way> shared_;
-  engine::reply<T> told_;
-};
-
-template <class T>
-engine::reply<T> desk::relay(engine::reply<T> told) {
-  return [r = std::make_unique<relayed<T>>(under_way_, std::move(told))](engine::outcome<T>&& o) {
-    r->answer(std::move(o));
-  };
+std::size_t desk::waiting_for(std::string_view name) const noexcept {
+  std::size_t n = 0;
+  const auto count = [&](const lane& l) { n += l.what->name == name ? l.line.size() : 0; };
+  for (const auto& l : lanes_) count(*l.second);
+  for (const auto& l : apart_) count(*l.second);
+  return n;
 }
 
 // Not left to the engine, which may be silent for as long as it likes.

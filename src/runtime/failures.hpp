@@ -19,7 +19,7 @@ namespace tyer::runtime {
 inline tyer::failure to_public(engine::failure f) noexcept {
   const auto code = [&] {
     switch (f.kind) {
-      case core::why::refused: return errc::refused;
+      case core::why::refused: return f.code == errc::permits_differ ? errc::permits_differ : errc::refused;
       case core::why::name_conflict: return errc::name_conflict;
       case core::why::unsupported: return errc::unsupported;
       case core::why::over_limit: return errc::over_limit;

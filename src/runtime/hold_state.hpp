@@ -3,6 +3,7 @@
 // Thread safety: the atomics and the stop_sources may be used from any thread; `at_desk` belongs to the desk.
 #pragma once
 
+#include "core/hold_key.hpp"
 #include "core/token.hpp"
 #include "lease/terms.hpp"
 #include "runtime/fork.hpp"
@@ -14,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
 namespace tyer::runtime {
@@ -35,7 +37,7 @@ class hold_state {
     lease::time_point valid_until, alarm_at;
     engine::mode how;
     std::vector<std::uint32_t> slots;
-    hold_key key;
+    core::hold_key key;
   };
 
   hold_state(std::shared_ptr<const runtime::spec> what, const core::id& who, grant g)
@@ -57,8 +59,13 @@ class hold_state {
   std::uint8_t handoffs() const noexcept { return handoffs_; }
   std::uint64_t token() const noexcept { return token_.load(std::memory_order_acquire); }
   engine::mode how() const noexcept { return how_.load(std::memory_order_acquire); }
+  // Both at one moment: a token counts in the mode that it was given for.
+  std::pair<engine::mode, std::uint64_t> standing() const {
+    const std::lock_guard lock{mutex_};
+    return {how(), token()};
+  }
   const std::vector<std::uint32_t>& slots() const noexcept { return slots_; }
-  const hold_key& key() const noexcept { return key_; }
+  const core::hold_key& key() const noexcept { return key_; }
 
   // Never given back to others before; never valid after.
   lease::time_point free_at() const noexcept {
@@ -82,7 +89,7 @@ class hold_state {
   std::stop_token lost() const noexcept { return lost_.get_token(); }
   // Made when somebody asks for it: few do, and a stop_source is an allocation.
   std::stop_token revoked() const {
-    const std::lock_guard lock{revocation_};
+    const std::lock_guard lock{mutex_};
     if (!revoked_.stop_possible()) {
       revoked_ = std::stop_source{};
       if (was_revoked_) revoked_.request_stop();
@@ -98,6 +105,7 @@ class hold_state {
   }
   // Upgraded or downgraded.
   void become(engine::mode how, std::uint64_t token) noexcept {
+    const std::lock_guard lock{mutex_};
     how_.store(how, std::memory_order_release);
     token_.store(token, std::memory_order_release);
   }
@@ -114,7 +122,7 @@ class hold_state {
 
   void tell_lost() noexcept { lost_.request_stop(); }
   void tell_revoked() {
-    std::unique_lock lock{revocation_};
+    std::unique_lock lock{mutex_};
     was_revoked_ = true;
     auto source = revoked_;
     lock.unlock();
@@ -143,7 +151,7 @@ class hold_state {
   std::uint8_t handoffs_;
   lease::time_point granted_at_, ends_at_;
   std::vector<std::uint32_t> slots_;
-  hold_key key_;
+  core::hold_key key_;
   std::atomic<std::uint64_t> token_;
   std::atomic<engine::mode> how_;
   std::atomic<std::int64_t> valid_until_, alarm_at_;
@@ -152,7 +160,7 @@ class hold_state {
   std::atomic<bool> forsaken_{false};
   std::stop_source lost_;
 
-  mutable std::mutex revocation_;
+  mutable std::mutex mutex_;  // of what follows, and of token_ and how_ where both are meant
   mutable std::stop_source revoked_{std::nostopstate};
   bool was_revoked_ = false;
 };

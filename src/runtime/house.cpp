@@ -111,6 +111,10 @@ void house::give_back(hold_ptr h, release_reply told, then next) {
   submit([h = std::move(h), told = std::move(told)](desk& d) mutable { d.give_back(h, std::move(told)); }, next);
 }
 
+void house::confirm(hold_ptr h, confirm_reply told, then next) {
+  submit([h = std::move(h), told = std::move(told)](desk& d) mutable { d.confirm(h, std::move(told)); }, next);
+}
+
 void house::convert(std::shared_ptr<change> c, then next) {
   submit([c = std::move(c)](desk& d) { d.convert(c); }, next);
 }
@@ -244,6 +248,11 @@ bool house::close(std::chrono::milliseconds at_most) {
   if (thread_.joinable() && thread_.get_id() != std::this_thread::get_id()) thread_.join();
   watch_->stop();
   return all;
+}
+
+std::size_t house::waiting_for(std::string_view name) {
+  const std::lock_guard in{door_};
+  return desk_->waiting_for(name);
 }
 
 lease::time_point house::look() {

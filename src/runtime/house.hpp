@@ -40,7 +40,7 @@ class house final : public std::enable_shared_from_this<house>, private engine::
     std::unique_ptr<core::id_source> ids;
     std::unique_ptr<engine::engine> engine;  // behind the clock and the ids, which it uses to its end
     limits bounds;
-    executor completions;
+    completion_executor completions;
     log_hook log;
   };
 
@@ -54,6 +54,7 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   bool want(std::shared_ptr<wish> w, then next = then::goes);
   void give_back(hold_ptr h, release_reply told, then next = then::goes);  // `told` may be null
 
+  void confirm(hold_ptr h, confirm_reply told, then next = then::goes);
   void convert(std::shared_ptr<change> c, then next = then::goes);
   // Of a wish or a change that still waits. Never fails: whoever has given up must not have to fail at that too.
   void cancel(std::shared_ptr<revocable> r, errc why) noexcept;
@@ -99,6 +100,9 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   const core::clock& time() const noexcept { return *parts_.clock; }
   const limits& bounds() const noexcept { return parts_.bounds; }
   engine::capabilities can() const noexcept { return parts_.engine->can(); }
+
+  // For tests: callers that have no answer yet.
+  std::size_t waiting_for(std::string_view name);
 
   // For a clock that is moved by hand: does what is due now, and tells when the next thing is.
   lease::time_point look();

@@ -56,7 +56,7 @@ struct ticket : lease::kept, timed {
   std::optional<lease::time_point> rests_until;  // given back before its min_hold was over
   std::uint64_t part = 0;
   std::vector<std::uint32_t> slots;
-  hold_key key;
+  core::hold_key key;
   lease::time_point again_at = lease::time_point::max();    // and then it is tried again
   lease::time_point late_until = lease::time_point::min();  // until then a request without an answer may be executed
   std::variant<lease::acquire, lease::tenure, lapsed, lease::release> stage;

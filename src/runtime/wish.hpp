@@ -52,6 +52,8 @@ struct wish : lease::waiting, timed, revocable, std::enable_shared_from_this<wis
   std::shared_ptr<wish> self;  // while the desk has it
 };
 
+using confirm_reply = core::function<void(tyer::failure, bool)>;  // once, on the desk's thread: must not block
+
 // One caller's wish to change the mode of a hold, from the call until its one answer.
 struct change : revocable, std::enable_shared_from_this<change> {
   hold_ptr of;

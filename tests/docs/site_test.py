@@ -49,8 +49,8 @@ class Staging(unittest.TestCase):
                          "../reference/multi__mutex_8hpp.html")
 
     def test_a_file_outside_becomes_a_page(self):
-        self.assertEqual(self.stage.link("../examples/leader.cpp", "start.md", "docs/start.md"), "code/examples/leader.cpp.md")
-        self.assertEqual(self.stage.wanted, {"code/examples/leader.cpp.md": "examples/leader.cpp"})
+        self.assertEqual(self.stage.link("../examples/election.cpp", "start.md", "docs/start.md"), "code/examples/election.cpp.md")
+        self.assertEqual(self.stage.wanted, {"code/examples/election.cpp.md": "examples/election.cpp"})
 
     def test_code_is_left_alone(self):
         text = "```cpp\na[i](../README.md)\n```\n"

@@ -142,7 +142,7 @@ bool checker::enter(fenced& f, std::size_t index) {
   const window& w = windows_[index];
   const bool exclusive = w.what.how != mode::shared;
   const auto token = w.what.token;
-  if (!(exclusive ? f.gate.enter(token) : f.gate.enter_shared(token))) return false;
+  if (!f.gate.enter_by_token(token, exclusive ? lock_mode::exclusive : lock_mode::shared)) return false;
   if (token < (exclusive ? f.wrote_any : f.wrote_exclusive)) {
     world_.broken("fenced", "a stale write was accepted: " + words(w));
   }

@@ -192,6 +192,11 @@ auto acquire_with(const multi_mutex& m, const acquire_terms& terms, Token&& toke
       [m = state_of(m), terms](answer_ptr<multi_hold> to) { return start_acquire(m, terms, std::move(to)); });
 }
 template <class Token>
+auto confirm_with(const hold& h, Token&& token) {
+  return asio_initiate<bool>(home_of(h), std::forward<Token>(token),
+                             [h = state_of(h)](answer_ptr<bool> to) { return start_confirm(h, std::move(to)); });
+}
+template <class Token>
 auto wait_ready_with(const client& c, std::chrono::nanoseconds at_most, Token&& token) {
   return asio_initiate<>(home_of(c), std::forward<Token>(token), [at = home_of(c), at_most](answer_ptr<> to) {
     return start_wait_ready(at, at_most, std::move(to));

@@ -86,6 +86,8 @@ TYER_EXPORT pending start_acquire(const acquirable&, const acquire_terms&, answe
 TYER_EXPORT pending start_acquire(const multi_ptr&, const acquire_terms&, answer_ptr<multi_hold>);
 // True: the hold is exclusive now.
 TYER_EXPORT pending start_upgrade(const acquirable& to, const held_ptr&, const acquire_terms&, answer_ptr<bool>);
+// To cancel it is to wait for its answer no longer.
+TYER_EXPORT pending start_confirm(const held_ptr&, answer_ptr<bool>);
 TYER_EXPORT pending start_wait_ready(const home&, std::chrono::nanoseconds at_most, answer_ptr<>);
 // A release cannot be called off: to cancel it is to wait for its answer no longer.
 TYER_EXPORT pending start_release(hold, answer_ptr<release_outcome>);

@@ -95,6 +95,11 @@ void upgrade_then(const shared_mutex& m, const hold& h, const acquire_terms& ter
                              [&](answer_ptr<bool> to) { return start_upgrade(m, state_of(h), terms, std::move(to)); });
 }
 template <class Done>
+void confirm_then(const hold& h, Done done, std::stop_token stop) {
+  start_unless_stopped<bool>(home_of(h), std::move(done), std::move(stop),
+                             [&](answer_ptr<bool> to) { return start_confirm(state_of(h), std::move(to)); });
+}
+template <class Done>
 void wait_ready_then(const client& c, std::chrono::nanoseconds at_most, Done done, std::stop_token stop) {
   start_unless_stopped<>(home_of(c), std::move(done), std::move(stop),
                          [&](answer_ptr<> to) { return start_wait_ready(home_of(c), at_most, std::move(to)); });

@@ -226,8 +226,8 @@ std::optional<failure> ledger::objection(const engine::request& r) const {
   }
   const auto held = holds();
   if (!held.empty() && held.front()->how() == mode::permit && r.capacity != capacity()) {
-    return refused("this name is in use with " + std::to_string(capacity()) + " permits, not " +
-                   std::to_string(r.capacity));
+    return no(why::refused, errc::permits_differ,
+              "this name is in use with " + std::to_string(capacity()) + " permits, not " + std::to_string(r.capacity));
   }
   return std::nullopt;
 }

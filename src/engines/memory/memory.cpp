@@ -50,7 +50,9 @@ template <class T, class F>
 void memory_engine::submit(const call_ptr<T>& c, std::string name, F work) {
   const bool done =
       store_->submit(std::move(name), [this, c, to = box(), work = std::move(work)](const store::visit& v) mutable {
-        to->put([this, c, answer = result<T>{work(v)}](tyer::engine::events*) mutable {
+        auto answer = result<T>{work(v)};
+        if (v.unheard) return;
+        to->put([this, c, answer = std::move(answer)](tyer::engine::events*) mutable {
           calls().answer(*c, std::move(answer));
         });
       });

@@ -197,8 +197,8 @@ std::optional<engine::failure> resource::objection(const request& r) const {
   }
   const bool in_use = !holds_.empty() && holds_.front().how == mode::permit;
   if (in_use && r.capacity != capacity_) {
-    return refused("this name is in use with " + std::to_string(capacity_) + " permits, not " +
-                   std::to_string(r.capacity));
+    return no(why::refused, errc::permits_differ,
+              "this name is in use with " + std::to_string(capacity_) + " permits, not " + std::to_string(r.capacity));
   }
   return std::nullopt;
 }

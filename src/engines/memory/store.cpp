@@ -21,12 +21,9 @@ store::store(const core::clock& clock, lease_clock::duration ahead, const limits
 bool store::submit(std::string name, work w) {
   const std::lock_guard lock{mutex_};
   parked p{std::move(name), std::move(w), now()};
-  if (paused_) {
-    parked_.push_back(std::move(p));
-  } else {
-    perform(p);
-  }
-  return !paused_;
+  if (!paused_) return perform(p);
+  parked_.push_back(std::move(p));
+  return false;
 }
 
 void store::join(std::uint64_t nonce, std::shared_ptr<inbox> box) {
@@ -85,15 +82,24 @@ std::uint64_t store::performed() const {
   return performed_;
 }
 
-void store::perform(parked& p) {
+// True if its answer is on its way.
+bool store::perform(parked& p) {
   ++performed_;
+  const bool unheard = replies_to_lose_ > 0;
+  if (unheard) --replies_to_lose_;
   const bool watched = !watchers_.empty() && watchers_.contains(p.name);
   const auto before = watched ? catalogue_.changes(p.name) : 0;
   const auto at = now();
   notices out;
-  p.what({catalogue_, p.name, at, at - p.since, out});
+  p.what({catalogue_, p.name, at, at - p.since, unheard, out});
   tell(out);
   if (watched && catalogue_.changes(p.name) != before) tell_changed(p.name);
+  return !unheard;
+}
+
+void store::lose_next_reply() {
+  const std::lock_guard lock{mutex_};
+  ++replies_to_lose_;
 }
 
 void store::tell(const notices& all) {

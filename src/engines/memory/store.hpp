@@ -38,11 +38,13 @@ class store {
     const std::string& name;
     time_point now;
     lease_clock::duration age;  // since it was submitted
+    bool unheard;               // its answer gets lost
     notices& out;
   };
   using work = core::function<void(const visit&)>;
 
-  // Does the work on this name now or, while paused, on resume(), and tells whoever must be told. False: it is paused.
+  // Does the work on this name now or, while paused, on resume(), and tells whoever must be told. False: it is paused, or
+  // nobody will hear the answer.
   bool submit(std::string name, work);
 
   void join(std::uint64_t nonce, std::shared_ptr<inbox>);  // and is told up() at once
@@ -55,6 +57,9 @@ class store {
   // is done nevertheless, as a server does that reads an old request from its socket.
   void pause();
   void resume();
+
+  // The next work is done, and whoever asked for it never hears so.
+  void lose_next_reply();
 
   // As a restart without persistence: every hold, waiter and floor is forgotten, and all are connected to a new server.
   void lose_everything();
@@ -83,7 +88,7 @@ class store {
   };
 
   time_point now() const noexcept { return clock_.now() + ahead_; }
-  void perform(parked&);
+  bool perform(parked&);
   void tell(const notices&);
   void tell_up(inbox&) const;
   void tell_changed(const std::string& name);
@@ -96,6 +101,7 @@ class store {
   std::multimap<std::string, watcher, std::less<>> watchers_;
   std::vector<parked> parked_;
   bool paused_ = false;
+  std::size_t replies_to_lose_ = 0;
   std::uint64_t performed_ = 0;
   core::random_ids ids_;
   std::string server_id_;

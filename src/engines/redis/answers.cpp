@@ -109,7 +109,7 @@ std::optional<failure> parse_refusal(std::string_view text) {
     case 'u': return failure{why::unsupported, make_error_code(errc::unsupported), "permits cannot be converted"};
     case 'n':
       if (const auto n = whole_number<std::uint32_t>(text.substr(1))) {
-        return failure{why::refused, make_error_code(errc::refused),
+        return failure{why::refused, make_error_code(errc::permits_differ),
                        "this name is in use with " + std::to_string(*n) + " permits, not with as many as asked for"};
       }
       break;

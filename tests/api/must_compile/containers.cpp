@@ -12,11 +12,11 @@ template <class T>
 constexpr bool moves = std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T>;
 static_assert(moves<tyer::mutex> && moves<tyer::shared_mutex> && moves<tyer::recursive_mutex> &&
               moves<tyer::multi_mutex>);
-static_assert(moves<tyer::semaphore> && moves<tyer::leader> && moves<tyer::admin> && moves<tyer::acquirable>);
+static_assert(moves<tyer::semaphore> && moves<tyer::election> && moves<tyer::admin> && moves<tyer::acquirable>);
 static_assert(moves<tyer::client> && moves<tyer::hold> && moves<tyer::multi_hold> && moves<tyer::observation>);
 
 // A name and nothing else: copied like any value.
-static_assert(std::is_copy_constructible_v<tyer::semaphore> && std::is_copy_constructible_v<tyer::leader>);
+static_assert(std::is_copy_constructible_v<tyer::semaphore> && std::is_copy_constructible_v<tyer::election>);
 
 struct shard {
   tyer::mutex lock;
@@ -33,7 +33,7 @@ void contained(const tyer::client& c) {
   named.try_emplace("a", c, "a");
   std::vector<shard> shards;
   shards.push_back({{c, "a"}, 1});
-  std::optional<tyer::leader> office{std::in_place, c, "a"};
+  std::optional<tyer::election> office{std::in_place, c, "a"};
   const tyer::acquirable any = two[0];
   std::vector<tyer::acquirable> all{any, slots[0].permits(2), mutexes[0], *office};
 }

@@ -25,7 +25,7 @@ void limits_of(tyer::client& c, tyer::mutex& m, tyer::failure& why, const Limit&
   tyer::multi_hold all = both.try_acquire_for(limit);
   all = both.try_acquire_for(why, limit);
   h = tyer::semaphore{c, "x", 3}.permits(2).try_acquire_for(limit);
-  h = tyer::leader{c, "x"}.try_acquire_for(limit);
+  h = tyer::election{c, "x"}.try_acquire_for(limit);
   const tyer::observation o = tyer::admin{c}.watch("x", [](const auto&) {}, limit);
   tyer::testing::engine{}.advance(limit);
 }

@@ -22,7 +22,7 @@ void ids(const tyer::hold& h) {
   static_cast<void>(text);
 }
 
-void forms(const tyer::client& c, const tyer::leader& l, tyer::multi_mutex& m, tyer::failure& why) {
+void forms(const tyer::client& c, const tyer::election& l, tyer::multi_mutex& m, tyer::failure& why) {
   tyer::hold h = l.campaign(why);
   h = l.campaign(why, std::stop_token{});
   h = l.campaign(std::stop_token{});

@@ -44,7 +44,7 @@ void misused(tyer::client& c, tyer::shared_mutex& s, tyer::hold& h, tyer::failur
   both.try_acquire();        // error: nodiscard
   both.try_acquire_for(1s);  // error: nodiscard
   both.try_lock();           // error: nodiscard
-  tyer::leader l{c, "x"};
+  tyer::election l{c, "x"};
   l.campaign();                   // error: nodiscard
   l.campaign(why);                // error: nodiscard
   why.message();                  // error: nodiscard
@@ -59,7 +59,7 @@ void misused(tyer::client& c, tyer::shared_mutex& s, tyer::hold& h, tyer::failur
   h.valid();                             // error: nodiscard
   h.token();                             // error: nodiscard
   tyer::fence_gate gate;
-  gate.enter(h.token());  // error: nodiscard
+  gate.enter(h.fence());  // error: nodiscard
 }
 
 // The right use says nothing. An outcome that is only news may be dropped.

@@ -22,7 +22,7 @@ void misused(tyer::testing::engine& engine, tyer::client& c) {
   const tyer::recursive_mutex again{made(), "x"};                             // error: deleted
   const tyer::shared_mutex shared{made(), "x", {.ttl = 5s}};                  // error: deleted
   const tyer::semaphore slots{made(), "x", 3, {.ttl = 5s}};                   // error: deleted
-  const tyer::leader office{made(), "x", {.note = "10.0.0.7:8080"}};          // error: deleted
+  const tyer::election office{made(), "x", {.note = "10.0.0.7:8080"}};        // error: deleted
   const tyer::admin admin{made()};                                            // error: deleted
   const tyer::multi_mutex both{made(), {"x", "y"}};                           // error: deleted
   const tyer::multi_mutex strings{made(), std::vector<std::string>{"x"}};     // error: deleted

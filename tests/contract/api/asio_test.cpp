@@ -384,7 +384,7 @@ TYPED_TEST(asio_adapter, many_coroutines_take_turns) {
   const auto work = [&](auto& lock) -> asio::awaitable<void> {
     for (int i = 0; i < 4; ++i) {
       tyer::hold h = co_await tyer::async_acquire(lock);
-      EXPECT_TRUE(gate.enter(h.token()));
+      EXPECT_TRUE(gate.enter(h.fence()));
       EXPECT_EQ(inside++, 0);
       co_await asio::post(asio::use_awaitable);
       --inside;

@@ -1,7 +1,7 @@
 #include "contract/api/fixture.hpp"
 
 #include <tyer/admin.hpp>
-#include <tyer/leader.hpp>
+#include <tyer/election.hpp>
 
 #include <atomic>
 #include <functional>
@@ -169,14 +169,14 @@ TEST_F(closing_a_client, left_those_waiting_who_had_asked_a_silent_engine_someth
   auto c = std::make_unique<tyer::client>(connect({.request_timeout = 1h}));
   const tyer::admin people{*c};
   const bool elects = can().token && can().owners;
-  std::optional<tyer::leader> leader;
-  if (elects) leader.emplace(*c, name());
+  std::optional<tyer::election> office;
+  if (elects) office.emplace(*c, name());
   this->engine.pause();
   std::vector<std::future<std::error_code>> calls;
   calls.push_back(in_background([&] { return code_of([&] { static_cast<void>(c->ask(name())); }); }));
   calls.push_back(in_background([&] { return code_of([&] { static_cast<void>(people.show(name())); }); }));
   calls.push_back(in_background([&] { return code_of([&] { static_cast<void>(people.diagnose()); }); }));
-  if (elects) calls.push_back(in_background([&] { return code_of([&] { static_cast<void>(leader->current()); }); }));
+  if (elects) calls.push_back(in_background([&] { return code_of([&] { static_cast<void>(office->current()); }); }));
   for (auto& call : calls) EXPECT_EQ(call.wait_for(100ms), std::future_status::timeout);
   c->close(0ms);
   for (auto& call : calls) EXPECT_EQ(soon(call), errc::closed);

@@ -3,7 +3,7 @@
 // Acquires the lock and says so; gives it back when it is told to on its standard input. Made to be killed. With TURNS it
 // does so many times on its own, and counts in FILE, which others count in too, how many were inside at once.
 //
-// KIND: mutex | recursive_mutex | shared_mutex | shared | leader | multi_mutex | multi_mutex_reversed | permits:K/N
+// KIND: mutex | recursive_mutex | shared_mutex | shared | election | multi_mutex | multi_mutex_reversed | permits:K/N
 #include "contract/api/multi_lock.hpp"
 
 #include <tyer/tyer.hpp>
@@ -119,8 +119,8 @@ int run(const order& o) {
     tyer::shared_mutex m{client, o.name, o.options};
     return serve(o, 1, [&] { return o.kind == "shared" ? m.shared().acquire() : m.acquire(); });
   }
-  if (o.kind == "leader") {
-    tyer::leader office{client, o.name, o.options};
+  if (o.kind == "election") {
+    tyer::election office{client, o.name, o.options};
     return serve(o, 1, [&] { return office.campaign(); });
   }
   if (o.kind.starts_with("multi_mutex")) {

@@ -92,7 +92,7 @@ std::string kind_name(const ::testing::TestParamInfo<std::string>& info) {
   return info.param.starts_with("permits") ? "semaphore" : info.param;
 }
 INSTANTIATE_TEST_SUITE_P(kinds, death,
-                         ::testing::Values("mutex", "recursive_mutex", "shared_mutex", "permits:1/1", "leader",
+                         ::testing::Values("mutex", "recursive_mutex", "shared_mutex", "permits:1/1", "election",
                                            "multi_mutex"),
                          kind_name);
 

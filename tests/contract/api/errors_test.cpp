@@ -117,7 +117,7 @@ TEST_F(errors, where_there_are_no_tokens_nobody_is_given_one) {
   EXPECT_EQ(code_of([&] { static_cast<void>(h.token()); }), errc::unsupported);
   const auto several = tyer::multi_mutex{c, {name() + "/1", name() + "/2"}}.acquire();
   EXPECT_EQ(code_of([&] { static_cast<void>(several.token(name() + "/1")); }), errc::unsupported);
-  EXPECT_EQ(code_of([&] { tyer::leader{c, name()}; }), errc::unsupported) << "a term is a token";
+  EXPECT_EQ(code_of([&] { tyer::election{c, name()}; }), errc::unsupported) << "a term is a token";
 }
 
 }  // namespace

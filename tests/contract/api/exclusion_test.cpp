@@ -27,7 +27,7 @@ TYPED_TEST(exclusion, two_clients_of_eight_threads_never_meet) {
     for (int i = 0; i < turns; ++i) {
       auto h = lock.acquire();
       EXPECT_TRUE(h.valid());
-      EXPECT_TRUE(!with_tokens || gate.enter(h.token()));
+      EXPECT_TRUE(!with_tokens || gate.enter(h.fence()));
       EXPECT_EQ(inside.fetch_add(1), 0);
       sum.store(sum.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       EXPECT_EQ(inside.fetch_sub(1), 1);

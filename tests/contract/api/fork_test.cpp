@@ -84,7 +84,7 @@ TYPED_TEST(forking, left_the_child_a_hold_that_was_valid_beside_the_next_owners)
             !h.revoked().stop_possible(),
             code_of([&] { static_cast<void>(h.token()); }) == errc::forked,
             code_of([&] { static_cast<void>(h.id()); }) == errc::forked,
-            code_of([&] { static_cast<void>(h.key()); }) == errc::forked,
+            code_of([&] { static_cast<void>(h.fence()); }) == errc::forked,
             h.release(why) == tyer::release_outcome::unknown && why.code == errc::forked,
         });
       },

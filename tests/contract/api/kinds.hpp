@@ -60,7 +60,7 @@ struct shared_mutex_kind : kind_of<tyer::shared_mutex> {
 struct semaphore_kind : kind_of<semaphore_of_one> {
   static bool able(const tyer::engine::capabilities& can) { return can.permits; }
 };
-struct leader_kind : kind_of<tyer::leader> {
+struct election_kind : kind_of<tyer::election> {
   static bool able(const tyer::engine::capabilities& can) { return can.token; }
 };
 struct multi_kind : kind_of<multi_lock> {
@@ -69,8 +69,8 @@ struct multi_kind : kind_of<multi_lock> {
 struct recursive_kind : kind_of<tyer::recursive_mutex> {};
 struct multi_mutex_kind : kind_of<guarded_multi_mutex> {};
 
-using exclusive_kinds = ::testing::Types<mutex_kind, shared_mutex_kind, semaphore_kind, leader_kind>;
-using blocking_kinds = ::testing::Types<mutex_kind, shared_mutex_kind, semaphore_kind, leader_kind, multi_kind>;
+using exclusive_kinds = ::testing::Types<mutex_kind, shared_mutex_kind, semaphore_kind, election_kind>;
+using blocking_kinds = ::testing::Types<mutex_kind, shared_mutex_kind, semaphore_kind, election_kind, multi_kind>;
 using lockable_kinds = ::testing::Types<mutex_kind, shared_mutex_kind>;
 using guarded_kinds = ::testing::Types<mutex_kind, shared_mutex_kind, recursive_kind, multi_mutex_kind>;
 

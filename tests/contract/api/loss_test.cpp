@@ -1,5 +1,7 @@
 #include "contract/api/fixture.hpp"
 
+#include <thread>
+
 namespace contract {
 namespace {
 
@@ -154,6 +156,48 @@ TYPED_TEST(loss, giving_back_in_time_is_not_a_loss) {
   lock.acquire().release();
   EXPECT_FALSE(lost.stop_requested());
   EXPECT_FALSE(h.lost().stop_possible());  // empty: it never will be
+}
+
+// Asking the engine now.
+class confirming : public contract_of<mutex_kind> {
+ protected:
+  tyer::failure why;
+};
+
+TEST_F(confirming, a_hold_that_stands_is_renewed_by_it) {
+  auto c = connect();
+  const auto h = make(c, {.ttl = 60s}).acquire();
+  std::this_thread::sleep_for(5ms);
+  const auto before = h.valid_until();
+  EXPECT_TRUE(h.confirm());
+  EXPECT_GE(h.valid_until(), before);
+  EXPECT_TRUE(h.valid());
+}
+
+TEST_F(confirming, says_at_once_that_a_hold_was_broken) {
+  auto c = connect();
+  for (int i = 0; i < 10; ++i) {
+    auto h = make(c, {.ttl = 60s}).acquire();
+    ASSERT_TRUE(h.confirm());
+    break_it();
+    EXPECT_FALSE(h.confirm(why)) << "whether or not it was told already";
+    EXPECT_FALSE(why) << why.message();
+    EXPECT_FALSE(h.valid());
+  }
+}
+
+TEST_F(confirming, takes_silence_neither_for_yes_nor_for_no) {
+  if (!engine.there()) GTEST_SKIP() << no_server;
+  auto c = connect({.request_timeout = 500ms});
+  const auto h = make(c, {.ttl = 60s}).acquire();
+  engine.pause();
+  const stopwatch watch;
+  EXPECT_FALSE(h.confirm(why));
+  EXPECT_TRUE(why) << "an engine that is silent has confirmed nothing";
+  EXPECT_LT(watch.elapsed(), 1s + slack);
+  EXPECT_TRUE(h.valid());
+  engine.resume();
+  EXPECT_TRUE(eventually([&] { return h.confirm(why); }));
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ class multi_grip {
 
   explicit operator bool() const noexcept { return static_cast<bool>(all_); }
   std::uint64_t token() const { return all_.token(name_); }
+  tyer::fence_pass fence() const { return all_.fence(name_); }
   bool valid() const noexcept { return all_.valid(); }
   tyer::lease_clock::time_point valid_until() const noexcept { return all_.valid_until(); }
   tyer::lease_clock::duration remaining() const noexcept { return all_.remaining(); }

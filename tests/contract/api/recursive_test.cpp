@@ -74,11 +74,33 @@ TEST_F(recursive, another_thread_waits_until_the_last_unlock) {
   EXPECT_TRUE(soon(other));
 }
 
-TEST_F(recursive, another_object_of_the_name_is_another_contender) {
-  tyer::recursive_mutex same{a, name(), options};
+TEST_F(recursive, another_object_of_the_name_made_its_own_thread_wait_for_itself) {
+  if (!engine.there()) GTEST_SKIP() << no_server;
+  tyer::recursive_mutex same{a, name(), {.ttl = 30s}};
+  lock.lock();
+  const auto id = lock.held().id();
+  engine.pause();  // nobody is asked
+  EXPECT_TRUE(same.try_lock());
+  EXPECT_TRUE(same.try_lock_for(1s));
+  same.lock();
+  EXPECT_EQ(same.depth(), 4U);
+  EXPECT_EQ(same.held().id(), id);
+  lock.unlock();  // in any order
+  same.unlock();
+  same.unlock();
+  EXPECT_EQ(lock.depth(), 1U);
+  engine.resume();
+  EXPECT_FALSE(elsewhere.try_acquire());
+  same.unlock();
+  EXPECT_EQ(lock.depth(), 0U);
+  EXPECT_TRUE(elsewhere.try_acquire_for(patience));
+}
+
+TEST_F(recursive, objects_of_two_clients_are_two_contenders) {
+  tyer::recursive_mutex other{b, name(), options};
   const std::scoped_lock guard{lock};
-  EXPECT_FALSE(same.try_lock());
-  EXPECT_FALSE(same.try_lock_for(20ms));
+  EXPECT_FALSE(other.try_lock());
+  EXPECT_FALSE(other.try_lock_for(20ms));
 }
 
 TEST_F(recursive, a_lost_hold_is_not_entered_again) {

@@ -34,7 +34,7 @@ TEST_F(semaphore, as_many_as_there_are_and_no_more) {
     ASSERT_TRUE(h.valid());
     ASSERT_EQ(h.slots().size(), 1U);
     EXPECT_EQ(h.slot(), h.slots().front());
-    EXPECT_FALSE(h.shared());
+    EXPECT_EQ(h.mode(), tyer::lock_mode::permit);
     slots.insert(h.slot());
   }
   EXPECT_EQ(slots, (std::set<std::uint32_t>{0, 1, 2}));
@@ -191,15 +191,15 @@ TEST_F(semaphore, the_permits_of_a_process_that_dies_come_back) {
 TEST_F(semaphore, another_number_of_permits_is_refused_in_words_that_name_the_one_in_use) {
   tyer::semaphore three{a, name(), 3, options}, five{b, name(), 5, options};
   auto h = three.acquire();
-  EXPECT_EQ(code_of([&] { static_cast<void>(five.acquire()); }), errc::refused);
-  EXPECT_EQ(code_of([&] { static_cast<void>(five.try_acquire()); }), errc::refused);
+  EXPECT_EQ(code_of([&] { static_cast<void>(five.acquire()); }), errc::permits_differ);
+  EXPECT_EQ(code_of([&] { static_cast<void>(five.try_acquire()); }), errc::permits_differ);
   EXPECT_NE(words_of([&] { static_cast<void>(five.acquire()); }).find('3'), std::string::npos)
       << words_of([&] { static_cast<void>(five.acquire()); });
   EXPECT_TRUE(h.valid());
   h.release();
   auto now = five.try_acquire();  // when nobody uses it, the next one decides
   EXPECT_TRUE(now);
-  EXPECT_EQ(code_of([&] { static_cast<void>(three.try_acquire()); }), errc::refused);
+  EXPECT_EQ(code_of([&] { static_cast<void>(three.try_acquire()); }), errc::permits_differ);
 }
 
 TEST_F(semaphore, so_many_permits_there_are_not) {

@@ -26,7 +26,7 @@ class shared_lock : public fixture {
 TEST_F(shared_lock, readers_are_together_and_keep_a_writer_out) {
   auto one = in_a.shared().acquire(), two = in_b.shared().try_acquire(), three = in_a.shared().try_acquire();
   EXPECT_TRUE(one.valid() && two.valid() && three.valid());
-  EXPECT_TRUE(one.shared());
+  EXPECT_EQ(one.mode(), tyer::lock_mode::shared);
   EXPECT_FALSE(in_c.try_acquire());
   one.release();
   three.release();
@@ -34,7 +34,7 @@ TEST_F(shared_lock, readers_are_together_and_keep_a_writer_out) {
   two.release();
   auto writer = in_c.try_acquire();
   EXPECT_TRUE(writer.valid());
-  EXPECT_FALSE(writer.shared());
+  EXPECT_EQ(writer.mode(), tyer::lock_mode::exclusive);
   EXPECT_FALSE(in_a.shared().try_acquire());
 }
 

@@ -29,7 +29,7 @@ TEST_F(upgrade, of_the_only_reader_is_at_once_and_gives_a_larger_token) {
   const auto read = h.token();
   EXPECT_TRUE(in_a.upgrade(h));
   EXPECT_TRUE(h.valid());
-  EXPECT_FALSE(h.shared());
+  EXPECT_EQ(h.mode(), tyer::lock_mode::exclusive);
   const auto written = h.token();
   EXPECT_GT(written, read);
   EXPECT_FALSE(in_b.shared().try_acquire());
@@ -37,7 +37,7 @@ TEST_F(upgrade, of_the_only_reader_is_at_once_and_gives_a_larger_token) {
   EXPECT_EQ(h.token(), written);
 
   in_a.downgrade(h);
-  EXPECT_TRUE(h.shared());
+  EXPECT_EQ(h.mode(), tyer::lock_mode::shared);
   EXPECT_GT(h.token(), written);
   auto other = in_b.shared().try_acquire();
   EXPECT_GT(other.token(), written);
@@ -56,7 +56,7 @@ TEST_F(upgrade, waits_until_the_other_readers_are_gone) {
   two.release();
   EXPECT_TRUE(soon(upgrading));
   EXPECT_LT(watch.elapsed(), slack);
-  EXPECT_FALSE(h.shared());
+  EXPECT_EQ(h.mode(), tyer::lock_mode::exclusive);
   EXPECT_FALSE(in_b.shared().try_acquire());
 }
 
@@ -93,7 +93,7 @@ TEST_F(upgrade, the_second_one_is_refused_at_once_and_keeps_its_shared_hold) {
   EXPECT_FALSE(in_b.try_upgrade_for(second, patience));
   EXPECT_LT(watch.elapsed(), slack);
   EXPECT_TRUE(second.valid());
-  EXPECT_TRUE(second.shared());
+  EXPECT_EQ(second.mode(), tyer::lock_mode::shared);
   EXPECT_EQ(second.token(), token);
   EXPECT_EQ(second.release(), tyer::release_outcome::released);
   EXPECT_TRUE(soon(upgrading));
@@ -113,11 +113,11 @@ TEST_F(upgrade, one_attempt_is_refused_while_others_read_and_leaves_no_trace) {
   const stopwatch watch;
   EXPECT_FALSE(in_a.try_upgrade(h));
   EXPECT_LT(watch.elapsed(), slack);
-  EXPECT_TRUE(h.valid() && h.shared());
+  EXPECT_TRUE(h.valid() && h.mode() == tyer::lock_mode::shared);
   EXPECT_TRUE(eventually([&] { return in_c.shared().try_acquire().valid(); }));
   other.release();
   EXPECT_TRUE(eventually([&] { return in_a.try_upgrade(h); }));
-  EXPECT_FALSE(h.shared());
+  EXPECT_EQ(h.mode(), tyer::lock_mode::exclusive);
 }
 
 TEST_F(upgrade, that_runs_out_of_time_leaves_the_hold_shared_and_usable) {
@@ -129,7 +129,7 @@ TEST_F(upgrade, that_runs_out_of_time_leaves_the_hold_shared_and_usable) {
   EXPECT_FALSE(why) << why.words;
   EXPECT_GE(watch.elapsed(), 500ms);
   EXPECT_LT(watch.elapsed(), 500ms + slack);
-  EXPECT_TRUE(h.valid() && h.shared());
+  EXPECT_TRUE(h.valid() && h.mode() == tyer::lock_mode::shared);
   EXPECT_EQ(h.token(), token);
   EXPECT_TRUE(in_c.shared().try_acquire_for(patience));  // nobody upgrades any more: readers come in
   EXPECT_TRUE(eventually([&] { return !in_b.try_upgrade(other); }));
@@ -150,7 +150,7 @@ TEST_F(upgrade, that_is_cancelled_leaves_the_hold_shared_and_usable) {
   stop.request_stop();
   EXPECT_EQ(soon(upgrading), errc::cancelled);
   EXPECT_EQ(code_of([&] { in_a.upgrade(h, stop.get_token()); }), errc::cancelled);
-  EXPECT_TRUE(h.valid() && h.shared());
+  EXPECT_TRUE(h.valid() && h.mode() == tyer::lock_mode::shared);
   auto reader = in_c.shared().try_acquire_for(patience);
   EXPECT_TRUE(reader);
   reader.release();
@@ -181,7 +181,7 @@ TEST_F(upgrade, whenever_it_is_cancelled_the_hold_is_what_was_said) {
     const bool upgraded = soon(upgrading);
     releasing.join();
     EXPECT_TRUE(h.valid());
-    EXPECT_EQ(h.shared(), !upgraded);
+    EXPECT_EQ(h.mode() == tyer::lock_mode::shared, !upgraded);
     if (upgraded) {
       EXPECT_FALSE(in_c.shared().try_acquire());
       mine.downgrade(h);
@@ -224,7 +224,7 @@ TEST_F(upgrade, of_what_is_no_hold_of_this_lock_is_refused) {
   auto theirs = in_b.shared().acquire(), other = elsewhere.shared().acquire();
   EXPECT_EQ(code_of([&] { in_a.upgrade(theirs); }), errc::not_held);
   EXPECT_EQ(code_of([&] { in_a.try_upgrade(other); }), errc::not_held);
-  EXPECT_TRUE(theirs.valid() && theirs.shared() && other.valid());
+  EXPECT_TRUE(theirs.valid() && theirs.mode() == tyer::lock_mode::shared && other.valid());
 }
 
 TEST_F(upgrade, downgrade_lets_readers_in_and_keeps_writers_out) {
@@ -236,7 +236,7 @@ TEST_F(upgrade, downgrade_lets_readers_in_and_keeps_writers_out) {
   auto local = acquire_later(in_a.shared());
   ASSERT_TRUE(queue_has(3));
   in_a.downgrade(h);
-  EXPECT_TRUE(h.valid() && h.shared());
+  EXPECT_TRUE(h.valid() && h.mode() == tyer::lock_mode::shared);
   auto read = soon(reader.done).hold;
   EXPECT_TRUE(read.valid());
   EXPECT_EQ(writer.done.wait_for(0s), std::future_status::timeout);

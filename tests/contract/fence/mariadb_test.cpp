@@ -3,7 +3,6 @@
 
 #include <mysql.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
@@ -23,8 +22,7 @@ class session {
   static constexpr auto waiting =
       "SELECT variable_value FROM information_schema.global_status WHERE variable_name = "
       "'innodb_row_lock_current_waits'";
-  static tyer::sql_parameter token() { return tyer::sql_parameter::mysql(); }
-  static tyer::sql_id_parameter id() { return tyer::sql_id_parameter::mysql(); }
+  static tyer::sql_pass parameters(tyer::lock_mode mode) { return tyer::sql_pass::mysql(mode); }
 
   session() : connection_(mysql_init(nullptr), mysql_close) {
     const auto to = tyer::core::parse_uri(std::getenv("TYER_URI")).value;
@@ -41,11 +39,6 @@ class session {
                                                                         mysql_free_result};
     const auto row = mysql_fetch_row(rows.get());
     return std::stoll(row[0]);
-  }
-
-  std::uint64_t affected(const std::string& text, std::uint64_t of) {
-    return affected(text, of, "",
-                    std::string(static_cast<std::size_t>(std::count(text.begin(), text.end(), '?')), 't'));
   }
 
   std::uint64_t affected(const std::string& text, std::uint64_t of, std::string by, std::string_view order) {
@@ -81,12 +74,9 @@ class session {
 using by_number = session<binding::number>;
 using by_text = session<binding::text>;
 
-using stores =
-    ::testing::Types<one_column<by_number>, one_column<by_text>, two_columns<by_number>, two_columns<by_text>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(mariadb, fence_contract, stores);
-using stores_with_ids = ::testing::Types<one_column_and_id<by_number>, one_column_and_id<by_text>,
-                                         two_columns_and_id<by_number>, two_columns_and_id<by_text>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(mariadb, fence_with_ids, stores_with_ids);
+using all = all_stores<by_number, by_text>;
+INSTANTIATE_TYPED_TEST_SUITE_P(mariadb, fence_contract, all);
+INSTANTIATE_TYPED_TEST_SUITE_P(mariadb, fence_with_ids, all);
 using sessions = ::testing::Types<by_number>;
 INSTANTIATE_TYPED_TEST_SUITE_P(mariadb, two_transactions, sessions);
 
@@ -94,22 +84,22 @@ INSTANTIATE_TYPED_TEST_SUITE_P(mariadb, two_transactions, sessions);
 TEST(mariadb_fence, without_found_rows_the_same_token_counts_no_row) {
   session<binding::number, 0> s;
   make_table(s);
-  EXPECT_EQ(s.affected(one_column<by_number>::statement(), 5), 1u);
-  EXPECT_EQ(s.affected(one_column<by_number>::statement(), 5), 0u);
+  EXPECT_EQ(rows_that_let_in(s, 5), 1u);
+  EXPECT_EQ(rows_that_let_in(s, 5), 0u);
 }
 
 // The column decides how ids are compared, not the connection: no "illegal mix of collations".
 TEST(mariadb_fence, the_id_column_may_have_a_collation_of_its_own) {
-  one_column_and_id<by_number> store;
+  of_writers<by_number, shown_by::parameters> store;
   by_number s;
   const auto id = tyer::hold_id::from(std::string(34, 'a'));
   for (const auto* kind : {"CHARACTER SET latin1 COLLATE latin1_bin",
                            "CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci", "CHARACTER SET ascii"}) {
     s.run(std::string{"ALTER TABLE guarded MODIFY fence_by VARCHAR(34) "} + kind);
     store.fresh();
-    EXPECT_TRUE(store.enter(5, id)) << kind;
-    EXPECT_TRUE(store.enter(5, id)) << kind;
-    EXPECT_FALSE(store.enter(5, tyer::hold_id::from(std::string(34, 'b')))) << kind;
+    EXPECT_TRUE(store.enter({5, id})) << kind;
+    EXPECT_TRUE(store.enter({5, id})) << kind;
+    EXPECT_FALSE(store.enter({5, tyer::hold_id::from(std::string(34, 'b'))})) << kind;
   }
 }
 

@@ -21,18 +21,24 @@ raw_value show(raw_redis& server, const std::string& token, const std::string& m
   return server.ask({"EVAL", std::string{tyer::redis_fence_script}, "1", key, token, mode, id});
 }
 
+bool let_in(const raw_value& answer) {
+  EXPECT_EQ(answer.type, ':') << answer.text;
+  return answer.number == 1;
+}
+
 class by_script {
  public:
+  static constexpr bool readers = true;
+  static bool in_memory(tyer::fence_marks& m, std::uint64_t token, tyer::lock_mode mode) {
+    return m.enter_by_token(token, mode);
+  }
+
   void fresh() { server.ask({"DEL", key}); }
-  bool enter(std::uint64_t token) { return passed(token, "exclusive"); }
-  bool enter_shared(std::uint64_t token) { return passed(token, "shared"); }
+  bool enter_by_token(std::uint64_t token, tyer::lock_mode mode) {
+    return let_in(show(server, std::to_string(token), mode == tyer::lock_mode::shared ? "shared" : "exclusive"));
+  }
 
  private:
-  bool passed(std::uint64_t token, const char* mode) {
-    const auto answer = show(server, std::to_string(token), mode);
-    EXPECT_EQ(answer.type, ':') << answer.text;
-    return answer.number == 1;
-  }
   raw_redis server{server_uri()};
 };
 
@@ -41,17 +47,15 @@ INSTANTIATE_TYPED_TEST_SUITE_P(redis, fence_contract, stores);
 
 class by_script_with_id {
  public:
+  static constexpr bool readers = true;
+
   void fresh() { server.ask({"DEL", key}); }
-  bool enter(std::uint64_t token, const tyer::hold_id& id) {
-    return let_in(show(server, std::to_string(token), "exclusive", id.text()));
+  bool enter(const tyer::fence_pass& shown) {
+    const auto [token, mode, id] = tyer::redis_fence_arguments(shown);
+    return let_in(show(server, token, mode, id));
   }
-  bool enter_shared(std::uint64_t token) { return let_in(show(server, std::to_string(token), "shared")); }
 
  private:
-  static bool let_in(const raw_value& answer) {
-    EXPECT_EQ(answer.type, ':') << answer.text;
-    return answer.number == 1;
-  }
   raw_redis server{server_uri()};
 };
 

@@ -1,16 +1,17 @@
 // The fences of a SQL row, and what two transactions at the same time do with them. A session is one connection:
 //   run(text)               without parameters
-//   affected(text, token)   the token for every parameter; how many rows it counted
 //   affected(text, token, id, order)
-//                           the same with both; where parameters have no numbers, `order` says which is which: t or i
+//                           how many rows it counted; where parameters have no numbers, `order` says which is which: t or i.
+//                           Empty: there are none
 //   number(text)            the first column of the first row
 //   waiting                 a query: how many sessions wait for a row
-//   token(), id()           the parameters, for the pieces of a statement
+//   parameters(mode)        for the pieces of a statement
 #pragma once
 
 #include "contract/fence/cases.hpp"
 
 #include <tyer/fence.hpp>
+#include <tyer/sql_fence.hpp>
 
 #include <gtest/gtest.h>
 
@@ -29,86 +30,80 @@ inline void make_table(auto& session) {
   session.run("INSERT INTO guarded (id, balance) VALUES (1, 0), (2, 0)");
 }
 
-template <class Session>
-class one_column {
+// How what is shown gets into the statement: by the values in its text, or by parameters.
+enum class shown_by { values, parameters };
+
+template <class Fence>
+std::string statement(const Fence& fence, const tyer::sql_pass& shown) {
+  return "UPDATE guarded SET " + fence.set(shown) + " WHERE id = 1 AND " + fence.where(shown);
+}
+
+template <class Session, shown_by How>
+bool passes(Session& session, const auto& fence, const tyer::fence_pass& shown, std::string_view order) {
+  if (How == shown_by::values) return session.affected(statement(fence, shown), 0, "", "") == 1;
+  const auto text = statement(fence, Session::parameters(shown.mode));
+  return session.affected(text, shown.token, shown.id.text(), order) == 1;
+}
+
+// A store for both suites. Where ids do not matter, all show the same.
+template <class Store>
+class with_one_id : public Store {
  public:
-  one_column() { make_table(session); }
-  void fresh() { session.run("UPDATE guarded SET fence = NULL"); }
-  bool enter(std::uint64_t token) { return session.affected(statement(), token) == 1; }
-
-  static std::string statement() {
-    const tyer::sql_fence fence{"fence"};
-    return "UPDATE guarded SET " + fence.set(Session::token()) + " WHERE id = 1 AND " + fence.where(Session::token());
+  bool enter_by_token(std::uint64_t token, tyer::lock_mode mode) { return in_memory(*this, token, mode); }
+  static bool in_memory(auto& fence, std::uint64_t token, tyer::lock_mode mode) {
+    return fence.enter({token, tyer::hold_id::from(std::string(34, 'a')), mode});
   }
-
- private:
-  Session session;
 };
 
-template <class Session>
-class two_columns {
+template <class Session, shown_by How>
+class of_writers {
  public:
-  two_columns() { make_table(session); }
-  void fresh() { session.run("UPDATE guarded SET max_exclusive = NULL, max_any = NULL"); }
-  bool enter(std::uint64_t token) {
-    return session.affected("UPDATE guarded SET " + fence.set(mine) + " WHERE id = 1 AND " + fence.where(mine),
-                            token) == 1;
-  }
-  bool enter_shared(std::uint64_t token) {
-    return session.affected(
-               "UPDATE guarded SET " + fence.set_shared(mine) + " WHERE id = 1 AND " + fence.where_shared(mine),
-               token) == 1;
-  }
+  static constexpr bool readers = false;
 
- private:
-  Session session;
-  const tyer::sql_shared_fence fence{"max_exclusive", "max_any"};
-  const tyer::sql_parameter mine = Session::token();
-};
-
-template <class Session>
-class one_column_and_id {
- public:
-  one_column_and_id() { make_table(session); }
+  of_writers() { make_table(session); }
   void fresh() { session.run("UPDATE guarded SET fence = NULL, fence_by = NULL"); }
-  bool enter(std::uint64_t token, const tyer::hold_id& id) {
-    const auto text = "UPDATE guarded SET " + fence.set(Session::token(), Session::id()) + " WHERE id = 1 AND " +
-                      fence.where(Session::token(), Session::id());
-    return session.affected(text, token, id.text(), "titti") == 1;
-  }
+  bool enter(const tyer::fence_pass& shown) { return passes<Session, How>(session, fence, shown, "titti"); }
 
  private:
   Session session;
-  const tyer::sql_id_fence fence{"fence", "fence_by"};
+  const tyer::sql_fence fence{"fence", "fence_by"};
 };
 
-template <class Session>
-class two_columns_and_id {
+template <class Session, shown_by How>
+class of_all {
  public:
-  two_columns_and_id() { make_table(session); }
+  static constexpr bool readers = true;
+
+  of_all() { make_table(session); }
   void fresh() { session.run("UPDATE guarded SET max_exclusive = NULL, max_any = NULL, exclusive_by = NULL"); }
-  bool enter(std::uint64_t token, const tyer::hold_id& id) {
-    const auto text = "UPDATE guarded SET " + fence.set(Session::token(), Session::id()) + " WHERE id = 1 AND " +
-                      fence.where(Session::token(), Session::id());
-    return session.affected(text, token, id.text(), "ttitti") == 1;
-  }
-  bool enter_shared(std::uint64_t token) {
-    const auto text = "UPDATE guarded SET " + fence.set_shared(Session::token()) + " WHERE id = 1 AND " +
-                      fence.where_shared(Session::token());
-    return session.affected(text, token) == 1;
+  bool enter(const tyer::fence_pass& shown) {
+    return passes<Session, How>(session, fence, shown, shown.mode == tyer::lock_mode::shared ? "ttt" : "ttitti");
   }
 
  private:
   Session session;
-  const tyer::sql_shared_id_fence fence{"max_exclusive", "max_any", "exclusive_by"};
+  const tyer::sql_shared_fence fence{"max_exclusive", "max_any", "exclusive_by"};
 };
+
+template <class... Sessions>
+using all_stores = ::testing::Types<
+    with_one_id<of_writers<Sessions, shown_by::parameters>>..., with_one_id<of_all<Sessions, shown_by::parameters>>...,
+    with_one_id<of_writers<Sessions, shown_by::values>>..., with_one_id<of_all<Sessions, shown_by::values>>...>;
+
+// By one who is told apart from others by its token alone.
+template <class Session>
+std::uint64_t rows_that_let_in(Session& s, std::uint64_t token) {
+  const tyer::sql_fence fence{"fence", "fence_by"};
+  return s.affected(statement(fence, Session::parameters(tyer::lock_mode::exclusive)), token, std::string(34, 'a'),
+                    "titti");
+}
 
 template <class Session>
 class two_transactions : public ::testing::Test {
  protected:
   void SetUp() override { make_table(first); }
 
-  bool enter(Session& s, std::uint64_t token) { return s.affected(one_column<Session>::statement(), token) == 1; }
+  bool enter(Session& s, std::uint64_t token) { return rows_that_let_in(s, token) == 1; }
 
   // The second shows its token while the first has not ended yet; then the first ends as told.
   bool second_passes(std::uint64_t its_token, const char* first_ends) {

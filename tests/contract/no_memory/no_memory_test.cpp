@@ -116,17 +116,17 @@ TEST_P(no_memory, upgrade_and_downgrade) {
         h = m.shared().try_acquire(why);
         if (!h) return;
         const bool alone = m.upgrade(why, h);
-        EXPECT_NE(alone, h.shared());
+        EXPECT_NE(alone, h.mode() == tyer::lock_mode::shared);
         if (!alone) return;
         m.downgrade(why, h);
-        EXPECT_NE(!why, !h.shared());
+        EXPECT_NE(!why, h.mode() != tyer::lock_mode::shared);
       },
       given_back);
 }
 
 TEST_P(no_memory, observe) {
   const auto name = fresh("observe");
-  leader l{c, name, {.ttl = 600ms}}, theirs{judge, name, {.ttl = 600ms}};
+  election l{c, name, {.ttl = 600ms}}, theirs{judge, name, {.ttl = 600ms}};
   std::atomic<int> told{0};
   for_every_allocation(name, [&] {
     try {

@@ -161,7 +161,7 @@ TEST_P(no_memory_of, permits) {
 
 TEST_P(no_memory_of, election) {
   const auto name = fresh("election");
-  const leader l{c, name, {.ttl = 1s}};
+  const election l{c, name, {.ttl = 1s}};
   for_every_allocation(name, [&] {
     or_no_memory([&] {
       hold term = l.campaign();
@@ -169,7 +169,7 @@ TEST_P(no_memory_of, election) {
       const auto now = l.current(why);
       expect_no_memory(why);
       EXPECT_EQ(now.has_value(), !why);
-      leader::resign(term);
+      term.release();
     });
   });
 }
@@ -221,10 +221,10 @@ TEST_P(no_memory_of, breaking_a_hold) {
 // Whoever stops looking on cannot fail at that, and is told nothing any more.
 TEST_P(no_memory_of, the_end_of_an_observation_ended_the_process) {
   const auto name = fresh("observed");
-  const leader theirs{judge, name, {.ttl = 1s}};
+  const election theirs{judge, name, {.ttl = 1s}};
   for (int n = 1; n <= 4; ++n) {
     client mine{uri(), quick()};
-    const leader l{mine, name, {.ttl = 300ms}};
+    const election l{mine, name, {.ttl = 300ms}};
     std::atomic<int> told{0};
     auto o = l.observe([&](const auto&) { ++told; });
     const auto until = std::chrono::steady_clock::now() + 20s;

@@ -48,7 +48,7 @@ void worker::upgrade(const tyer::shared_mutex& lock, tyer::hold& h, std::optiona
                     : dice == 2 ? lock.try_upgrade_for(why, h, milliseconds{between(10, 800)}, perhaps_cancelled())
                                 : lock.try_upgrade(why, h);
   if (!done) return journal_.missed(why);  // a reader as before, or lost
-  if (h.shared()) impossible("a hold that was upgraded says that it is shared");
+  if (h.mode() == tyer::lock_mode::shared) impossible("a hold that was upgraded says that it is shared");
   w.emplace(journal_, h, next_hold());
   use(*w);
 }
@@ -58,7 +58,7 @@ void worker::downgrade(const tyer::shared_mutex& lock, tyer::hold& h, std::optio
   tyer::failure why;
   lock.downgrade(why, h);
   if (why) return journal_.missed(why);
-  if (!h.shared()) impossible("a hold that was downgraded says that it is not shared");
+  if (h.mode() != tyer::lock_mode::shared) impossible("a hold that was downgraded says that it is not shared");
   w.emplace(journal_, h, next_hold());
   use(*w);
 }

@@ -10,7 +10,7 @@ namespace {
 // The hold's own word; what was asked for only tells permits without slots from a hold that has none.
 mode mode_of(const tyer::hold& h, mode asked) {
   if (asked == mode::permit || !h.slots().empty()) return mode::permit;
-  return h.shared() ? mode::shared : mode::exclusive;
+  return h.mode() == tyer::lock_mode::shared ? mode::shared : mode::exclusive;
 }
 
 std::uint16_t bits_of(std::span<const std::uint32_t> slots) {

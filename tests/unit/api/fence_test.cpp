@@ -1,4 +1,5 @@
 #include <tyer/fence.hpp>
+#include <tyer/sql_fence.hpp>
 
 #include <gtest/gtest.h>
 
@@ -20,7 +21,9 @@ struct offer {
   bool shared;
 };
 
-bool show(fence_marks& m, const offer& o) { return o.shared ? m.enter_shared(o.token) : m.enter(o.token); }
+bool show(fence_marks& m, const offer& o) {
+  return m.enter_by_token(o.token, o.shared ? lock_mode::shared : lock_mode::exclusive);
+}
 
 bool conflict(const offer& a, const offer& b) { return !(a.shared && b.shared); }
 
@@ -135,24 +138,24 @@ TEST(fence_marks, a_live_hold_always_passes_and_a_stale_one_never_after_its_succ
 
 TEST(fence_marks, a_converted_hold_passes_with_its_new_token_and_not_with_its_old_one) {
   fence_marks m;
-  EXPECT_TRUE(m.enter_shared(5));
-  EXPECT_TRUE(m.enter_shared(6));  // another reader
-  EXPECT_TRUE(m.enter(7));         // the first one, upgraded when the other was gone
-  EXPECT_TRUE(m.enter(7));
-  EXPECT_FALSE(m.enter_shared(5));
-  EXPECT_FALSE(m.enter_shared(6));
-  EXPECT_TRUE(m.enter_shared(8));  // downgraded
-  EXPECT_TRUE(m.enter_shared(9));
-  EXPECT_TRUE(m.enter_shared(8));
-  EXPECT_FALSE(m.enter(7));  // a write from before the downgrade: a reader may have read already
+  EXPECT_TRUE(m.enter_by_token(5, lock_mode::shared));
+  EXPECT_TRUE(m.enter_by_token(6, lock_mode::shared));  // another reader
+  EXPECT_TRUE(m.enter_by_token(7));                     // the first one, upgraded when the other was gone
+  EXPECT_TRUE(m.enter_by_token(7));
+  EXPECT_FALSE(m.enter_by_token(5, lock_mode::shared));
+  EXPECT_FALSE(m.enter_by_token(6, lock_mode::shared));
+  EXPECT_TRUE(m.enter_by_token(8, lock_mode::shared));  // downgraded
+  EXPECT_TRUE(m.enter_by_token(9, lock_mode::shared));
+  EXPECT_TRUE(m.enter_by_token(8, lock_mode::shared));
+  EXPECT_FALSE(m.enter_by_token(7));  // a write from before the downgrade: a reader may have read already
 }
 
 TEST(fence_marks, nothing_is_no_token) {
   fence_marks m;
-  EXPECT_FALSE(m.enter(0));
-  EXPECT_FALSE(m.enter_shared(0));
-  EXPECT_FALSE(m.enter(0, id_of('a')));
-  EXPECT_FALSE(m.enter(5, hold_id{}));
+  EXPECT_FALSE(m.enter_by_token(0));
+  EXPECT_FALSE(m.enter_by_token(0, lock_mode::shared));
+  EXPECT_FALSE(m.enter({0, id_of('a')}));
+  EXPECT_FALSE(m.enter({5, hold_id{}}));
   EXPECT_EQ(m, fence_marks{});
 }
 
@@ -179,7 +182,7 @@ void walk(const fence_marks& before, std::vector<signed_offer>& let_in, int left
     for (const auto& by : {hold_id{}, id_of('a'), id_of('b')}) {
       const signed_offer o{token, by};
       fence_marks m = before;
-      const bool passed = o.shared() ? m.enter_shared(token) : m.enter(token, by);
+      const bool passed = m.enter({token, by, o.shared() ? lock_mode::shared : lock_mode::exclusive});
       ++offers;
       ASSERT_EQ(passed, oracle_admits(let_in, o))
           << "token " << token << " of '" << by.text() << "' after " << before.max_exclusive << "/" << before.max_any;
@@ -203,86 +206,88 @@ TEST(fence_marks, every_sequence_with_ids_is_as_promised) {
 
 TEST(fence_marks, an_equal_token_passes_again_only_with_its_id) {
   fence_marks m;
-  EXPECT_TRUE(m.enter(5, id_of('a')));
-  EXPECT_TRUE(m.enter(5, id_of('a')));
-  EXPECT_FALSE(m.enter(5, id_of('b')));
-  EXPECT_TRUE(m.enter(6, id_of('b')));
-  EXPECT_FALSE(m.enter(5, id_of('a')));
+  EXPECT_TRUE(m.enter({5, id_of('a')}));
+  EXPECT_TRUE(m.enter({5, id_of('a')}));
+  EXPECT_FALSE(m.enter({5, id_of('b')}));
+  EXPECT_TRUE(m.enter({6, id_of('b')}));
+  EXPECT_FALSE(m.enter({5, id_of('a')}));
 }
 
 TEST(fence_marks, an_equal_token_whose_id_was_not_kept_is_refused) {
   fence_marks m;
-  EXPECT_TRUE(m.enter(5));
-  EXPECT_FALSE(m.enter(5, id_of('a')));
-  EXPECT_TRUE(m.enter(6, id_of('a')));
-  EXPECT_TRUE(m.enter(6)) << "the form without an id asks for none";
-  EXPECT_FALSE(m.enter(6, id_of('b'))) << "and forgets none";
-  EXPECT_TRUE(m.enter(7));
-  EXPECT_FALSE(m.enter(7, id_of('a'))) << "the id was that of another token";
+  EXPECT_TRUE(m.enter_by_token(5));
+  EXPECT_FALSE(m.enter({5, id_of('a')}));
+  EXPECT_TRUE(m.enter({6, id_of('a')}));
+  EXPECT_TRUE(m.enter_by_token(6)) << "the form without an id asks for none";
+  EXPECT_FALSE(m.enter({6, id_of('b')})) << "and forgets none";
+  EXPECT_TRUE(m.enter_by_token(7));
+  EXPECT_FALSE(m.enter({7, id_of('a')})) << "the id was that of another token";
 }
 
 TEST(fence_marks, the_largest_tokens_are_told_apart) {
   fence_marks m;
-  EXPECT_TRUE(m.enter(largest - 1));
-  EXPECT_TRUE(m.enter(largest));
-  EXPECT_FALSE(m.enter(largest - 1));
-  EXPECT_TRUE(m.enter(largest));
+  EXPECT_TRUE(m.enter_by_token(largest - 1));
+  EXPECT_TRUE(m.enter_by_token(largest));
+  EXPECT_FALSE(m.enter_by_token(largest - 1));
+  EXPECT_TRUE(m.enter_by_token(largest));
 }
 
 TEST(fence_gate, comes_back_from_storage_as_it_went) {
   fence_gate gate;
-  EXPECT_TRUE(gate.enter(3));
-  EXPECT_TRUE(gate.enter_shared(5));
+  EXPECT_TRUE(gate.enter_by_token(3));
+  EXPECT_TRUE(gate.enter_by_token(5, lock_mode::shared));
   EXPECT_EQ(gate.seen(), 5u);
   fence_gate again{gate.marks()};
-  EXPECT_TRUE(again.enter_shared(4));
-  EXPECT_FALSE(again.enter(4));
-  EXPECT_TRUE(again.enter_shared(5));
-  EXPECT_FALSE(again.enter_shared(3));
-  EXPECT_FALSE(fence_gate{7}.enter(6));
-  EXPECT_TRUE(fence_gate{7}.enter(7));
+  EXPECT_TRUE(again.enter_by_token(4, lock_mode::shared));
+  EXPECT_FALSE(again.enter_by_token(4));
+  EXPECT_TRUE(again.enter_by_token(5, lock_mode::shared));
+  EXPECT_FALSE(again.enter_by_token(3, lock_mode::shared));
+  EXPECT_FALSE((fence_gate{fence_marks{7, 7}}.enter_by_token(6)));
+  EXPECT_TRUE((fence_gate{fence_marks{7, 7}}.enter_by_token(7)));
 }
 
 TEST(fence_gate, keeps_the_id_in_storage_too) {
   fence_gate gate;
-  EXPECT_TRUE(gate.enter(3, id_of('a')));
+  EXPECT_TRUE(gate.enter({3, id_of('a')}));
   const auto stored = gate.marks();
   fence_gate again{fence_marks{stored.max_exclusive, stored.max_any, hold_id::from(stored.exclusive_by.text())}};
-  EXPECT_FALSE(again.enter(3, id_of('b')));
-  EXPECT_TRUE(again.enter(3, id_of('a')));
+  EXPECT_FALSE(again.enter({3, id_of('b')}));
+  EXPECT_TRUE(again.enter({3, id_of('a')}));
 }
+
+constexpr std::array<std::uint32_t, 1> slot_0{0}, slot_1{1}, slot_2{2};
 
 TEST(slot_gates, every_slot_has_its_own_order) {
   slot_gates gates{2};
-  EXPECT_TRUE(gates.enter(0, 5));
-  EXPECT_TRUE(gates.enter(1, 3));
-  EXPECT_FALSE(gates.enter(0, 4));
-  EXPECT_TRUE(gates.enter(0, 5));
-  EXPECT_FALSE(gates.enter(2, 9)) << "there is no such slot";
+  EXPECT_TRUE(gates.enter_by_token(slot_0, 5));
+  EXPECT_TRUE(gates.enter_by_token(slot_1, 3));
+  EXPECT_FALSE(gates.enter_by_token(slot_0, 4));
+  EXPECT_TRUE(gates.enter_by_token(slot_0, 5));
+  EXPECT_FALSE(gates.enter_by_token(slot_2, 9)) << "there is no such slot";
 }
 
 TEST(slot_gates, all_slots_of_a_hold_pass_or_none) {
   slot_gates gates{3};
   constexpr std::array<std::uint32_t, 2> low{0, 1}, high{1, 2};
   constexpr std::array<std::uint32_t, 2> beyond{0, 3};
-  EXPECT_TRUE(gates.enter(low, 5));
-  EXPECT_TRUE(gates.enter(high, 7));
-  EXPECT_FALSE(gates.enter(low, 5)) << "slot 1 is another's by now";
-  EXPECT_TRUE(gates.enter(0, 5)) << "a hold that kept slot 0 alone";
-  EXPECT_FALSE(gates.enter(low, 6));
-  EXPECT_TRUE(gates.enter(0, 5)) << "the refused hold left no trace in slot 0";
-  EXPECT_FALSE(gates.enter(beyond, 9));
-  EXPECT_TRUE(gates.enter(0, 5));
-  EXPECT_FALSE(gates.enter(std::span<const std::uint32_t>{}, 9)) << "no slots, no proof";
+  EXPECT_TRUE(gates.enter_by_token(low, 5));
+  EXPECT_TRUE(gates.enter_by_token(high, 7));
+  EXPECT_FALSE(gates.enter_by_token(low, 5)) << "slot 1 is another's by now";
+  EXPECT_TRUE(gates.enter_by_token(slot_0, 5)) << "a hold that kept slot 0 alone";
+  EXPECT_FALSE(gates.enter_by_token(low, 6));
+  EXPECT_TRUE(gates.enter_by_token(slot_0, 5)) << "the refused hold left no trace in slot 0";
+  EXPECT_FALSE(gates.enter_by_token(beyond, 9));
+  EXPECT_TRUE(gates.enter_by_token(slot_0, 5));
+  EXPECT_FALSE(gates.enter_by_token(std::span<const std::uint32_t>{}, 9)) << "no slots, no proof";
 }
 
 TEST(slot_gates, an_equal_token_of_another_id_is_refused_in_every_slot) {
   slot_gates gates{2};
   constexpr std::array<std::uint32_t, 2> both{0, 1};
-  EXPECT_TRUE(gates.enter(1, 5, id_of('a')));
-  EXPECT_FALSE(gates.enter(both, 5, id_of('b')));
-  EXPECT_TRUE(gates.enter(0, 4, id_of('c'))) << "the refused hold left no trace in slot 0";
-  EXPECT_TRUE(gates.enter(both, 5, id_of('a')));
+  EXPECT_TRUE(gates.enter(slot_1, {5, id_of('a')}));
+  EXPECT_FALSE(gates.enter(both, {5, id_of('b')}));
+  EXPECT_TRUE(gates.enter(slot_0, {4, id_of('c')})) << "the refused hold left no trace in slot 0";
+  EXPECT_TRUE(gates.enter(both, {5, id_of('a')}));
 }
 
 // All sequences of three holds over every set of two slots, against one gate for each slot.
@@ -296,48 +301,62 @@ TEST(slot_gates, every_sequence_is_as_promised) {
       const auto& slots = sets[static_cast<std::size_t>(rest % offers / 3)];
       const auto token = static_cast<std::uint64_t>(rest % 3 + 1);
       const bool fine = largest_in[slots[0]] <= token && largest_in[slots[1]] <= token;
-      ASSERT_EQ(gates.enter(slots, token), fine) << "sequence " << code << " step " << i;
+      ASSERT_EQ(gates.enter_by_token(slots, token), fine) << "sequence " << code << " step " << i;
       if (fine) largest_in[slots[0]] = largest_in[slots[1]] = token;
     }
   }
 }
 
-TEST(sql_fence, gives_pieces_for_a_statement) {
-  const sql_fence fence{"fence"};
-  EXPECT_EQ(fence.set(sql_parameter::mysql()), "fence = CAST(? AS SIGNED)");
-  EXPECT_EQ(fence.where(sql_parameter::postgresql(2)), "(fence IS NULL OR fence <= CAST($2 AS BIGINT))");
-  const sql_shared_fence both{"`x`", "t.a"};
-  EXPECT_EQ(both.set(sql_parameter{"?"}), "`x` = ?, t.a = ?");
-  EXPECT_EQ(both.where(sql_parameter{"?"}), "(t.a IS NULL OR t.a <= ?)");
-  EXPECT_EQ(both.set_shared(sql_parameter{"?"}), "t.a = GREATEST(COALESCE(t.a, 0), ?)");
-  EXPECT_EQ(both.where_shared(sql_parameter{"?"}), "(`x` IS NULL OR `x` < ?)");
+const hold_id hex = id_of('a');
+const std::string quoted = "'" + hex.text() + "'";
+
+TEST(sql_fence, has_what_a_hold_shows_in_its_text) {
+  const sql_fence fence{"fence", "fence_by"};
+  EXPECT_EQ(fence.set(fence_pass{largest, hex}), "fence = 9223372036854775807, fence_by = " + quoted);
+  EXPECT_EQ(fence.where(fence_pass{7, hex}),
+            "(fence IS NULL OR fence < 7 OR (fence = 7 AND fence_by = " + quoted + "))");
+  EXPECT_EQ(fence.set(fence_pass{7, hex, lock_mode::permit}), fence.set(fence_pass{7, hex}));
+  const sql_shared_fence both{"`x`", "t.a", "x_by"};
+  EXPECT_EQ(both.set(fence_pass{7, hex}), "`x` = 7, t.a = 7, x_by = " + quoted);
+  EXPECT_EQ(both.where(fence_pass{7, hex}),
+            "(t.a IS NULL OR t.a < 7 OR (t.a = 7 AND `x` = t.a AND x_by = " + quoted + "))");
+  EXPECT_EQ(both.set(fence_pass{7, hex, lock_mode::shared}), "t.a = CASE WHEN t.a > 7 THEN t.a ELSE 7 END");
+  EXPECT_EQ(both.where(fence_pass{7, hex, lock_mode::shared}), "(`x` IS NULL OR `x` < 7)");
 }
 
-TEST(sql_fence, has_a_form_with_the_id) {
-  const auto token = sql_parameter::mysql();
-  const auto id = sql_id_parameter::mysql();
-  const sql_id_fence fence{"fence", "fence_by"};
-  EXPECT_EQ(fence.set(token, id), "fence = CAST(? AS SIGNED), fence_by = ?");
-  EXPECT_EQ(fence.where(sql_parameter::postgresql(1), sql_id_parameter::postgresql(2)),
+TEST(sql_fence, has_parameters_for_a_statement_that_is_prepared) {
+  const sql_fence fence{"fence", "fence_by"};
+  EXPECT_EQ(fence.set(sql_pass::mysql()), "fence = CAST(? AS SIGNED), fence_by = ?");
+  EXPECT_EQ(fence.set(sql_pass::sqlite(3, 4)), "fence = CAST(?3 AS INTEGER), fence_by = ?4");
+  EXPECT_EQ(fence.where(sql_pass::postgresql(1, 2)),
             "(fence IS NULL OR fence < CAST($1 AS BIGINT) OR (fence = CAST($1 AS BIGINT) AND fence_by = CAST($2 AS "
             "TEXT)))");
-  const sql_shared_id_fence both{"x", "a", "x_by"};
-  EXPECT_EQ(both.set({"?"}, id), "x = ?, a = ?, x_by = ?");
-  EXPECT_EQ(both.where({"?"}, id), "(a IS NULL OR a < ? OR (a = ? AND x = a AND x_by = ?))");
-  EXPECT_EQ(both.set_shared({"?"}), (sql_shared_fence{"x", "a"}.set_shared({"?"})));
-  EXPECT_EQ(both.where_shared({"?"}), (sql_shared_fence{"x", "a"}.where_shared({"?"})));
+  const sql_shared_fence both{"x", "a", "x_by"};
+  EXPECT_EQ(both.where(sql_pass::sqlite(1, 2, lock_mode::shared)), "(x IS NULL OR x < CAST(?1 AS INTEGER))");
+}
+
+TEST(sql_fence, of_writers_alone_takes_no_reader) {
+  const sql_fence fence{"fence", "fence_by"};
+  EXPECT_THROW(static_cast<void>(fence.set(fence_pass{7, hex, lock_mode::shared})), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(fence.where(sql_pass::mysql(lock_mode::shared))), std::invalid_argument);
+}
+
+TEST(sql_fence, takes_whole_passes_only) {
+  const sql_fence fence{"fence", "fence_by"};
+  EXPECT_THROW(static_cast<void>(fence.set(fence_pass{0, hex})), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(fence.set(fence_pass{7, {}})), std::invalid_argument);
 }
 
 TEST(sql_fence, takes_names_only) {
   for (const auto* good : {"a", "A_9", "t.a", "\"a b\"", "`a b`", "s.\"t\".a", "größe"}) {
-    EXPECT_NO_THROW(sql_fence{good}) << good;
+    EXPECT_NO_THROW((sql_fence{good, "by"})) << good;
   }
   for (const auto* bad : {"", ".", "a.", ".a", "a b", "a;b", "a--", "a'b", "\"a", "\"a\"\"b\"", "\"\"", "a = 1 OR b",
                           "?", "`a\\`", "a)"}) {
-    EXPECT_THROW(sql_fence{bad}, std::invalid_argument) << bad;
-    EXPECT_THROW((sql_shared_fence{"a", bad}), std::invalid_argument) << bad;
-    EXPECT_THROW((sql_id_fence{"a", bad}), std::invalid_argument) << bad;
-    EXPECT_THROW((sql_shared_id_fence{"a", "b", bad}), std::invalid_argument) << bad;
+    EXPECT_THROW((sql_fence{bad, "by"}), std::invalid_argument) << bad;
+    EXPECT_THROW((sql_fence{"a", bad}), std::invalid_argument) << bad;
+    EXPECT_THROW((sql_shared_fence{"a", bad, "by"}), std::invalid_argument) << bad;
+    EXPECT_THROW((sql_shared_fence{"a", "b", bad}), std::invalid_argument) << bad;
   }
 }
 
@@ -357,6 +376,23 @@ TEST(hold_id, is_read_back_from_its_text_and_from_nothing_else) {
 TEST(redis_fence, the_script_is_the_function_and_a_call) {
   EXPECT_TRUE(redis_fence_script.starts_with(redis_fence_function));
   EXPECT_EQ(redis_fence_script.find('\0'), std::string_view::npos);
+}
+
+TEST(redis_fence, takes_what_a_hold_shows) {
+  EXPECT_EQ(redis_fence_arguments({largest, hex}),
+            (std::array<std::string, 3>{"9223372036854775807", "exclusive", hex.text()}));
+  EXPECT_EQ(redis_fence_arguments({7, hex, lock_mode::shared})[1], "shared");
+  EXPECT_EQ(redis_fence_arguments({7, hex, lock_mode::permit})[1], "exclusive");
+}
+
+TEST(fence_marks, take_what_holds_of_every_mode_show) {
+  fence_marks m;
+  EXPECT_TRUE(m.enter({5, hex, lock_mode::shared}));
+  EXPECT_TRUE(m.enter({6, hex}));
+  EXPECT_FALSE(m.enter({6, hex, lock_mode::shared}));
+  EXPECT_TRUE(m.enter({6, hex, lock_mode::permit}));
+  EXPECT_TRUE(m.enter({7, hold_id{}, lock_mode::shared})) << "readers need no id";
+  EXPECT_FALSE(m.enter({8, hold_id{}}));
 }
 
 }  // namespace

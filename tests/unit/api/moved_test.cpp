@@ -71,7 +71,7 @@ TEST_F(moved, locks_of_every_kind_grow_in_a_vector) {
   std::vector<recursive_mutex> recursive;
   std::vector<multi_mutex> several;
   std::vector<semaphore> slots;
-  std::vector<leader> offices;
+  std::vector<election> offices;
   for (int i = 0; i < 20; ++i) {
     const auto name = std::to_string(i);
     mutexes.emplace_back(a, "mutex/" + name).lock();

@@ -20,7 +20,7 @@ class observer_on_hand_time : public ::testing::Test {
   testing::engine engine;
   client a = engine.connect(), b = engine.connect();
   mutex busy{b, "busy", {.ttl = 10s}};
-  leader office{a, "busy", {.ttl = 10s}};
+  election office{a, "busy", {.ttl = 10s}};
 };
 
 // A callback that stays until it is let go, and what it and those after it were told.
@@ -101,7 +101,7 @@ TEST_F(observer_on_hand_time, a_callback_that_throws_in_the_users_executor_does_
     f();
   };
   int told = 0;
-  auto watch = leader{c, "busy", {.ttl = 10s}}.observe([&](const auto&) {
+  auto watch = election{c, "busy", {.ttl = 10s}}.observe([&](const auto&) {
     if (++told == 1) throw 1;
   });
   EXPECT_THROW(run_one(), int);

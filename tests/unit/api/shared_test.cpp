@@ -41,7 +41,7 @@ TEST_F(shared_on_hand_time, an_upgrade_waits_until_its_limit_and_no_longer) {
   engine.advance(1ms);
   EXPECT_FALSE(within_reason(std::move(waiting)));
   EXPECT_FALSE(upgraded);
-  EXPECT_TRUE(h.valid() && h.shared());
+  EXPECT_TRUE(h.valid() && h.mode() == lock_mode::shared);
   engine.advance(1ms);
   EXPECT_TRUE(theirs.shared().try_acquire());  // readers come in again
 }
@@ -55,7 +55,7 @@ TEST_F(shared_on_hand_time, an_upgrade_has_it_when_the_last_reader_goes) {
   engine.advance(1ms);
   EXPECT_FALSE(within_reason(std::move(waiting)));
   EXPECT_TRUE(upgraded);
-  EXPECT_FALSE(h.shared());
+  EXPECT_EQ(h.mode(), lock_mode::exclusive);
   EXPECT_EQ(h.id(), id);
   engine.advance(1h);
   EXPECT_TRUE(h.valid());
@@ -108,7 +108,7 @@ TEST_F(shared_on_hand_time, a_hold_whose_upgrade_is_still_being_taken_back_is_no
   engine.resume();
   engine.advance(100ms);
   ASSERT_TRUE(next.is_there());
-  EXPECT_TRUE(next.get().got.shared());
+  EXPECT_EQ(next.get().got.mode(), lock_mode::shared);
 }
 
 TEST_F(shared_on_hand_time, one_attempt_beside_another_is_made_and_not_refused_unasked) {

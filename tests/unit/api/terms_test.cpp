@@ -53,14 +53,14 @@ TEST_F(terms_on_hand_time, a_note_made_of_temporaries_was_published_as_garbage) 
   const std::string host = "a-host-whose-name-is-longer-than-any-small-string", address = host + ":8080";
   const lock_options named{.ttl = 10s, .note = host + ":8080"};
   std::string reused(address.size(), '#');  // where the temporary was, if nobody owns it
-  leader office{a, "scheduler", named};
+  election office{a, "scheduler", named};
   hold term = office.campaign();
   EXPECT_EQ(office.current().value().note, address);
   EXPECT_EQ(admin{b}.show("scheduler").at(0).owner.note, address);
 }
 
 TEST_F(terms_on_hand_time, a_campaign_can_tell_instead_of_throwing) {
-  leader mine{a, "office"}, other{b, "office"};
+  election mine{a, "office"}, other{b, "office"};
   failure why = errc::closed;
   hold term = mine.campaign(why);
   EXPECT_TRUE(term && !why);

@@ -185,6 +185,44 @@ TEST_F(testing_engine, clients_may_come_and_go) {
   EXPECT_TRUE((mutex{a, "z"}.try_acquire()));
 }
 
+TEST_F(testing_engine, a_lost_reply_leaves_the_client_in_doubt_and_the_lock_free_in_the_end) {
+  engine.lose_next_reply();
+  failure why;
+  const auto before = engine.now();
+  EXPECT_FALSE(mine.try_acquire(why));
+  EXPECT_EQ(why, errc::unavailable) << why.message();
+  EXPECT_EQ(engine.now() - before, 2s) << "request_timeout";
+  EXPECT_TRUE(theirs.try_acquire_for(10s)) << "what was granted unheard is given back";
+}
+
+TEST_F(testing_engine, a_lost_reply_to_a_release_is_asked_for_again) {
+  hold h = mine.acquire();
+  engine.lose_next_reply();
+  EXPECT_EQ(h.release(), release_outcome::released) << "the second request finds what the first has done";
+  EXPECT_TRUE(theirs.try_acquire());
+}
+
+TEST_F(testing_engine, a_lost_reply_to_a_question_is_no_verdict) {
+  const hold h = mine.acquire();
+  engine.lose_next_reply();
+  failure why;
+  EXPECT_FALSE(h.confirm(why));
+  EXPECT_EQ(why, errc::unavailable);
+  EXPECT_TRUE(h.valid());
+  EXPECT_TRUE(h.confirm());
+}
+
+TEST_F(testing_engine, waits_for_those_who_queue_here_and_there) {
+  hold h = mine.acquire();
+  const auto before = engine.now();
+  std::vector<std::jthread> all;
+  for (const mutex* m : {&mine, &mine, &theirs}) all.emplace_back([m] { static_cast<void>(m->acquire().valid()); });
+  EXPECT_TRUE(engine.wait_for_waiters("x", 3));
+  EXPECT_EQ(engine.now(), before);
+  EXPECT_TRUE(engine.wait_for_waiters("y", 0));
+  h.release();
+}
+
 TEST_F(testing_engine, an_empty_hold_cannot_be_lost) { EXPECT_THROW(engine.lose(hold{}), error); }
 
 // Who has only looked at the time is somebody who is awake, and for whom it must not jump.

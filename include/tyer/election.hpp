@@ -32,26 +32,26 @@ struct leadership {
 
 // An election: whoever is elected leads for a term, until it resigns, dies, or its lease ends.
 //
-//   tyer::leader office{client, "scheduler", {.ttl = 5s, .note = "10.0.0.7:8080"}};
+//   tyer::election office{client, "scheduler", {.ttl = 5s, .note = "10.0.0.7:8080"}};
 //   tyer::hold term = office.campaign();          // waits until elected
 //   std::stop_callback stop{term.lost(), [] { /* stop leading */ }};
 //   work(term.token());                           // the term is a fencing token: larger for every later one
-//   leader::resign(term);
+//   term.release();                               // resigns
 //
 //   state      | becomes
 //   -----------+------------------------------------------------------------------------
 //   candidate  | leader, when those before it are gone (first come, first served)
-//   leader     | nobody: resign(), the end of the hold, or valid_until() without renewal
+//   leader     | nobody: release(), the end of the hold, or valid_until() without renewal
 //
 // Leadership ends at valid_until(), whatever the leader believes: another one may lead from then on.
 //
 // Thread safety: everything may be called from any thread.
-class TYER_EXPORT leader : public acquirable {
+class TYER_EXPORT election : public acquirable {
  public:
-  leader(const client& owner, std::string_view name, lock_options options = {},
-         std::source_location where = std::source_location::current());
+  election(const client& owner, std::string_view name, lock_options options = {},
+           std::source_location where = std::source_location::current());
   // A temporary client would be closed at the end of the statement, and the lock with it.
-  leader(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;
+  election(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;
 
   // acquire() under the name that people use for it; the other forms are acquirable's.
   hold campaign(std::stop_token stop = {}, std::source_location where = std::source_location::current()) const {
@@ -61,14 +61,14 @@ class TYER_EXPORT leader : public acquirable {
                 std::source_location where = std::source_location::current()) const noexcept {
     return acquire(why, std::move(stop), where);
   }
-  static release_outcome resign(hold& term) { return term.release(); }
 
   // Asks the engine. Empty: nobody leads.
   [[nodiscard]] std::optional<leadership> current() const;
   [[nodiscard]] std::optional<leadership> current(failure& why) const noexcept;
 
   // Tells the leader now, and then whenever it is seen that another term has begun or nobody leads. Runs on a thread of the
-  // client, one call at a time.
+  // client, or where `client_options::completions` puts it, one call at a time. One that throws on a thread of the client ends
+  // the process.
   //
   //   engine                              | is looked at                                              | behind by
   //   ------------------------------------+-----------------------------------------------------------+--------------

@@ -52,8 +52,8 @@ class election : public fixture {
   static inline const tyer::lock_options options{.ttl = 600ms};
 
   tyer::client a = connect({.label = "first"}), b = connect({.label = "second"}), watching = connect();
-  tyer::leader in_a{a, name(), {.ttl = 60s, .note = "10.0.0.7:8080"}}, in_b{b, name(), {.ttl = 60s}};
-  tyer::leader office{watching, name(), options};
+  tyer::election in_a{a, name(), {.ttl = 60s, .note = "10.0.0.7:8080"}}, in_b{b, name(), {.ttl = 60s}};
+  tyer::election office{watching, name(), options};
 };
 
 TEST_F(election, one_leads_and_the_next_term_is_larger) {
@@ -64,7 +64,7 @@ TEST_F(election, one_leads_and_the_next_term_is_larger) {
   ASSERT_TRUE(queue_has(1));
   EXPECT_FALSE(office.try_acquire());
   const auto first = term.token();
-  EXPECT_EQ(tyer::leader::resign(term), tyer::release_outcome::released);
+  EXPECT_EQ(term.release(), tyer::release_outcome::released);
   EXPECT_FALSE(term);
   auto next = soon(candidate);
   EXPECT_TRUE(next.valid());
@@ -74,9 +74,9 @@ TEST_F(election, one_leads_and_the_next_term_is_larger) {
 // Went wrong: both are of one client, and what the first was made with was told of the second.
 TEST_F(election, a_second_object_published_the_note_of_the_first) {
   if (!can().owners) GTEST_SKIP() << no_owners;
-  tyer::leader moved{a, name(), {.ttl = 60s, .note = "10.0.0.8:9090"}};
+  tyer::election moved{a, name(), {.ttl = 60s, .note = "10.0.0.8:9090"}};
   auto term = in_a.campaign();
-  tyer::leader::resign(term);
+  term.release();
   auto next = moved.campaign();
   const auto now = office.current();
   ASSERT_TRUE(now);
@@ -104,23 +104,23 @@ TEST_F(election, anybody_may_ask_who_leads) {
   EXPECT_EQ(now->term, term.token());
   EXPECT_EQ(now->note, "10.0.0.7:8080");
   EXPECT_NE(now->owner.find("first"), std::string::npos) << now->owner;
-  EXPECT_NE(now->owner.find("leader_test.cpp"), std::string::npos) << now->owner;
+  EXPECT_NE(now->owner.find("election_test.cpp"), std::string::npos) << now->owner;
   EXPECT_EQ(now->owner.find('\n'), std::string::npos) << now->owner;
   EXPECT_GT(now->remaining, 30s);
   EXPECT_LE(now->remaining, 60s);
-  tyer::leader::resign(term);
+  term.release();
   auto next = soon(candidate.done).hold;
   const auto then = office.current();
   ASSERT_TRUE(then);
   EXPECT_EQ(then->term, next.token());
   EXPECT_EQ(then->note, "");
-  tyer::leader::resign(next);
+  next.release();
   EXPECT_FALSE(office.current());
 }
 
 TEST_F(election, a_note_is_any_text) {
   const std::string text = "two\nlines, \xff and \0 nothing"s;
-  tyer::leader with{a, name(), {.note = text}};
+  tyer::election with{a, name(), {.note = text}};
   auto term = with.campaign();
   const auto now = office.current();
   ASSERT_TRUE(now);
@@ -145,7 +145,7 @@ TEST_F(election, an_observer_is_told_the_leader_and_each_change_that_it_sees) {
   ASSERT_TRUE(now);
   EXPECT_EQ(now->term, term.token());
   EXPECT_EQ(now->note, "10.0.0.7:8080");
-  tyer::leader::resign(term);
+  term.release();
   EXPECT_FALSE(told.next());
   auto next = in_b.campaign();
   now = told.next();
@@ -156,7 +156,7 @@ TEST_F(election, an_observer_is_told_the_leader_and_each_change_that_it_sees) {
 
 TEST_F(election, an_observer_is_behind_by_no_more_than_a_look) {
   constexpr auto look = 1s;
-  tyer::leader slow{watching, name(), {.ttl = 3 * look}};
+  tyer::election slow{watching, name(), {.ttl = 3 * look}};
   diary told;
   auto watch = slow.observe([&](const seen& s) { told.note(s); });
   EXPECT_FALSE(told.next());
@@ -165,7 +165,7 @@ TEST_F(election, an_observer_is_behind_by_no_more_than_a_look) {
     auto now = told.next(look + std::chrono::milliseconds{slack});
     ASSERT_TRUE(now);
     EXPECT_EQ(now->term, term.token());
-    tyer::leader::resign(term);
+    term.release();
     EXPECT_FALSE(told.next(look + std::chrono::milliseconds{slack}));
   }
 }
@@ -173,7 +173,7 @@ TEST_F(election, an_observer_is_behind_by_no_more_than_a_look) {
 TEST_F(election, where_changes_are_pushed_an_observer_does_not_wait_for_its_next_look) {
   const auto uri = engine_uri();
   if (!uri.starts_with("memory") && !uri.starts_with("etcd")) GTEST_SKIP() << "this engine does not push changes";
-  tyer::leader lazy{watching, name(), {.ttl = 3h}};
+  tyer::election lazy{watching, name(), {.ttl = 3h}};
   diary told;
   auto watch = lazy.observe([&](const seen& s) { told.note(s); });
   EXPECT_FALSE(told.next());
@@ -194,14 +194,14 @@ TEST_F(election, an_observer_who_comes_late_is_told_who_leads) {
     EXPECT_EQ(now->term, term.token());
   }
   watch = {};  // the other one goes on
-  tyer::leader::resign(term);
+  term.release();
   EXPECT_FALSE(two.next());
   EXPECT_EQ(one.unread(), 0U);
 }
 
 TEST_F(election, a_leader_that_dies_is_seen_to_be_gone_within_its_ttl) {
   if (!engine.there()) GTEST_SKIP() << no_server;
-  child first{{.name = name(), .kind = "leader"}};
+  child first{{.name = name(), .kind = "election"}};
   ASSERT_TRUE(first.line_with("held", patience));
   diary told;
   auto watch = office.observe([&](const seen& s) { told.note(s); });
@@ -233,7 +233,7 @@ TEST_F(election, after_its_end_an_observation_tells_nothing) {
     if (i % 2 == 0) std::this_thread::yield();
     watch = {};
     over = true;
-    tyer::leader::resign(term);
+    term.release();
     EXPECT_FALSE(late);
   }
 }
@@ -280,14 +280,14 @@ TEST_F(election, an_observation_may_outlive_its_leader_object_and_its_client) {
   auto own = std::make_unique<tyer::client>(connect());
   tyer::observation watch;
   {
-    tyer::leader brief{*own, name(), options};
+    tyer::election brief{*own, name(), options};
     watch = brief.observe([&](const seen& s) { told.note(s); });
   }
   EXPECT_FALSE(told.next());
   auto term = in_a.campaign();
   EXPECT_TRUE(told.next());
   own.reset();
-  tyer::leader::resign(term);
+  term.release();
   watch = {};
   EXPECT_EQ(told.unread(), 0U);
 }
@@ -306,7 +306,7 @@ TEST_F(election, changes_are_told_in_their_order_even_by_an_executor_of_many_thr
         f();
       });
     }});
-    tyer::leader there{own, name(), options};
+    tyer::election there{own, name(), options};
     auto watch = there.observe([&](const seen& s) { told.note(s); });
     std::uint64_t last = 0;
     EXPECT_FALSE(told.next());
@@ -316,7 +316,7 @@ TEST_F(election, changes_are_told_in_their_order_even_by_an_executor_of_many_thr
       ASSERT_TRUE(now);
       EXPECT_GT(now->term, last);
       last = now->term;
-      tyer::leader::resign(term);
+      term.release();
       EXPECT_FALSE(told.next());
     }
   }
@@ -327,7 +327,7 @@ TEST_F(election, changes_are_told_in_their_order_even_by_an_executor_of_many_thr
 
 TEST_F(election, the_leader_is_lost_at_the_end_of_its_validity) {
   if (!engine.there()) GTEST_SKIP() << no_server;
-  tyer::leader brief{a, name(), {.ttl = 800ms}};
+  tyer::election brief{a, name(), {.ttl = 800ms}};
   auto term = brief.campaign();
   engine.pause();
   EXPECT_TRUE(wait_for_loss(term.lost(), 800ms + slack));

@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace tyer {
-inline namespace v1 {
+namespace tyer::core {
 
 // Plain data. The key of this hold, and the mark that the engine gave it when it was created: as long as that key is there
 // with that mark, the hold is. Empty where the engine has nothing of the kind.
@@ -18,5 +17,4 @@ struct hold_key {
   friend bool operator==(const hold_key&, const hold_key&) = default;
 };
 
-}  // namespace v1
-}  // namespace tyer
+}  // namespace tyer::core

@@ -3,7 +3,7 @@
 #include "core/owner.hpp"
 #include "core/token.hpp"
 
-#include <tyer/leader.hpp>
+#include <tyer/election.hpp>
 
 #include <functional>
 #include <memory>
@@ -35,17 +35,17 @@ std::optional<leadership> leader_in(const engine::page& p) {
 
 }  // namespace
 
-leader::leader(const client& owner, std::string_view name, lock_options options, std::source_location where)
+election::election(const client& owner, std::string_view name, lock_options options, std::source_location where)
     : acquirable(detail::access::make_lock(owner, name, options, where, {.needs_token = true})) {}
 
-std::optional<leadership> leader::current() const {
+std::optional<leadership> election::current() const {
   failure why;
   auto now = current(why);
   if (why) throw error(why);
   return now;
 }
 
-std::optional<leadership> leader::current(failure& why) const noexcept {
+std::optional<leadership> election::current(failure& why) const noexcept {
   return detail::or_tell<std::optional<leadership>>(why, [&]() -> std::optional<leadership> {
     auto shown = primitives::show_blocking(*state_->home, state_->what->name);
     why = std::move(shown.error);
@@ -54,7 +54,7 @@ std::optional<leadership> leader::current(failure& why) const noexcept {
   });
 }
 
-observation leader::observe(std::function<void(const std::optional<leadership>&)> changed) const {
+observation election::observe(std::function<void(const std::optional<leadership>&)> changed) const {
   if (auto f = primitives::unusable(*state_->home, false)) throw error(f);
   // Of the looks: the term that was told last, once one was.
   auto look = [told = std::optional<std::optional<std::uint64_t>>{},

@@ -1,6 +1,6 @@
 // One of many runs the scheduler; the others know where it is, and take over when it is gone.
 //
-//   leader redis://127.0.0.1:6379
+//   election redis://127.0.0.1:6379
 #include <tyer/tyer.hpp>
 
 #include <iostream>
@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 int main(int argc, char** argv) {
   tyer::client client{argc > 1 ? argv[1] : "memory://"};
 
-  // [leader]
-  tyer::leader scheduler{client, "scheduler", {.ttl = 5s, .note = "10.0.0.7:8080"}};
+  // [election]
+  tyer::election scheduler{client, "scheduler", {.ttl = 5s, .note = "10.0.0.7:8080"}};
 
   // Told who leads now, and every change of it, on a thread of the client.
   tyer::observation watch = scheduler.observe([](const std::optional<tyer::leadership>& now) {
@@ -26,6 +26,6 @@ int main(int argc, char** argv) {
   std::osyncstream{std::cout} << "elected, term " << term.token()
                               << '\n';  // a fencing token: larger in every later term
 
-  tyer::leader::resign(term);  // the next candidate leads at once; after a crash, when the ttl is over
-  // [leader]
+  term.release();  // the next candidate leads at once; after a crash, when the ttl is over
+  // [election]
 }

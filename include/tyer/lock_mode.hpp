@@ -1,0 +1,16 @@
+// How a lock is held.
+#pragma once
+
+#include <cstdint>
+
+namespace tyer {
+inline namespace v1 {
+
+enum class lock_mode : std::uint8_t {
+  exclusive,  // alone
+  shared,     // beside other readers
+  permit,     // so many of a semaphore's
+};
+
+}  // namespace v1
+}  // namespace tyer

@@ -1,0 +1,85 @@
+// The desk and one who wants to know now whether a hold stands. It is a renewal out of turn: the keeper goes on as before.
+#include "runtime/desk_relay.hpp"
+#include "runtime/hold_state.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace tyer::runtime {
+
+using core::fate;
+using phase = detail::hold_state::phase;
+
+namespace {
+
+tyer::failure not_said() noexcept try {
+  return {errc::outcome_unknown, "the engine could not say whether the hold stands"};
+} catch (const std::bad_alloc&) {
+  return errc::outcome_unknown;
+}
+
+tyer::failure why_not(engine::failure&& f) noexcept {
+  return f.code == errc::closed ? tyer::failure{errc::closed} : to_public(std::move(f));
+}
+
+}  // namespace
+
+struct desk::confirming {
+  hold_ptr of;
+  confirm_reply told;
+  lease::time_point asked;
+  lease::duration ttl;
+};
+
+ticket* desk::still_held(const hold_ptr& h) noexcept {
+  ticket* t = h->where() == phase::held ? h->at_desk : nullptr;
+  return t != nullptr && t->held() != nullptr ? t : nullptr;
+}
+
+void desk::confirm(const hold_ptr& h, confirm_reply told) {
+  if (h->where() != phase::held) return told({}, false);
+  if (closed_) return told(errc::closed, false);  // behind the line above nothing may be touched then
+  const ticket* t = still_held(h);
+  if (t == nullptr) return told({}, false);
+  const engine::target target{t->who, t->what->name, t->how};
+  const auto ttl = t->what->ttl;
+  confirming c{h, std::move(told), clock_.now(), ttl};
+  engine_.keep({&target, 1}, fate::holding, ttl,
+               relay<engine::kept>([this, c = std::move(c)](engine::outcome<engine::kept>&& o) mutable {
+                 on_confirmed(std::move(c), std::move(o));
+               }));
+}
+
+// As a renewal that was answered, but for the place in the keeper. What is not known is no verdict.
+void desk::on_confirmed(confirming&& c, engine::outcome<engine::kept>&& o) {
+  if (auto* f = std::get_if<engine::failure>(&o.result)) return c.told(why_not(std::move(*f)), false);
+  const auto& [fates, ttl] = std::get<engine::kept>(o.result);
+  ticket* t = still_held(c.of);
+  if (t == nullptr) return c.told({}, false);  // lost meanwhile, or given back
+  if (fates.size() != 1 || fates[0] == fate::unknown || t->in_doubt) return c.told(not_said(), false);
+  if (fates[0] != fate::holding) {
+    lose_by_proof(*t, fates[0]);
+    return c.told({}, false);
+  }
+  const auto proven = std::clamp<lease::duration>(ttl, lease::duration::zero(), c.ttl);
+  if (t->held()->on_kept(o.sent, proven)) c.of->extend(t->held()->valid_until(), t->held()->alarm_at());
+  if (o.sent < c.asked) return look_whether_it_stands(std::move(c), *t);
+  c.told({}, c.of->where() == phase::held);
+}
+
+// The engine had no need to ask for a renewal. The question is about now, so it is asked in another way.
+void desk::look_whether_it_stands(confirming&& c, const ticket& t) {
+  engine_.show(t.what->name, relay<engine::page>([this, c = std::move(c)](engine::outcome<engine::page>&& o) mutable {
+                 if (auto* f = std::get_if<engine::failure>(&o.result)) return c.told(why_not(std::move(*f)), false);
+                 ticket* now = still_held(c.of);
+                 if (now == nullptr) return c.told({}, false);
+                 const auto& page = std::get<engine::page>(o.result);
+                 const auto at = std::ranges::find(page.entries, now->who, &engine::entry::who);
+                 if (at != page.entries.end() && at->what == fate::holding) return c.told({}, true);
+                 if (at == page.entries.end() && !page.cursor.empty()) return c.told(not_said(), false);
+                 lose_by_proof(*now, at == page.entries.end() ? fate::gone : at->what);
+                 c.told({}, false);
+               }));
+}
+
+}  // namespace tyer::runtime

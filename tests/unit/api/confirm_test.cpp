@@ -1,0 +1,137 @@
+// Asking the engine now whether a hold stands.
+#include "unit/api/later.hpp"
+
+#include <tyer/async.hpp>
+#include <tyer/testing.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+
+namespace tyer::testing_api {
+namespace {
+
+class confirm_on_hand_time : public ::testing::Test {
+ protected:
+  struct told {
+    failure why;
+    bool stands;
+  };
+  static std::future<told> confirm_later(const hold& h, std::stop_token stop = {}) {
+    auto promise = std::make_shared<std::promise<told>>();
+    auto answer = promise->get_future();
+    start_confirm(
+        h, [promise](failure f, bool stands) { promise->set_value({std::move(f), stands}); }, std::move(stop));
+    return answer;
+  }
+
+  testing::engine engine;
+  client a = engine.connect({.request_timeout = 2s}), b = engine.connect();
+  mutex m{a, "k", {.ttl = 30s}}, theirs{b, "k", {.ttl = 30s}};
+  failure why;
+};
+
+TEST_F(confirm_on_hand_time, a_hold_that_stands_is_renewed_by_it) {
+  const hold h = m.acquire();
+  engine.advance(5s);
+  const auto before = h.valid_until();
+  EXPECT_TRUE(h.confirm());
+  EXPECT_EQ(h.valid_until() - before, 5s);
+  EXPECT_TRUE(h.confirm(why));
+  EXPECT_FALSE(why);
+}
+
+TEST_F(confirm_on_hand_time, a_hold_that_is_lost_is_told_as_lost_and_not_as_an_error) {
+  const hold h = m.acquire();
+  engine.lose(h);
+  EXPECT_FALSE(h.confirm());
+  EXPECT_FALSE(h.confirm(why));
+  EXPECT_FALSE(why) << why.message();
+}
+
+TEST_F(confirm_on_hand_time, silence_is_an_error_within_request_timeout_and_no_verdict) {
+  const hold h = m.acquire();
+  engine.pause();
+  const auto before = engine.now();
+  EXPECT_FALSE(h.confirm(why));
+  EXPECT_EQ(why, errc::unavailable) << why.message();
+  EXPECT_EQ(engine.now() - before, 2s);
+  EXPECT_TRUE(h.valid());
+  EXPECT_FALSE(h.lost().stop_requested());
+  EXPECT_THROW(static_cast<void>(h.confirm()), error);
+  engine.resume();
+  EXPECT_TRUE(h.confirm());
+}
+
+TEST_F(confirm_on_hand_time, an_empty_hold_has_nothing_to_confirm) {
+  hold h;
+  EXPECT_FALSE(h.confirm(why));
+  EXPECT_EQ(why, errc::not_held);
+  h = m.acquire();
+  a.close();
+  EXPECT_FALSE(h.confirm(why)) << "the client was closed: it is given back";
+  EXPECT_FALSE(why) << why.message();
+}
+
+TEST_F(confirm_on_hand_time, the_hold_of_a_guard_can_be_confirmed) {
+  const std::scoped_lock in{m};
+  EXPECT_TRUE(m.held().confirm());
+}
+
+TEST_F(confirm_on_hand_time, is_asked_without_waiting_too) {
+  const hold h = m.acquire();
+  const auto yes = within_reason(confirm_later(h));
+  EXPECT_TRUE(yes.stands && !yes.why);
+  engine.lose(h);
+  const auto no = within_reason(confirm_later(h));
+  EXPECT_TRUE(!no.stands && !no.why);
+  EXPECT_EQ(within_reason(confirm_later(hold{})).why, errc::not_held);
+}
+
+TEST_F(confirm_on_hand_time, nobody_has_to_wait_for_it) {
+  const hold h = m.acquire();
+  engine.pause();
+  std::stop_source stop;
+  auto answer = confirm_later(h, stop.get_token());
+  EXPECT_EQ(answer.wait_for(0s), std::future_status::timeout);
+  stop.request_stop();
+  EXPECT_EQ(within_reason(std::move(answer)).why, errc::cancelled);
+  EXPECT_EQ(within_reason(confirm_later(h, stop.get_token())).why, errc::cancelled);
+  auto closed = confirm_later(h);
+  a.close();
+  EXPECT_EQ(within_reason(std::move(closed)).why, errc::closed);
+  EXPECT_FALSE(h.valid());
+}
+
+TEST_F(confirm_on_hand_time, what_waits_is_not_made_longer_than_its_max_hold) {
+  mutex brief{a, "brief", {.ttl = 10s, .max_hold = 6s}};
+  const hold h = brief.acquire();
+  const auto end = h.valid_until();
+  engine.advance(1s);
+  EXPECT_TRUE(h.confirm());
+  EXPECT_LE(h.valid_until(), end);
+}
+
+// On a thread of the client, where nobody is above it who could catch.
+void lose_with_a_callback_that_throws() {
+  testing::engine engine;
+  client a = engine.connect();
+  const hold h = mutex{a, "k"}.acquire();
+  const std::stop_callback on_loss{h.lost(), [] { throw 1; }};
+  engine.lose(h);
+  std::this_thread::sleep_for(10s);  // never that long
+}
+
+TEST(callbacks, that_throw_end_the_process) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(lose_with_a_callback_that_throws(), "terminate");
+}
+
+}  // namespace
+}  // namespace tyer::testing_api
