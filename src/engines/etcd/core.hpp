@@ -127,6 +127,7 @@ class etcd_engine final : public frame {
   void look_ahead(const id&);
   void seen_ahead(const id&, ledger);
   void read_own(const id&);
+  void ask_again(const id&);
   void gave_up(const std::string& key, std::int64_t modified, bool gone) override;
   void found_written(const std::string& key, std::int64_t modified) override;
   time_point next_look() const override { return to_look_.empty() ? time_point::max() : to_look_.front().first; }

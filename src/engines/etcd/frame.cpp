@@ -19,7 +19,11 @@ bool names_a_lost_lease(const failure& f) { return f.words.find("lease not found
 bool says_no_space(const failure& f) { return f.words.find("database space exceeded") != f.words.npos; }
 
 frame::frame(const config& c, const tyer::engine::environment& e, std::string probe_key)
-    : config_(c), environment_(e), link_(c, e, box_, std::move(probe_key)), leases_(link_, e), watches_(link_) {
+    : config_(c),
+      environment_(e),
+      link_(c, e, box_, std::move(probe_key)),
+      leases_(link_, e),
+      watches_(link_, *e.clock, [this](const std::string& reason) { may_not_watch(reason); }) {
   dues_ = std::make_shared<dues>(*e.clock, link_.sweeping(), e.request_timeout,
                                  dues::listener{.swept =
                                                     [this, box = box_](std::vector<sweeper::verdict> all) {
@@ -37,6 +41,14 @@ frame::frame(const config& c, const tyer::engine::environment& e, std::string pr
 
 void frame::swept(const sweeper::verdict& v) {
   v.what.modified != 0 ? gave_up(v.what.key, v.what.modified, v.there == 0) : found_written(v.what.key, v.there);
+}
+
+// Nothing is lost by that, but all that would be pushed is found only by looking.
+void frame::may_not_watch(const std::string& reason) {
+  if (!environment_.log) return;
+  environment_.log(log_level::error,
+                   "etcd: the server refuses watches, so that turns, losses and changes are found late: " + reason +
+                       " (whoever locks a name must be allowed to read its keys)");
 }
 
 // gRPC may have calls for longer than there is an engine, and lets go of them on its own threads. What they would have
@@ -175,6 +187,7 @@ void frame::run(time_point until) {
   link_.tick(after);
   link_.leave_if_silent(after);
   start_due_watches(after);
+  watches_.try_again(after);
   if (!closed_ && next_look() <= after) look_now(after);
   dues_->ring_if_late();
   give_up_overdue(after);
@@ -193,7 +206,7 @@ time_point frame::next_event() const {
   auto next = link_.next();
   if (!operations_.empty()) next = std::min(next, operations_.front()->deadline);
   if (!to_watch_.empty()) next = std::min(next, to_watch_.front().first);
-  if (!closed_) next = std::min({next, next_look(), dues_->late_at()});
+  if (!closed_) next = std::min({next, next_look(), dues_->late_at(), watches_.next()});
   if (closing_) next = std::min(next, drained_by_);
   return next;
 }
@@ -278,7 +291,8 @@ void frame::watch(std::string_view name, bool on) {
                                     watched_.erase(n);
                                     events_->changed(n);
                                     watch(n, true);
-                                  }});
+                                  },
+                              .on_refused = [this, n] { events_->changed(n); }});
 }
 
 }  // namespace tyer::etcd

@@ -131,6 +131,7 @@ class frame : public engine::engine, link::listener {
  private:
   void start_anew();
   void swept(const sweeper::verdict&);
+  void may_not_watch(const std::string& reason);
   void give_up_overdue(time_point now);
   void start_due_watches(time_point now);
   void finish_close();

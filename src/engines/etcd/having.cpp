@@ -97,7 +97,8 @@ void etcd_engine::watch_own(mine& m) {
   m.own = watches_.add({.keys = {m.key, {}},
                         .from = m.modified + 1,
                         .on_event = [this, who = m.who](const pb::Event& e) { own_changed(who, e); },
-                        .on_gap = [this, who = m.who] { read_own(who); }});
+                        .on_gap = [this, who = m.who] { read_own(who); },
+                        .on_refused = [this, who = m.who] { ask_again(who); }});
 }
 
 void etcd_engine::own_changed(const id& who, const pb::Event& e) {
@@ -146,6 +147,13 @@ void etcd_engine::read_own(const id& who) {
     own_changed(who, e);
     if (const auto kept = mine_.find(who); kept != mine_.end()) watch_own(kept->second);
   });
+}
+
+// Its watch was refused. Whoever waits, or holds, is told so by the answer to what it asks now.
+void etcd_engine::ask_again(const id& who) {
+  const auto at = mine_.find(who);
+  if (at == mine_.end() || closed_) return;
+  at->second.waits ? events_->wake(who) : events_->suspect(who);
 }
 
 // --- who is ahead of a waiter ---

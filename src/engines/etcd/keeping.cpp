@@ -129,7 +129,9 @@ void etcd_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnRes
     const auto& one = k->all[i];
     const auto& read = answer.responses(static_cast<int>(n));
     if (read.response_range().kvs_size() == 0) {
-      find_lost(one.who);
+      // Not what has been written since: an acquire of the same id may have been quicker than this answer.
+      const auto at = mine_.find(one.who);
+      if (at != mine_.end() && at->second.modified <= answer.header().revision()) find_lost(one.who);
       continue;
     }
     keep_one(k, i, read.response_range().kvs(0));

@@ -7,6 +7,8 @@ namespace tyer::etcd {
 
 namespace {
 
+constexpr std::chrono::seconds refused_again_after{10};
+
 bool is_about_the_token(const std::string& reason) {
   const auto says = [&](const char* part) { return reason.find(part) != reason.npos; };
   return says("auth token") || says("auth store is old") || says("user name is empty");
@@ -41,13 +43,42 @@ void watches::create(number n, const what& w) {
   c.set_range_end(w.keys.to);
   c.set_start_revision(w.from);
   if (w.deletions_only) c.add_filters(pb::WatchCreateRequest::NOPUT);
+  asked_.push_back(n);
   stream_->send(std::move(r));
 }
 
+// Which it is. One that is refused has the number -1 from etcd 3.5 on; but each is answered, in the order they were asked for.
+watches::number watches::created(const pb::WatchResponse& r) {
+  const auto first = asked_.empty() ? r.watch_id() : asked_.front();
+  if (!asked_.empty()) asked_.pop_front();
+  return r.watch_id() < 0 ? first : r.watch_id();
+}
+
+void watches::refused(number n, const std::string& reason) {
+  const auto at = all_.find(n);
+  if (at == all_.end()) return;
+  at->second.refused = true;
+  const bool first = again_at_ == time_point::max();
+  if (first) again_at_ = clock_.now() + refused_again_after;
+  const auto tell = at->second.on_refused;
+  if (first) on_refused_(reason);
+  tell();
+}
+
+void watches::try_again(time_point now) {
+  if (now < again_at_) return;
+  again_at_ = time_point::max();
+  if (!stream_) return;
+  for (auto& [n, w] : all_) {
+    if (std::exchange(w.refused, false)) create(n, w);
+  }
+}
+
 void watches::came(const pb::WatchResponse& r) {
-  // Said without the number of the watch that was refused: -1.
+  const auto n = r.created() ? created(r) : r.watch_id();
   if (r.canceled() && is_about_the_token(r.cancel_reason())) return log_in_and_start();
-  const auto at = all_.find(r.watch_id());
+  if (r.created() && r.canceled() && r.compact_revision() == 0) return refused(n, r.cancel_reason());
+  const auto at = all_.find(n);
   if (at == all_.end()) return;
   if (r.canceled()) {
     const auto w = std::move(at->second);
@@ -109,7 +140,12 @@ void watches::start_stream() {
         // The stream is always there, so its end, whatever the reason, is how we find out that the server is gone.
         link_.trouble({wire::code::unavailable, "the server ended the watches: " + s.words}, stay);
       });
-  for (const auto& [n, w] : all_) create(n, w);
+  asked_.clear();
+  again_at_ = time_point::max();
+  for (auto& [n, w] : all_) {
+    w.refused = false;
+    create(n, w);
+  }
 }
 
 void watches::end_stream() {

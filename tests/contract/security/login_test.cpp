@@ -41,5 +41,29 @@ TEST(login, a_change_of_users_makes_etcds_tokens_old_and_nobody_notices) {
   }
 }
 
+// It was: etcd says so with a number that nobody had asked for, and an observer was told nothing for ever.
+TEST(login, a_role_that_may_not_read_what_it_watches_is_told_so) {
+  if (asked_of_redis()) GTEST_SKIP() << "Redis says so to whoever subscribes";
+  target servers{options()};
+  const auto as_root = [&](const std::string& words) {
+    const auto line =
+        "etcdctl --endpoints '" + servers.hosts() + "' --user 'root:" + password + "' " + words + " >/dev/null";
+    ASSERT_EQ(std::system(line.c_str()), 0) << words;
+  };
+  as_root("role add some");
+  as_root("role grant-permission some readwrite --prefix=true 'tyer:{secret'");
+  as_root("role grant-permission some read 'tyer:{'");  // whether it is there
+  as_root("user add somebody:hunter2");
+  as_root("user grant-role somebody some");
+  talk t{servers.uri(target::login("somebody", "hunter2"), "")};
+  ASSERT_TRUE(t.comes_up() && t.locks()) << t.said();
+  t.observes("secret/other");
+  EXPECT_TRUE(t.locks()) << t.said();
+  EXPECT_EQ(t.said().find("permission denied"), std::string::npos) << t.said();
+  t.observes("elsewhere");
+  EXPECT_TRUE(t.says("permission denied")) << t.said();
+  EXPECT_TRUE(t.locks()) << t.said();
+}
+
 }  // namespace
 }  // namespace security

@@ -114,6 +114,10 @@ bool talk::locks() {
   return granted;
 }
 
+void talk::observes(const std::string& name) {
+  observations_.push_back(tyer::leader{*client_, name}.observe([](const auto&) {}));
+}
+
 std::string talk::said() {
   const std::lock_guard guard{mutex_};
   return said_;

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace security {
 
@@ -57,6 +58,8 @@ class talk {
   bool comes_up();
   // One attempt to lock; true if it was granted.
   bool locks();
+  // From now on, who holds a name: what is wrong with that is said to the log.
+  void observes(const std::string& name);
   std::string said();
   // Whether it says something with these words in it, before long.
   bool says(std::string_view words);
@@ -69,6 +72,7 @@ class talk {
   std::string said_;
   bool ready_ = false;
   std::optional<tyer::client> client_;
+  std::vector<tyer::observation> observations_;
 };
 
 std::string percent_encoded(const std::string& text);

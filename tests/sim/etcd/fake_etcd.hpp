@@ -62,6 +62,7 @@ class fake_etcd {
   // With a password, everybody has to log in, and what was given out before expire_tokens() is not known any more.
   std::string password;
   void expire_tokens() { ++tokens_; }
+  std::function<bool(const std::string& key)> denies;  // to read it, to whoever asks
 
   // Runs something inside a client's process, now or later: not while it stands still.
   std::function<void(std::size_t client, task)> inside = [](std::size_t, task t) { t(); };

@@ -80,6 +80,13 @@ void stream_end::change_watches(const pb::WatchRequest& r) {
     back.set_cancel_reason("rpc error: code = Unauthenticated desc = " + known.words);
     return answer(back.SerializeAsString());
   }
+  if (fake_.denies && fake_.denies(c.key())) {
+    back.set_watch_id(-1);
+    back.set_created(true);
+    back.set_canceled(true);
+    back.set_cancel_reason("etcdserver: permission denied");
+    return answer(back.SerializeAsString());
+  }
   back.set_watch_id(c.watch_id());
   back.set_created(true);
   answer(back.SerializeAsString());

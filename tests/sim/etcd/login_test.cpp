@@ -76,5 +76,58 @@ TEST_F(etcd_login, with_a_wrong_password_was_told_as_an_outage) {
   EXPECT_EQ(wrong.downs.size(), 1u) << "said once";
 }
 
+// --- who may not read what it would watch ---
+
+struct etcd_permission : etcd_scripted {
+  bool says(const one_client& c, const std::string& words) const {
+    return std::ranges::any_of(c.said, [&](const auto& line) { return line.find(words) != line.npos; });
+  }
+  bool contains(const std::vector<id>& all, const id& who) const { return std::ranges::find(all, who) != all.end(); }
+};
+
+// It was: etcd says so of a watch with the number -1, which nobody had asked for, and that was dropped.
+TEST_F(etcd_permission, to_watch_was_denied_to_a_waiter_in_silence) {
+  const auto holder = b.next_id(), waiter = a.next_id();
+  ASSERT_NE(granted_in(b.acquire(holder)), nullptr);
+  fake.denies = [](const std::string&) { return true; };
+  ASSERT_TRUE(std::holds_alternative<seam::queued>(std::get<answer>(a.acquire(waiter, true).result)));
+  EXPECT_TRUE(a.run_until([&] { return contains(a.woken, waiter); }, 1s)) << "it asks again, and is told";
+  EXPECT_TRUE(says(a, "permission denied"));
+  const auto wait_for = [&](duration d) {
+    for (const auto end = time.now() + d; time.now() < end; a.run_for(500ms)) {
+      a.keep(waiter, fate::waiting);
+      b.keep(holder);
+    }
+  };
+  sent.clear();
+  wait_for(5s);
+  EXPECT_EQ(sent["Watch"], 1) << "of the holder; what was refused is not tried at once";
+  a.woken.clear();
+  fake.denies = nullptr;
+  wait_for(6s);
+  b.release(holder);
+  EXPECT_TRUE(a.run_until([&] { return contains(a.woken, waiter); }, 100ms)) << "it was not tried again";
+}
+
+TEST_F(etcd_permission, to_watch_was_denied_to_a_holder_in_silence) {
+  const auto who = a.next_id();
+  ASSERT_NE(granted_in(a.acquire(who)), nullptr);
+  fake.denies = [](const std::string&) { return true; };
+  EXPECT_TRUE(a.run_until([&] { return contains(a.suspected, who); }, 1s)) << "it is kept, and told";
+  EXPECT_TRUE(says(a, "permission denied"));
+}
+
+// Only one of several is refused: the others go on.
+TEST_F(etcd_permission, to_watch_was_denied_of_one_name_and_that_name_is_told) {
+  const auto one = a.next_id(), other = a.next_id();
+  auto r = a.wants(other);
+  r.what.name = "another";
+  fake.denies = [](const std::string& key) { return key.find("another") != key.npos; };
+  ASSERT_NE(granted_in(a.call<answer>([&](auto reply) { a.raw().acquire(r, std::move(reply)); })), nullptr);
+  ASSERT_NE(granted_in(a.acquire(one)), nullptr);
+  EXPECT_TRUE(a.run_until([&] { return contains(a.suspected, other); }, 1s));
+  EXPECT_FALSE(contains(a.suspected, one));
+}
+
 }  // namespace
 }  // namespace tyer::sim::etcd

@@ -42,7 +42,8 @@ class one_client final : seam::events {
     tyer::etcd::config c;
     c.servers.push_back({std::to_string(index), 0});
     if (add) add(c);
-    const seam::environment e{prefix, &ids_, &clock_, timeout, {}};
+    const seam::environment e{prefix, &ids_, &clock_, timeout,
+                              [this](log_level, std::string_view words) { said.emplace_back(words); }};
     if (l == layout::tyers) {
       engine_ = std::make_unique<tyer::etcd::etcd_engine>(c, e);
     } else {
@@ -111,7 +112,8 @@ class one_client final : seam::events {
   }
 
   bool stands_still = false;  // its loop; the threads of gRPC do not
-  std::vector<id> woken;
+  std::vector<id> woken, suspected;
+  std::vector<std::string> said;   // to its log
   std::vector<std::string> downs;  // why
 
  private:
@@ -135,7 +137,7 @@ class one_client final : seam::events {
   };
 
   void wake(const id& who) override { woken.push_back(who); }
-  void suspect(const id&) override {}
+  void suspect(const id& who) override { suspected.push_back(who); }
   void gone(const id&) override {}
   void asked(const id&, std::string_view) override {}
   void changed(std::string_view) override {}

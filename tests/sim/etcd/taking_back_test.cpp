@@ -190,6 +190,28 @@ TEST_F(etcd_taking_back, of_an_overdue_hold_was_under_way_when_it_was_told_as_ke
   EXPECT_FALSE(is_written(who));
 }
 
+// It was: what had been read before a grant, and came after it, made the engine forget the grant. Then nobody took it away
+// when it was over; or it was taken back at once, as the late write of an old request.
+TEST_F(etcd_taking_back, of_an_overdue_hold_was_forgotten_for_a_look_that_was_older_than_its_grant) {
+  const auto who = a.next_id();
+  ASSERT_NE(granted_in(a.acquire(who)), nullptr);
+  b.call<fate>([&](auto reply) { b.raw().evict({who, "order"}, "", std::move(reply)); });
+  fake.decide = [](const exchange& e) {
+    const bool reads = e.client == 0 && e.method == "Txn" && !writes(e) && !sweeps(e);
+    return journey{.there = 500us, .back = reads ? duration{300ms} : duration{500us}};
+  };
+  std::optional<outcome<std::vector<fate>>> kept;
+  const seam::target t{who, "order"};
+  a.raw().keep({&t, 1}, fate::holding, ttl, [&](outcome<std::vector<fate>>&& k) { kept = std::move(k); });
+  a.run_for(10ms);
+  ASSERT_NE(granted_in(a.acquire(who)), nullptr);
+  ASSERT_TRUE(a.run_until([&] { return kept.has_value(); }, 2s));
+  ASSERT_TRUE(is_written(who));
+  fake.decide = [](const exchange&) { return quick; };
+  pass(ttl + 1s);
+  EXPECT_FALSE(is_written(who));
+}
+
 // --- ?protocol=go ---
 
 struct etcd_taking_back_in_go : etcd_taking_back {

@@ -110,6 +110,7 @@ class go_engine final : public frame {
   void watch_own(mine&);
   void own_changed(const id&, const pb::Event&);
   void read_own(const id&);
+  void ask_again(const id&);
   void watch_ahead(mine&, const std::string& key, bool holds, std::int64_t revision);
   void look_ahead(const id&);
   void its_turn(mine&);

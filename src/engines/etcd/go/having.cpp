@@ -63,7 +63,8 @@ void go_engine::watch_own(mine& m) {
   m.own = watches_.add({.keys = {m.key, {}},
                         .from = m.modified + 1,
                         .on_event = [this, who = m.who](const pb::Event& e) { own_changed(who, e); },
-                        .on_gap = [this, who = m.who] { read_own(who); }});
+                        .on_gap = [this, who = m.who] { read_own(who); },
+                        .on_refused = [this, who = m.who] { ask_again(who); }});
 }
 
 void go_engine::own_changed(const id& who, const pb::Event& e) {
@@ -95,6 +96,13 @@ void go_engine::read_own(const id& who) {
     own_changed(who, e);
     if (const auto kept = mine_.find(who); kept != mine_.end()) watch_own(kept->second);
   });
+}
+
+// Its watch was refused. Whoever waits, or holds, is told so by the answer to what it asks now.
+void go_engine::ask_again(const id& who) {
+  const auto at = mine_.find(who);
+  if (at == mine_.end() || closed_) return;
+  at->second.waits ? its_turn(at->second) : events_->suspect(who);
 }
 
 // --- who is ahead of a waiter ---
