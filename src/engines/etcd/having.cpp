@@ -170,7 +170,7 @@ void etcd_engine::watch_ahead(mine& m, const ledger& l) {
   if (m.waits && at != queue.end() && at != queue.begin()) keys = {keys_.seat(m.name, (*std::prev(at))->who), {}};
   m.ahead = watches_.add(
       {.keys = std::move(keys),
-       .from = l.revision() + 1,
+       .from = l.read_at() + 1,
        .deletions_only = true,
        .on_event = [this, who = m.who](
                        const pb::Event&) { to_look_.emplace_back(environment_.clock->now() + look_after, who); },

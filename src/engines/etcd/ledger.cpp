@@ -51,7 +51,7 @@ std::optional<pb::Record> read_value(const std::string& value) {
 
 std::variant<ledger, failure> ledger::from(const keys& names, const pb::RangeResponse& read, std::int64_t revision) {
   ledger l;
-  l.revision_ = revision;
+  l.revision_ = l.read_at_ = revision;
   for (const auto& kv : read.kvs()) {
     const auto where = names.read(kv.key());
     if (where && !where->who) {

@@ -65,6 +65,8 @@ class ledger {
   static std::variant<ledger, failure> from(const keys&, const pb::RangeResponse&, std::int64_t revision);
 
   std::int64_t revision() const { return revision_; }
+  // Later than that others may be gone though it was written: a write does not notice what was deleted since the read.
+  std::int64_t read_at() const { return read_at_; }
   std::vector<seat>& seats() { return seats_; }
   const std::vector<seat>& seats() const { return seats_; }
   std::uint64_t floor() const { return floor_; }
@@ -115,7 +117,7 @@ class ledger {
   std::vector<seat> seats_;  // by create revision; new ones last
   std::uint64_t floor_ = 0;
   bool floor_dirty_ = false, turns_left_ = false;
-  std::int64_t revision_ = 0;
+  std::int64_t revision_ = 0, read_at_ = 0;
   std::uint32_t granted_ = 0;  // since the read
 };
 
