@@ -183,9 +183,9 @@ TEST_F(etcd_taking_back, of_an_overdue_hold_was_under_way_when_it_was_told_as_ke
   };
   const auto o = a.keep(who);
   ASSERT_TRUE(is_written(who));
-  const auto* fates = std::get_if<std::vector<fate>>(&o.result);
-  ASSERT_NE(fates, nullptr);
-  EXPECT_EQ(fates->front(), fate::gone);
+  const auto* told = std::get_if<seam::kept>(&o.result);
+  ASSERT_NE(told, nullptr);
+  EXPECT_EQ(told->fates.front(), fate::gone);
   pass(1s);
   EXPECT_FALSE(is_written(who));
 }
@@ -200,9 +200,9 @@ TEST_F(etcd_taking_back, of_an_overdue_hold_was_forgotten_for_a_look_that_was_ol
     const bool reads = e.client == 0 && e.method == "Txn" && !writes(e) && !sweeps(e);
     return journey{.there = 500us, .back = reads ? duration{300ms} : duration{500us}};
   };
-  std::optional<outcome<std::vector<fate>>> kept;
+  std::optional<outcome<seam::kept>> kept;
   const seam::target t{who, "order"};
-  a.raw().keep({&t, 1}, fate::holding, ttl, [&](outcome<std::vector<fate>>&& k) { kept = std::move(k); });
+  a.raw().keep({&t, 1}, fate::holding, ttl, [&](outcome<seam::kept>&& k) { kept = std::move(k); });
   a.run_for(10ms);
   ASSERT_NE(granted_in(a.acquire(who)), nullptr);
   ASSERT_TRUE(a.run_until([&] { return kept.has_value(); }, 2s));
@@ -275,16 +275,16 @@ TEST_F(etcd_taking_back_in_go, of_an_overdue_place_deleted_what_had_just_been_wr
   ASSERT_NE(granted_in(go.call<answer>([&](auto reply) { go.raw().acquire(r, std::move(reply)); })), nullptr);
   fake.decide = [](const exchange& e) { return journey{.there = 500us, .back = 500us, .refused = sweeps(e)}; };
   for (const auto end = time.now() + ttl + 100ms; time.now() < end; pass(500ms)) {
-    go.call<std::vector<fate>>([&](auto reply) { go.raw().keep({&r.what, 1}, fate::holding, ttl, std::move(reply)); });
+    go.call<seam::kept>([&](auto reply) { go.raw().keep({&r.what, 1}, fate::holding, ttl, std::move(reply)); });
   }
   ASSERT_EQ(keys(), 2u);
   fake.decide = [slow = false](const exchange& e) mutable {
     const bool now = e.client == 2 && e.method == "Txn" && !std::exchange(slow, true);
     return journey{.there = now ? duration{300ms} : duration{500us}, .back = 500us};
   };
-  std::optional<outcome<std::vector<fate>>> kept;
+  std::optional<outcome<seam::kept>> kept;
   const seam::target t{who, "order"};
-  go.raw().keep({&t, 1}, fate::holding, ttl, [&](outcome<std::vector<fate>>&& k) { kept = std::move(k); });
+  go.raw().keep({&t, 1}, fate::holding, ttl, [&](outcome<seam::kept>&& k) { kept = std::move(k); });
   go.run_for(1ms);
   ASSERT_NE(granted_in(go.acquire(who)), nullptr);
   ASSERT_TRUE(go.run_until([&] { return kept.has_value(); }, 2s));
