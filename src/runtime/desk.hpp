@@ -52,6 +52,8 @@ struct limits {
   std::size_t wishes_max = 1'000'000;  // waiting callers in one client
   // Of one group of names; more wait at the desk, so that a flood of them delays no renewal.
   std::size_t asks_in_flight_max = 1024;
+  // What comes behind the releases waits until the server has done those: 0.4 s on one etcd server beside other work (measured:
+  // 650 a second at a load of 15 on two cores). A ttl of less than three times that asks for fewer.
   std::size_t releases_in_flight_max = 256;
   std::size_t keeps_in_flight_max = 4;
   std::size_t idle_lanes_max = 1024;
