@@ -7,6 +7,7 @@ namespace {
 std::string advice_for(const std::error_code& why) {
   if (why == tyer::errc::unavailable) return "See whether the server runs and is reached from here: tyer doctor";
   if (why == tyer::errc::refused) return "See what this login may do: tyer doctor";
+  if (why == tyer::errc::permits_differ) return "All who use a semaphore must say the same number: --permits K/N";
   if (why == tyer::errc::no_engine)
     return "This tyer was built without that engine; `tyer version` lists those it has.";
   if (why == tyer::errc::name_conflict) return "Use another name or another --prefix, or remove what lies there.";
@@ -18,7 +19,8 @@ std::string advice_for(const std::error_code& why) {
 exit_code code_of(const std::error_code& why) noexcept {
   using tyer::errc;
   if (why == errc::unavailable || why == errc::outcome_unknown) return exit_code::unreachable;
-  if (why == errc::refused || why == errc::name_conflict || why == errc::over_limit || why == errc::unsupported) {
+  if (why == errc::refused || why == errc::name_conflict || why == errc::over_limit || why == errc::unsupported ||
+      why == errc::permits_differ) {
     return exit_code::refused;
   }
   if (why == errc::invalid_uri || why == errc::invalid_name || why == errc::invalid_option || why == errc::no_engine) {

@@ -17,7 +17,7 @@ class recursive_face {
   recursive_face(const recursive_face&) = delete;
   recursive_face& operator=(const recursive_face&) = delete;
   ~recursive_face() {
-    if (name->forked()) return;
+    if (name->forked() || lock->home->forked()) return;
     name->forget(counted);
     name.reset();
     names->drop_if_unused(lock->what->name);

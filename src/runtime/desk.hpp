@@ -296,7 +296,8 @@ class desk final : public engine::events {
   void on_waiter_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration proven);
   struct confirming;
   void on_confirmed(confirming&& c, engine::outcome<engine::kept>&& o);
-  void look_whether_it_stands(confirming&& c, const ticket& t);
+  void look_whether_it_stands(confirming&& c, const ticket& t) noexcept;
+  void on_looked(confirming&& c, engine::outcome<engine::page>&& o);
   ticket* still_held(const hold_ptr& h) noexcept;
   void lose_by_proof(ticket& t, core::fate is);
   void lose_by_deadline(ticket& t);

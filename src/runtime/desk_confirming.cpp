@@ -68,18 +68,26 @@ void desk::on_confirmed(confirming&& c, engine::outcome<engine::kept>&& o) {
 }
 
 // The engine had no need to ask for a renewal. The question is about now, so it is asked in another way.
-void desk::look_whether_it_stands(confirming&& c, const ticket& t) {
-  engine_.show(t.what->name, relay<engine::page>([this, c = std::move(c)](engine::outcome<engine::page>&& o) mutable {
-                 if (auto* f = std::get_if<engine::failure>(&o.result)) return c.told(why_not(std::move(*f)), false);
-                 ticket* now = still_held(c.of);
-                 if (now == nullptr) return c.told({}, false);
-                 const auto& page = std::get<engine::page>(o.result);
-                 const auto at = std::ranges::find(page.entries, now->who, &engine::entry::who);
-                 if (at != page.entries.end() && at->what == fate::holding) return c.told({}, true);
-                 if (at == page.entries.end() && !page.cursor.empty()) return c.told(not_said(), false);
-                 lose_by_proof(*now, at == page.entries.end() ? fate::gone : at->what);
-                 c.told({}, false);
-               }));
+void desk::look_whether_it_stands(confirming&& c, const ticket& t) noexcept {
+  try {
+    engine_.show(t.what->name, relay<engine::page>([this, c = std::move(c)](engine::outcome<engine::page>&& o) mutable {
+                   on_looked(std::move(c), std::move(o));
+                 }));
+  } catch (const std::bad_alloc&) {  // dropped: that is an answer too
+  }
+}
+
+void desk::on_looked(confirming&& c, engine::outcome<engine::page>&& o) {
+  if (auto* f = std::get_if<engine::failure>(&o.result)) return c.told(why_not(std::move(*f)), false);
+  ticket* t = still_held(c.of);
+  if (t == nullptr) return c.told({}, false);
+  const auto& page = std::get<engine::page>(o.result);
+  const auto at = std::ranges::find(page.entries, t->who, &engine::entry::who);
+  const bool listed = at != page.entries.end();
+  if (listed && at->what == fate::holding) return c.told({}, true);
+  if (!listed && !page.cursor.empty()) return c.told(not_said(), false);
+  lose_by_proof(*t, listed ? at->what : fate::gone);
+  c.told({}, false);
 }
 
 }  // namespace tyer::runtime
