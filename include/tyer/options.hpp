@@ -38,7 +38,8 @@ struct client_options {
   log_hook log = {};
 
   // Where completions of asynchronous calls run when the handler has no executor of its own. Without one: on a thread of the
-  // client, one after the other, so that a slow one delays those behind it (but no lost()).
+  // client, one after the other, so that a slow one delays those behind it (but no lost()). It is called in the midst of our
+  // work and must only take what it is given, to run it later; what it runs at once is run on the client's thread instead.
   executor completions = {};
 };
 
