@@ -50,7 +50,7 @@ class TYER_EXPORT engine {
   lease_clock::time_point now() const noexcept;
 
   // Moves time, in steps small enough that everything due on the way happens in its order. Returns when all clients have
-  // done what was due.
+  // done what was due, and their callbacks have returned: one that waits for the thread that moves time waits for ever.
   template <class Rep, class Period>
   void advance(const std::chrono::duration<Rep, Period>& by) {
     move(detail::to_wait(by));

@@ -2,11 +2,11 @@
 #include "api/calling.hpp"
 #include "api/converting.hpp"
 #include "core/for_ever.hpp"
+#include "runtime/late_line.hpp"
 
 #include <tyer/detail/async.hpp>
 
 #include <atomic>
-#include <thread>
 #include <utility>
 
 namespace tyer {
@@ -21,6 +21,7 @@ class revocable_handle final : public pending_call {
   revocable_handle(std::shared_ptr<runtime::house> home, std::weak_ptr<runtime::revocable> r)
       : home_(std::move(home)), what_(std::move(r)) {}
   void cancel() override {
+    if (home_->forked()) return;  // nothing of it may be touched
     if (auto r = what_.lock()) home_->cancel(std::move(r), errc::cancelled);
   }
 
@@ -140,7 +141,7 @@ home home_of(const client& c) { return access::state(c) ? access::state(c)->home
 home home_of(const hold& h) { return access::state(h) ? access::state(h)->home.lock() : nullptr; }
 
 void complete_at(const home& h, std::function<void()> f) {
-  if (!h) return std::thread{std::move(f)}.detach();
+  if (!h) return runtime::late_line::of_nobody().run_soon([f = std::move(f)] { f(); });
   static_cast<runtime::house*>(h.get())->complete(std::move(f));
 }
 

@@ -67,6 +67,7 @@ class multi_call final : public pending_call, public std::enable_shared_from_thi
   bool limited() const { return limit_ != lease::time_point::max(); }
 
   void interrupt(bool multi_call::* why) {
+    if (of_->locks.front()->home->forked()) return;  // the call is the parent's
     std::unique_lock lock{mutex_};
     this->*why = true;
     const auto waits = waiting_.lock();

@@ -154,9 +154,34 @@ void house::forget(std::shared_ptr<observer> o) {
   submit([o = std::move(o)](desk& d) { d.forget(o); }, then::goes);
 }
 
+// While it lives, this thread is inside the user's executor. That may run at once what it is given, and we may be in the midst of
+// the engine: what a callback does there (destroy the client, wait for another call) is not to be done there.
+class house::handing_over {
+ public:
+  handing_over() noexcept : before_(std::exchange(here_, true)) {}
+  handing_over(const handing_over&) = delete;
+  ~handing_over() { here_ = before_; }
+  static bool here() noexcept { return here_; }
+
+ private:
+  static thread_local bool here_;
+  bool before_;
+};
+thread_local bool house::handing_over::here_ = false;
+
 void house::complete(std::function<void()> f) {
-  if (parts_.completions) return parts_.completions(std::move(f));
-  if (!watch_->run_soon([f] { f(); })) std::thread{std::move(f)}.detach();  // the client was closed
+  if (forked()) return f();
+  if (!parts_.completions) return run_on_own_thread(std::move(f));
+  const handing_over now;
+  parts_.completions([me = weak_from_this(), f = std::move(f)] {
+    if (!handing_over::here()) return f();
+    if (const auto h = me.lock()) return h->run_on_own_thread(f);
+    late_line::of_nobody().run_soon([f] { f(); });
+  });
+}
+
+void house::run_on_own_thread(std::function<void()> f) {
+  if (!watch_->run_soon([f] { f(); })) late_->run_soon([f = std::move(f)] { f(); });  // the client was closed
 }
 
 // ---- what the engine tells

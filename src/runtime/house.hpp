@@ -18,6 +18,7 @@
 #include "runtime/baton.hpp"
 #include "runtime/desk.hpp"
 #include "runtime/latch.hpp"
+#include "runtime/late_line.hpp"
 #include "runtime/watch.hpp"
 
 #include <tyer/error.hpp>
@@ -78,7 +79,8 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   // Opens it now, from anywhere.
   void let_go(latch&) noexcept;
 
-  // Runs where completions of callers without an executor of their own run.
+  // Runs where completions of callers without an executor of their own run, and never inside this call; but in a forked child,
+  // where nobody else is left to run it.
   void complete(std::function<void()> f);
 
   tyer::failure wait_ready(std::chrono::milliseconds at_most);
@@ -114,6 +116,9 @@ class house final : public std::enable_shared_from_this<house>, private engine::
 
   enum class waiting { no, yes };
   class drive;
+  class handing_over;
+
+  void run_on_own_thread(std::function<void()> f);
 
   bool join(const std::shared_ptr<wish>& w);
   bool hand_off(const hold_ptr& h);
@@ -165,6 +170,7 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   parts parts_;
   const std::uint64_t born_in_;  // fork generation
   std::unique_ptr<watch> watch_;
+  const std::shared_ptr<late_line> late_ = std::make_shared<late_line>();
   desk::door door_;  // of the desk: whoever drives is inside except while it waits for the engine
   std::unique_ptr<desk> desk_;
 

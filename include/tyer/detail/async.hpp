@@ -94,7 +94,7 @@ TYER_EXPORT pending start_release(hold, answer_ptr<release_outcome>);
 TYER_EXPORT pending start_release(multi_hold, answer_ptr<release_outcome>);
 
 // Where completions of handlers without an executor of their own run: the client's `completions`, else a thread of the
-// client. Null if the client is gone, which is a thread for each.
+// client. Null if there is no client: then on a thread for all of these.
 TYER_EXPORT home home_of(const acquirable&);
 TYER_EXPORT home home_of(const multi_mutex&);
 TYER_EXPORT home home_of(const client&);

@@ -1,0 +1,31 @@
+// Runs the callbacks of those who come when the client's threads have gone: one after the other, on a thread that is there
+// only while there is something to run.
+//
+// Thread safety: everything may be called from any thread.
+#pragma once
+
+#include "core/function.hpp"
+
+#include <deque>
+#include <memory>
+#include <mutex>
+
+namespace tyer::runtime {
+
+class late_line final : public std::enable_shared_from_this<late_line> {
+ public:
+  // Throws std::bad_alloc, also if there is no room for a thread: then the task is gone.
+  void run_soon(core::function<void()> task);
+
+  // Of this process, for who has no client at all.
+  static late_line& of_nobody();
+
+ private:
+  void serve();
+
+  std::mutex mutex_;
+  std::deque<core::function<void()>> tasks_;
+  bool serves_ = false;
+};
+
+}  // namespace tyer::runtime

@@ -1,0 +1,130 @@
+// tyer/async.hpp: where callbacks run when the client cannot run them as it usually does.
+#include "unit/api/later.hpp"
+
+#include <tyer/async.hpp>
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <thread>
+
+namespace tyer::testing_api {
+namespace {
+
+// The exit code of a child, in which no thread of the client's is.
+template <class F>
+int in_forked_child(F f) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::alarm(20);  // a child that hangs must not hang the test
+    ::_exit(f());
+  }
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(async_callbacks, of_a_forked_child_never_came) {
+  for (const bool own_loop : {false, true}) {
+    client_options options;
+    if (own_loop) options.completions = [](std::function<void()> f) { f(); };
+    client c{"memory://", options};
+    mutex m{c, "x"};
+    shared_mutex s{c, "s"};
+    multi_mutex all{c, {"1", "2"}};
+    ASSERT_TRUE(c.wait_ready());
+    hold h = m.acquire(), shared = s.shared().acquire();
+    EXPECT_EQ(in_forked_child([&] {
+                int forked = 0;
+                const auto count = [&](const failure& f) { forked += f.code == errc::forked ? 1 : 0; };
+                start_acquire(m, [&](failure f, hold) { count(f); });
+                start_try_acquire_for(m, 1s, [&](failure f, hold) { count(f); });
+                start_acquire(all, [&](failure f, multi_hold) { count(f); });
+                start_upgrade(s, shared, [&](failure f, bool) { count(f); });
+                start_wait_ready(c, 1s, [&](failure f) { count(f); });
+                start_release(std::move(h), [&](failure f, release_outcome) { count(f); });
+                return forked;
+              }),
+              6);
+    EXPECT_TRUE(h.valid());
+  }
+}
+
+// And who has no client at all: of an empty hold, say.
+TEST(async_callbacks, of_a_closed_client_ran_all_at_once) {
+  client c{"memory://"};
+  mutex m{c, "x"};
+  ASSERT_TRUE(c.wait_ready());
+  c.close();
+  constexpr int calls = 50;
+  for (const bool no_client : {false, true}) {
+    std::atomic<int> inside{0}, most{0}, over{0};
+    std::promise<void> all;
+    const auto callback = [&](const failure&, auto&&) {
+      most = std::max(most.load(), ++inside);
+      std::this_thread::sleep_for(1ms);
+      --inside;
+      if (++over == calls) all.set_value();
+    };
+    for (int i = 0; i < calls; ++i) {
+      no_client ? start_release(hold{}, callback) : start_try_acquire(m, callback);
+    }
+    within_reason(all.get_future());
+    EXPECT_EQ(most, 1);
+  }
+}
+
+// ---- an executor that runs at once what it is given
+
+thread_local bool inside_completions = false;
+
+client_options runs_at_once() {
+  return {.completions = [](std::function<void()> f) {
+    inside_completions = true;
+    f();
+    inside_completions = false;
+  }};
+}
+
+TEST(async_callbacks, that_completions_ran_at_once_ran_in_the_midst_of_the_engine) {
+  for (const bool closed : {false, true}) {
+    auto c = std::make_unique<client>("memory://", runs_at_once());
+    auto m = std::make_unique<mutex>(*c, "x");
+    ASSERT_TRUE(c->wait_ready());
+    if (closed) c->close();
+    const acquirable own = *m;
+    std::promise<bool> inside;
+    start_acquire(own, [&](failure f, hold h) {
+      EXPECT_EQ(f.code, closed ? errc::closed : std::error_code{});
+      h = {};
+      m.reset();
+      c.reset();  // whoever called this must not need it any more
+      inside.set_value(inside_completions);
+    });
+    EXPECT_FALSE(within_reason(inside.get_future()));
+  }
+}
+
+TEST(async_callbacks, that_completions_ran_at_once_kept_another_call_waiting_for_ever) {
+  client c{"memory://", runs_at_once()};
+  mutex one{c, "1"}, two{c, "2"};
+  ASSERT_TRUE(c.wait_ready());
+  std::promise<void> called, taken;
+  std::promise<std::future_status> waited;
+  start_acquire(one, [&](failure, hold) {
+    called.set_value();
+    waited.set_value(taken.get_future().wait_for(5s));
+  });
+  within_reason(called.get_future());
+  EXPECT_TRUE(two.acquire());
+  taken.set_value();
+  EXPECT_EQ(within_reason(waited.get_future()), std::future_status::ready);
+}
+
+}  // namespace
+}  // namespace tyer::testing_api
