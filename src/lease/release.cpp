@@ -26,10 +26,11 @@ release::verb release::on_answer(time_point sent, fate was) noexcept {
   return verb::none;
 }
 
+// Over a limit is only for now: what is given back must reach the engine.
 release::verb release::on_failure(time_point now, why w) noexcept {
   if (state_ != state::sending) return verb::none;
   if (w == why::unknown) perhaps_done_ = true;
-  if (!core::passing(w) || now >= give_up_at_) {
+  if ((!core::passing(w) && w != why::over_limit) || now >= give_up_at_) {
     state_ = state::over;
     return verb::done;
   }

@@ -48,6 +48,8 @@ class release {
   time_point not_before() const noexcept { return not_before_; }
   time_point give_up_at() const noexcept { return give_up_at_; }
   outcome result() const noexcept { return outcome_; }
+  // A request had no answer: whatever came of those behind it, the engine may have carried it out.
+  bool perhaps_done() const noexcept { return perhaps_done_; }
 
  private:
   verb send() noexcept;

@@ -62,13 +62,14 @@ T wait_for(house& h, const std::shared_ptr<slot<T>>& answer, const Asked& asked,
 }
 
 // Waits for what the engine says.
+using in_words = tyer::failure (*)(engine::failure) noexcept;
 template <class T, class Call>
-told<T> wait_for_engine(house& h, Call call) {
+told<T> wait_for_engine(house& h, Call call, in_words of_failure = runtime::to_public) {
   if (auto f = unusable(h, true)) return {std::move(f), {}};
   auto answer = std::make_shared<slot<told<T>>>(h);
-  call([put = answering<told<T>>{h, answer}](engine::outcome<T>&& o) mutable {
+  call([put = answering<told<T>>{h, answer}, of_failure](engine::outcome<T>&& o) mutable {
     if (auto* f = std::get_if<engine::failure>(&o.result)) {
-      put({f->code == errc::closed ? tyer::failure{errc::closed} : runtime::to_public(std::move(*f)), {}});
+      put({f->code == errc::closed ? tyer::failure{errc::closed} : of_failure(std::move(*f)), {}});
     } else {
       put({{}, std::move(std::get<T>(o.result))});
     }
@@ -175,9 +176,12 @@ confirmed confirm_blocking(house& h, hold_ptr held) {
 }
 
 told<std::uint32_t> ask_blocking(house& h, std::string name, std::string reason) {
-  return wait_for_engine<std::uint32_t>(h, [&](engine::reply<std::uint32_t> reply) {
-    h.ask(std::move(name), std::move(reason), std::move(reply), house::then::waits);
-  });
+  return wait_for_engine<std::uint32_t>(
+      h,
+      [&](engine::reply<std::uint32_t> reply) {
+        h.ask(std::move(name), std::move(reason), std::move(reply), house::then::waits);
+      },
+      runtime::to_public_of_deed);
 }
 
 told<engine::page> show_blocking(house& h, std::string name) {
@@ -192,9 +196,12 @@ told<engine::page> list_blocking(house& h, std::string prefix, std::string curso
 }
 
 told<core::fate> evict_blocking(house& h, engine::entry which, std::string reason) {
-  return wait_for_engine<core::fate>(h, [&](engine::reply<core::fate> reply) {
-    h.evict(std::move(which), std::move(reason), std::move(reply), house::then::waits);
-  });
+  return wait_for_engine<core::fate>(
+      h,
+      [&](engine::reply<core::fate> reply) {
+        h.evict(std::move(which), std::move(reason), std::move(reply), house::then::waits);
+      },
+      runtime::to_public_of_deed);
 }
 
 told<std::vector<engine::finding>> diagnose_blocking(house& h) {

@@ -41,7 +41,9 @@ desk::~desk() {
   under_way_->home = nullptr;
   for (const auto& [key, l] : lanes_) drop_line(*l);
   for (const auto& [key, l] : apart_) drop_line(*l);
-  while (askers_.pop_front() != nullptr) {}  // the engine's: it drops them
+  while (asker* a = askers_.pop_front()) {  // the engine's, which drops them, or its own
+    const auto last = std::move(a->self);
+  }
 }
 
 void desk::drop_line(lane& l) noexcept {
@@ -97,11 +99,14 @@ void desk::want(std::shared_ptr<wish> w) {
     if (l != nullptr) go_on(*l);
     return finish(*w, no_memory(), nullptr);
   }
+  const bool first = l->standing == nullptr;
+  if (first) {
+    l->taken = false;
+    l->in_time();
+    l->expect(clock_.now());
+  }
   place(*l, w);
-  if (l->standing != nullptr) return;
-  l->taken = false;
-  l->in_time();
-  go_on(*l);
+  if (first) go_on(*l);
 }
 
 // It was admitted to wish_times_ before.
@@ -189,7 +194,7 @@ void desk::begin(lane& l) {
   t.home = &l;
   ++l.tickets;
   l.standing = &t;
-  l.expect(clock_.now());
+  if (!l.silent_since) l.expect(clock_.now());  // else those in line go on bearing the same silence
   act(t, t.acquiring()->start(clock_.now()));
 }
 
@@ -290,6 +295,7 @@ void desk::changed(std::string_view name) { look_all(name); }
 void desk::down(const engine::failure&) {}  // every request under way gets its own answer
 
 void desk::up(const engine::server_facts&) {
+  met_ = true;
   keeper_.hurry_all();
   std::vector<core::id> all;
   try {
@@ -311,6 +317,7 @@ void desk::up(const engine::server_facts&) {
     }
   }
   keep_what_is_due(now);
+  send_askers();
   look_all({});
 }
 

@@ -26,10 +26,12 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -111,7 +113,9 @@ class desk final : public engine::events {
 
   std::size_t tickets() const noexcept { return tickets_.size(); }
   std::uint64_t keeps_sent() const noexcept { return keeps_sent_; }
-  std::size_t times() const noexcept { return wish_times_.size() + ticket_times_.size() + observer_times_.size(); }
+  std::size_t times() const noexcept {
+    return wish_times_.size() + ticket_times_.size() + observer_times_.size() + asker_times_.size();
+  }
 
   // engine::events
   void wake(const core::id& who) override;
@@ -127,6 +131,13 @@ class desk final : public engine::events {
   struct asks {
     std::size_t in_flight = 0;
     std::deque<core::id> waiting;
+    std::deque<core::id> first;  // of releases: whoever asks for a name, and so wants them to leave before others
+  };
+
+  // Requests for one name that have not left: releases that wait until fewer are under way, and whoever asks behind them.
+  struct turns {
+    lease::list<ticket, &ticket::turn> line;
+    std::size_t in_the_way = 0;  // of one who only reads: all but other readers that leave
   };
 
   // All that an engine is told of a wish, and what decides who may hand a hold to whom: whoever is first in line may be granted
@@ -187,13 +198,15 @@ class desk final : public engine::events {
     What what_;
   };
 
-  // One who waits for what the engine says of a name. The engine has it until it answers, the desk only a link to it.
-  struct asker {
+  // One who waits for what the engine says of a name. The engine has it until it answers, the desk only a link to it; but one
+  // whose request could not be sent has itself until it is sent again.
+  struct asker : timed {
+    virtual ~asker() = default;
     virtual void close(lease::time_point now) noexcept = 0;
+    virtual void on_time(desk& d, lease::time_point now) noexcept = 0;
+    virtual void send(desk& d) noexcept = 0;
     lease::link<asker> place;
-
-   protected:
-    ~asker() = default;
+    std::unique_ptr<asker> self;
   };
   template <class T>
   class relayed;
@@ -237,6 +250,7 @@ class desk final : public engine::events {
   using leaving = lease::list<lease::waiting, &lease::waiting::place>;
   void take_out(lane& l, wish& w, leaving& to) noexcept;
   static void finish_all(leaving& all, const tyer::failure& why) noexcept;
+  lease::duration bears() const noexcept;
   std::optional<lease::time_point> borne_until(const wish& w, lease::time_point since) const noexcept;
   void on_silence(ticket& t, tyer::failure why, lease::time_point sent) noexcept;
   void plan_to_tell(lane& l, const wish& w) noexcept;
@@ -255,6 +269,7 @@ class desk final : public engine::events {
 
   // a ticket that is being acquired
   ticket* find(const core::id& who) noexcept;
+  void ask_in_turn(ticket& t) noexcept;
   void ask(ticket& t) noexcept;
   void send_ask(ticket& t, std::uint32_t group, asks& of_group) noexcept;
   void send_asks_that_waited(asks& of_group) noexcept;
@@ -333,9 +348,14 @@ class desk final : public engine::events {
   void send_release(ticket& t) noexcept;
   void send_release_to(ticket& t, std::uint32_t group, asks& of_group) noexcept;
   void hold_back(ticket& t, asks& of_group);
+  void stand_in_line(ticket& t);
   void no_longer_held_back(ticket& t) noexcept;
-  void send_releases_that_waited(asks& of_group) noexcept;
-  void send_releases_before(const ticket& t) noexcept;
+  bool must_wait_its_turn(const ticket& t) const noexcept;
+  void wait_its_turn(ticket& t);
+  bool gives_back(std::string_view name) const noexcept { return held_back_.find(name) != held_back_.end(); }
+  void send_asks_behind(const std::string& name) noexcept;
+  void send_releases_that_are_wanted(std::uint32_t group, asks& of_group) noexcept;
+  void send_releases_that_waited(std::uint32_t group, asks& of_group) noexcept;
   void give_up_waiting(ticket& t, lease::time_point now);
   void on_release_answer(const asking& what, engine::outcome<core::fate>&& o);
   void on_release_dropped(const asking& what) noexcept;
@@ -343,8 +363,10 @@ class desk final : public engine::events {
   void erase(ticket& t) noexcept;
   lane* detach(ticket& t) noexcept;
 
-  template <class T>
-  engine::reply<T> relay(engine::reply<T> told);
+  template <class T, class Send>
+  void relay(engine::reply<T> told, Send send);
+  void forget(asker& a) noexcept;
+  void send_askers() noexcept;
   void close_askers() noexcept;
 
   double jitter() noexcept;
@@ -357,9 +379,10 @@ class desk final : public engine::events {
   limits limits_;
   door* door_;
   bool closed_ = false;
+  bool met_ = false;  // the engine has been there once
   std::size_t wishes_ = 0;
-  std::map<std::uint32_t, asks> asks_, releases_;                 // by group; a name may move while all are looked at
-  std::unordered_multimap<std::string_view, ticket*> held_back_;  // releases that wait for others, by name
+  std::map<std::uint32_t, asks> asks_, releases_;        // by group; a name may move while all are looked at
+  std::map<std::string, turns, std::less<>> held_back_;  // by name
   const std::shared_ptr<under_way> under_way_ = std::make_shared<under_way>(this);
   std::uint64_t keeps_sent_ = 0;
   std::uint64_t dice_;
@@ -373,6 +396,7 @@ class desk final : public engine::events {
   agenda<wish> wish_times_;
   agenda<ticket> ticket_times_;
   lease::list<asker, &asker::place> askers_;
+  agenda<asker> asker_times_;
   std::vector<std::shared_ptr<observer>> observers_;
   agenda<observer> observer_times_;
 };

@@ -34,6 +34,17 @@ ticket* desk::find(const core::id& who) noexcept {
   return at == tickets_.end() ? nullptr : at->second.get();
 }
 
+// Whoever asks for a name does not overtake one of this client that gives it back: it would find it taken. Who stands in the
+// engine's queue already has its turn there.
+void desk::ask_in_turn(ticket& t) noexcept {
+  try {
+    if (!t.acquiring()->touched() && must_wait_its_turn(t)) return wait_its_turn(t);
+  } catch (const std::bad_alloc&) {
+    return try_again_soon(t, &ticket::unasked);
+  }
+  ask(t);
+}
+
 void desk::ask(ticket& t) noexcept {
   try {
     const auto group = engine_.group(t.what->name);
@@ -73,7 +84,6 @@ void desk::send_ask(ticket& t, std::uint32_t group, asks& of_group) noexcept {
   using reply = reply_to<engine::answer, &under_way::asks, &desk::on_answer, &desk::on_ask_dropped, asking>;
   ++of_group.in_flight;
   t.held_back = false;
-  if (!held_back_.empty()) send_releases_before(t);
   try {
     engine_.acquire(r, reply{under_way_, {t.who, group}});
   } catch (const std::bad_alloc&) {  // the reply was dropped, and said so
@@ -100,10 +110,14 @@ void desk::on_answer(const asking& what, engine::outcome<engine::answer>&& o) {
   acquire& a = *t->acquiring();
   const auto now = clock_.now();
   if (auto* f = std::get_if<engine::failure>(&o.result)) {
-    const auto kind = f->kind;
+    // What this client gives back makes room: the engine has only not heard of it yet.
+    const bool soon = f->kind == core::why::over_limit && gives_back(t->what->name);
+    const auto kind = soon ? core::why::not_sent : f->kind;
+    const bool half_way = refused_half_way(*f);
     t->last = to_public(std::move(*f));
     on_silence(*t, same(t->last), a.asked_at());
-    return act(*t, a.on_failure(now, kind));
+    const auto v = a.on_failure(now, kind);
+    return half_way ? refuse_front(*t, std::move(t->last)) : act(*t, v);
   }
   engine::answer& answer = std::get<engine::answer>(o.result);
   auto* g = std::get_if<engine::granted>(&answer);
@@ -139,7 +153,7 @@ void desk::on_late_answer(ticket& t, const engine::outcome<engine::answer>& o) {
 void desk::act(ticket& t, acquire::verb v) {
   switch (v) {
     case acquire::verb::none: return wake(t);
-    case acquire::verb::ask: wake(t); return ask(t);
+    case acquire::verb::ask: wake(t); return ask_in_turn(t);
     case acquire::verb::granted: return grant(t);
     case acquire::verb::busy: return refuse_tries(t);
     case acquire::verb::failed: return refuse_front(t, std::move(t.last));
@@ -175,6 +189,7 @@ void desk::begin_anew_if_of_use(ticket& t) {
 // Only the first wish has its answer; the next one asks for itself.
 void desk::refuse_front(ticket& t, tyer::failure f) {
   lane& l = *detach(t);
+  if (f.code != errc::unavailable) l.expect(clock_.now());  // that was an answer
   retire(t);
   wish& first = static_cast<wish&>(*l.line.front());
   const auto alive = first.self;

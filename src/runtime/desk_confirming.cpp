@@ -41,13 +41,14 @@ void desk::confirm(const hold_ptr& h, confirm_reply told) {
   if (closed_) return told(errc::closed, false);  // behind the line above nothing may be touched then
   const ticket* t = still_held(h);
   if (t == nullptr) return told({}, false);
-  const engine::target target{t->who, t->what->name, t->how};
   const auto ttl = t->what->ttl;
   confirming c{h, std::move(told), clock_.now(), ttl};
-  engine_.keep({&target, 1}, fate::holding, ttl,
-               relay<engine::kept>([this, c = std::move(c)](engine::outcome<engine::kept>&& o) mutable {
-                 on_confirmed(std::move(c), std::move(o));
-               }));
+  relay<engine::kept>(
+      [this, c = std::move(c)](engine::outcome<engine::kept>&& o) mutable { on_confirmed(std::move(c), std::move(o)); },
+      [who = t->who, name = t->what->name, how = t->how, ttl](engine::engine& e, auto reply) {
+        const engine::target target{who, name, how};
+        e.keep({&target, 1}, fate::holding, ttl, std::move(reply));
+      });
 }
 
 // As a renewal that was answered, but for the place in the keeper. What is not known is no verdict.
@@ -70,9 +71,9 @@ void desk::on_confirmed(confirming&& c, engine::outcome<engine::kept>&& o) {
 // The engine had no need to ask for a renewal. The question is about now, so it is asked in another way.
 void desk::look_whether_it_stands(confirming&& c, const ticket& t) noexcept {
   try {
-    engine_.show(t.what->name, relay<engine::page>([this, c = std::move(c)](engine::outcome<engine::page>&& o) mutable {
-                   on_looked(std::move(c), std::move(o));
-                 }));
+    relay<engine::page>(
+        [this, c = std::move(c)](engine::outcome<engine::page>&& o) mutable { on_looked(std::move(c), std::move(o)); },
+        [name = t.what->name](engine::engine& e, auto reply) { e.show(name, std::move(reply)); });
   } catch (const std::bad_alloc&) {  // dropped: that is an answer too
   }
 }

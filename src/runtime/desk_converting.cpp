@@ -147,9 +147,15 @@ void desk::on_converted(const converting& c, engine::outcome<engine::answer>&& o
     }
     const auto kind = f->kind;
     const bool lost = f->code == errc::lost;
+    const bool half_way = refused_half_way(*f);
     t->last = lost ? tyer::failure{errc::lost} : to_public(std::move(*f));
     t->changing->answered = false;
-    return act(*t, machine.on_failure(now, kind));
+    const auto change = t->changing->current;
+    if (!half_way || !change || change->to->how != engine::mode::exclusive) {
+      return act(*t, machine.on_failure(now, half_way ? core::why::refused : kind));
+    }
+    machine.on_failure(now, kind);
+    return cancel(change, same(t->last));  // and what there may be is taken back
   }
   const auto& a = std::get<engine::answer>(o.result);
   if (const auto* g = std::get_if<engine::granted>(&a)) {

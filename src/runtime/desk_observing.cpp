@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <string>
 #include <utility>
 
 namespace tyer::runtime {
@@ -15,36 +16,55 @@ std::size_t desk::waiting_for(std::string_view name) const noexcept {
   return n;
 }
 
+void desk::forget(asker& a) noexcept {
+  if (!a.place.linked) return;
+  askers_.erase(a);
+  asker_times_.dismiss(a);
+}
+
+// The engine is there.
+void desk::send_askers() noexcept {
+  for (asker* a = askers_.front(); a != nullptr;) {
+    asker& next = *std::exchange(a, a->place.next);
+    if (next.self) next.send(*this);
+  }
+}
+
 // Not left to the engine, which may be silent for as long as it likes.
 void desk::close_askers() noexcept {
   const auto now = clock_.now();
-  while (asker* a = askers_.pop_front()) a->close(now);
+  while (asker* a = askers_.front()) {
+    forget(*a);
+    a->close(now);
+  }
 }
 
 void desk::ask(std::string_view name, std::string_view reason, engine::reply<std::uint32_t> told) {
-  if (closed_) return told({clock_.now(), closed_now(core::why::not_sent)});
-  engine_.ask(name, reason, relay(std::move(told)));
+  relay<std::uint32_t>(std::move(told), [name = std::string{name}, reason = std::string{reason}](
+                                            engine::engine& e, auto reply) { e.ask(name, reason, std::move(reply)); });
 }
 
 void desk::show(std::string_view name, engine::reply<engine::page> told) {
-  if (closed_) return told({clock_.now(), closed_now(core::why::not_sent)});
-  engine_.show(name, relay(std::move(told)));
+  relay<engine::page>(std::move(told),
+                      [name = std::string{name}](engine::engine& e, auto reply) { e.show(name, std::move(reply)); });
 }
 
 void desk::list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
                 engine::reply<engine::page> told) {
-  if (closed_) return told({clock_.now(), closed_now(core::why::not_sent)});
-  engine_.list(prefix, cursor, limit, relay(std::move(told)));
+  relay<engine::page>(std::move(told),
+                      [prefix = std::string{prefix}, cursor = std::string{cursor}, limit](
+                          engine::engine& e, auto reply) { e.list(prefix, cursor, limit, std::move(reply)); });
 }
 
 void desk::evict(const engine::target& which, std::string_view reason, engine::reply<core::fate> told) {
-  if (closed_) return told({clock_.now(), closed_now(core::why::not_sent)});
-  engine_.evict(which, reason, relay(std::move(told)));
+  relay<core::fate>(std::move(told),
+                    [who = which.who, name = std::string{which.name}, how = which.how, reason = std::string{reason}](
+                        engine::engine& e, auto reply) { e.evict({who, name, how}, reason, std::move(reply)); });
 }
 
 void desk::diagnose(engine::reply<std::vector<engine::finding>> told) {
-  if (closed_) return told({clock_.now(), closed_now(core::why::not_sent)});
-  engine_.diagnose(relay(std::move(told)));
+  relay<std::vector<engine::finding>>(std::move(told),
+                                      [](engine::engine& e, auto reply) { e.diagnose(std::move(reply)); });
 }
 
 void desk::observe(std::shared_ptr<observer> o) {

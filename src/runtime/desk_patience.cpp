@@ -2,7 +2,8 @@
 //
 //   one attempt           | until `request_timeout` has passed since its call
 //   with a limit          | until that
-//   without               | `unavailable_after`, from its own call or from when the silence began, whichever was later
+//   without               | `unavailable_after`, from its own call or from when the silence began, whichever was later; but
+//                         | `request_timeout` at the least before the engine was there for the first time
 //
 // The last kind have no time of their own: the ticket that asks for them looks at the first of them, and all that are over are
 // told in one go.
@@ -25,9 +26,14 @@ void desk::finish_all(leaving& all, const tyer::failure& why) noexcept {
   while (lease::waiting* w = all.pop_front()) finish(static_cast<wish&>(*w), same(why), nullptr);
 }
 
+// An engine that was never there is only on its way: whatever is allowed for an outage, it has the time of one request.
+lease::duration desk::bears() const noexcept {
+  return met_ ? limits_.unavailable_after : std::max(limits_.unavailable_after, limits_.request_timeout);
+}
+
 std::optional<lease::time_point> desk::borne_until(const wish& w, lease::time_point since) const noexcept {
   if (!w.waits || w.limit != lease::time_point::max()) return {};
-  return std::max(w.since, since) + limits_.unavailable_after;
+  return std::max(w.since, since) + bears();
 }
 
 void desk::plan_to_tell(lane& l, const wish& w) noexcept {

@@ -1,9 +1,11 @@
 // What the engine says, on its way to somebody outside who waits for it.
 #pragma once
 
+#include "lease/backoff.hpp"
 #include "runtime/desk.hpp"
 #include "runtime/failures.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <utility>
@@ -18,48 +20,97 @@ inline engine::failure closed_now(core::why kind) noexcept try {
 
 // Hands the engine's answer on, from inside the door. Whichever comes first is the answer: the engine's, or that the client was
 // closed. If the engine drops it, so is `told`, who takes that for one.
+//
+// What could not be sent, because the engine is not there yet or not there now, is sent again for as long as one request may
+// take: as one attempt at a lock is.
 template <class T>
 class desk::relayed final : public asker {
  public:
-  relayed(std::shared_ptr<under_way> u, engine::reply<T> told) noexcept
-      : shared_(std::move(u)), told_(std::move(told)) {
+  using sender = core::function<void(engine::engine&, engine::reply<T>)>;
+
+  relayed(std::shared_ptr<under_way> u, engine::reply<T> told, sender s)
+      : shared_(std::move(u)),
+        told_(std::move(told)),
+        sender_(std::make_shared<sender>(std::move(s))),
+        until_(shared_->home->clock_.now() + shared_->home->limits_.request_timeout) {
+    shared_->home->asker_times_.admit();
     shared_->home->askers_.push_back(*this);
   }
   relayed(const relayed&) = delete;
-  ~relayed() {
+  ~relayed() override {
     if (desk* d = shared_->home) {
       const auto in = d->come_in();
-      if (place.linked) d->askers_.erase(*this);
+      d->forget(*this);
       const auto last = std::move(told_);
     }
   }
-  void answer(engine::outcome<T>&& o) {
-    desk* d = shared_->home;
-    if (d == nullptr) return;
-    const auto in = d->come_in();
-    if (!place.linked) return;  // it was told already
-    d->askers_.erase(*this);
-    auto told = std::move(told_);
-    told(std::move(o));
+
+  // It is the engine's until that has answered or dropped it, and then gone: nothing of it is used behind the call.
+  static void send(std::unique_ptr<asker> r) {
+    relayed& x = static_cast<relayed&>(*r);
+    const auto sender = x.sender_;
+    desk& d = *x.shared_->home;
+    (*sender)(d.engine_, [r = std::move(r)](engine::outcome<T>&& o) mutable {
+      relayed& mine = static_cast<relayed&>(*r);
+      mine.answer(std::move(r), std::move(o));
+    });
   }
-  void close(lease::time_point now) noexcept override {
-    auto told = std::move(told_);
+  void send(desk& d) noexcept override {
+    d.asker_times_.remove(*this);
     try {
-      told({now, closed_now(core::why::unknown)});
+      send(std::move(self));
     } catch (const std::bad_alloc&) {  // dropped: that is an answer too
     }
   }
 
+  void on_time(desk& d, lease::time_point now) noexcept override {
+    if (now < until_) return send(d);
+    const auto last = std::move(self);
+    d.forget(*this);
+    tell({now, std::move(why_not_)});
+  }
+  void close(lease::time_point now) noexcept override {
+    const auto last = std::move(self);
+    tell({now, closed_now(core::why::unknown)});
+  }
+
  private:
+  void answer(std::unique_ptr<asker> me, engine::outcome<T>&& o) {
+    desk* d = shared_->home;
+    if (d == nullptr) return;
+    const auto in = d->come_in();
+    if (!place.linked) return;  // it was told already
+    auto* f = std::get_if<engine::failure>(&o.result);
+    const auto now = d->clock_.now();
+    if (f != nullptr && f->kind == core::why::not_sent && now < until_) {
+      why_not_ = std::move(*f);
+      self = std::move(me);
+      return d->asker_times_.set(*this, std::min(now + backoff_.next(), until_));
+    }
+    d->forget(*this);
+    auto told = std::move(told_);
+    told(std::move(o));
+  }
+  void tell(engine::outcome<T>&& o) noexcept {
+    auto told = std::move(told_);
+    try {
+      told(std::move(o));
+    } catch (const std::bad_alloc&) {  // dropped: that is an answer too
+    }
+  }
+
   std::shared_ptr<under_way> shared_;
   engine::reply<T> told_;
+  std::shared_ptr<sender> sender_;
+  lease::time_point until_;
+  lease::backoff backoff_;
+  engine::failure why_not_;
 };
 
-template <class T>
-engine::reply<T> desk::relay(engine::reply<T> told) {
-  return [r = std::make_unique<relayed<T>>(under_way_, std::move(told))](engine::outcome<T>&& o) {
-    r->answer(std::move(o));
-  };
+template <class T, class Send>
+void desk::relay(engine::reply<T> told, Send send) {
+  if (closed_) return told({clock_.now(), closed_now(core::why::not_sent)});
+  relayed<T>::send(std::make_unique<relayed<T>>(under_way_, std::move(told), std::move(send)));
 }
 
 }  // namespace tyer::runtime

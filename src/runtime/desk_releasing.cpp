@@ -32,7 +32,7 @@ void desk::retire(ticket& t) {
 }
 
 void desk::begin_release(ticket& t, lease::release r, lease::time_point first) {
-  t.held_back = false;  // as an attempt it was
+  no_longer_held_back(t);  // as an attempt it was
   t.stage = std::move(r);
   lease::release& machine = *t.releasing();
   act(t, first <= clock_.now() ? machine.start() : machine.start_at(first));
@@ -59,53 +59,105 @@ void desk::send_release_to(ticket& t, std::uint32_t group, asks& of_group) noexc
 }
 
 void desk::hold_back(ticket& t, asks& of_group) {
-  const auto at = held_back_.emplace(t.what->name, &t);
+  stand_in_line(t);
   try {
     of_group.waiting.push_back(t.who);
   } catch (...) {
-    held_back_.erase(at);
+    no_longer_held_back(t);
     throw;
   }
-  t.held_back = true;
   wake(t);
 }
 
+namespace {
+
+// Of one who only reads.
+bool in_the_way(ticket& t) noexcept { return t.releasing() == nullptr || t.how != engine::mode::shared || t.unsure; }
+
+}  // namespace
+
+void desk::stand_in_line(ticket& t) {
+  auto at = held_back_.find(t.what->name);
+  if (at == held_back_.end()) at = held_back_.emplace(t.what->name, turns{}).first;
+  at->second.line.push_back(t);
+  if (in_the_way(t)) ++at->second.in_the_way;
+  t.held_back = true;
+}
+
+// Before its stage changes.
 void desk::no_longer_held_back(ticket& t) noexcept {
-  if (!std::exchange(t.held_back, false)) return;
-  for (auto [at, end] = held_back_.equal_range(t.what->name); at != end; ++at) {
-    if (at->second == &t) return void(held_back_.erase(at));
+  t.held_back = false;
+  if (!t.turn.linked) return;
+  const auto at = held_back_.find(t.what->name);
+  at->second.line.erase(t);
+  if (in_the_way(t)) --at->second.in_the_way;
+  if (at->second.line.empty()) held_back_.erase(at);
+}
+
+// However many readers leave, the next one does not wait for them.
+bool desk::must_wait_its_turn(const ticket& t) const noexcept {
+  if (held_back_.empty()) return false;
+  const auto at = held_back_.find(t.what->name);
+  return at != held_back_.end() && (t.how != engine::mode::shared || at->second.in_the_way > 0);
+}
+
+// Those before it leave before others, but no more of them at once than of any: renewals do not wait behind them.
+void desk::wait_its_turn(ticket& t) {
+  asks& of_group = releases_[engine_.group(t.what->name)];
+  of_group.first.push_back(t.who);
+  stand_in_line(t);
+  if (!t.home->taken) on_silence(t, too_many_before_it(), clock_.now());
+}
+
+// A release of this name has left, or was given up: whoever asks right behind it goes.
+void desk::send_asks_behind(const std::string& name) noexcept {
+  for (auto at = held_back_.find(name); at != held_back_.end(); at = held_back_.find(name)) {
+    ticket& next = *at->second.line.front();
+    if (next.acquiring() == nullptr) return;
+    no_longer_held_back(next);
+    next.acquiring()->on_sent(clock_.now());
+    ask(next);
   }
 }
 
-void desk::send_releases_that_waited(asks& of_group) noexcept {
+void desk::send_releases_that_are_wanted(std::uint32_t group, asks& of_group) noexcept {
+  while (!of_group.first.empty() && of_group.in_flight < limits_.releases_in_flight_max) {
+    const ticket* wanted_by = find(of_group.first.front());
+    if (wanted_by == nullptr || !wanted_by->turn.linked) {
+      of_group.first.pop_front();
+      continue;
+    }
+    const auto what = wanted_by->what;
+    send_asks_behind(what->name);
+    const auto at = held_back_.find(what->name);
+    if (at == held_back_.end()) continue;
+    ticket& next = *at->second.line.front();
+    no_longer_held_back(next);
+    wake(next);
+    send_release_to(next, group, of_group);
+    send_asks_behind(what->name);
+  }
+}
+
+void desk::send_releases_that_waited(std::uint32_t group, asks& of_group) noexcept {
+  send_releases_that_are_wanted(group, of_group);
   while (!of_group.waiting.empty() && of_group.in_flight < limits_.releases_in_flight_max) {
     ticket* t = find(of_group.waiting.front());
     of_group.waiting.pop_front();
     if (t == nullptr || t->releasing() == nullptr || !t->held_back) continue;
+    const auto what = t->what;
     no_longer_held_back(*t);
     wake(*t);
     send_release(*t);  // the name may have moved to another group
-  }
-}
-
-// Whoever asks for a name does not overtake one of this client that gives it back: it would find it taken.
-void desk::send_releases_before(const ticket& t) noexcept {
-  for (auto at = held_back_.find(t.what->name); at != held_back_.end(); at = held_back_.find(t.what->name)) {
-    ticket& before = *at->second;
-    no_longer_held_back(before);
-    wake(before);
-    try {
-      const auto group = engine_.group(before.what->name);
-      send_release_to(before, group, releases_[group]);
-    } catch (const std::bad_alloc&) {
-      try_again_soon(before, &ticket::unasked);
-    }
+    send_asks_behind(what->name);
   }
 }
 
 // The engine's own expiry does the rest.
 void desk::give_up_waiting(ticket& t, lease::time_point now) {
+  const auto what = t.what;
   no_longer_held_back(t);
+  send_asks_behind(what->name);
   t.last = too_many_before_it();
   act(t, t.releasing()->on_failure(now, core::why::not_sent));
 }
@@ -118,12 +170,12 @@ void desk::on_release_dropped(const asking& what) noexcept {
 void desk::on_release_answer(const asking& what, engine::outcome<fate>&& o) {
   asks& of_group = releases_.find(what.group)->second;
   --of_group.in_flight;
-  send_releases_that_waited(of_group);
+  send_releases_that_waited(what.group, of_group);
   ticket* t = find(what.who);
   if (t == nullptr || t->releasing() == nullptr) return;
   lease::release& r = *t->releasing();
   if (auto* f = std::get_if<engine::failure>(&o.result)) {
-    const auto kind = f->kind;
+    const auto kind = refused_half_way(*f) ? core::why::refused : f->kind;
     t->last = to_public(std::move(*f));
     act(*t, r.on_failure(clock_.now(), kind));
   } else {
@@ -145,6 +197,9 @@ void desk::act(ticket& t, lease::release::verb v) {
       const auto result = t.releasing()->result();
       auto told = std::move(t.told);
       auto words = result == lease::release::outcome::unknown ? std::move(t.last) : tyer::failure{};
+      if (t.releasing()->perhaps_done() && words == errc::unavailable) {
+        words.code = make_error_code(errc::outcome_unknown);
+      }
       erase(t);
       if (told) told(std::move(words), to_public(result));
       return;
@@ -153,7 +208,7 @@ void desk::act(ticket& t, lease::release::verb v) {
 }
 
 void desk::erase(ticket& t) noexcept {
-  if (t.releasing() != nullptr) no_longer_held_back(t);
+  no_longer_held_back(t);
   keeper_.remove(t);
   ticket_times_.dismiss(t);
   tickets_.erase(core::id{t.who});

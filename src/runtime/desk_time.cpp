@@ -21,10 +21,11 @@ void desk::on_time(lease::time_point now) {
     on_ticket_time(*t, now);
     if (ticket* same = find(who)) wake(*same);
   }
+  while (asker* a = asker_times_.take_due(now)) a->on_time(*this, now);
   while (observer* o = observer_times_.take_due(now)) look(o->shared_from_this());
   keep_what_is_due(now);
   for (auto& [group, all] : asks_) send_asks_that_waited(all);  // if those before them were dropped
-  for (auto& [group, all] : releases_) send_releases_that_waited(all);
+  for (auto& [group, all] : releases_) send_releases_that_waited(group, all);
 }
 
 void desk::on_ticket_time(ticket& t, lease::time_point now) {
@@ -85,7 +86,8 @@ void desk::do_what_was_not_done(ticket& t, lease::time_point now) {
 }
 
 lease::time_point desk::next_due() const noexcept {
-  return std::min({keeper_.next_due(), wish_times_.next(), ticket_times_.next(), observer_times_.next()});
+  return std::min(
+      {keeper_.next_due(), wish_times_.next(), ticket_times_.next(), observer_times_.next(), asker_times_.next()});
 }
 
 }  // namespace tyer::runtime

@@ -16,8 +16,15 @@
 
 namespace tyer::runtime {
 
+// The engine has done a part of it, and said no to the rest: what there may be is taken back, and to ask again is of no use.
+inline bool refused_half_way(const engine::failure& f) noexcept {
+  return f.kind == core::why::unknown && f.code == errc::refused;
+}
+
+// Of what changes nothing, or is taken back if it is not known whether it was done: then it is an outage.
 inline tyer::failure to_public(engine::failure f) noexcept {
   const auto code = [&] {
+    if (refused_half_way(f)) return errc::refused;
     switch (f.kind) {
       case core::why::refused: return f.code == errc::permits_differ ? errc::permits_differ : errc::refused;
       case core::why::name_conflict: return errc::name_conflict;
@@ -33,6 +40,14 @@ inline tyer::failure to_public(engine::failure f) noexcept {
   } catch (const std::bad_alloc&) {  // then without words
   }
   return {code, std::move(f.words)};
+}
+
+// Of what stays done, if it was done.
+inline tyer::failure to_public_of_deed(engine::failure f) noexcept {
+  const bool perhaps_done = f.kind == core::why::unknown && !refused_half_way(f);
+  auto told = to_public(std::move(f));
+  if (perhaps_done) told.code = make_error_code(errc::outcome_unknown);
+  return told;
 }
 
 inline tyer::failure said(const engine::failure& f) noexcept try {

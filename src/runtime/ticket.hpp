@@ -52,6 +52,7 @@ struct ticket : lease::kept, timed {
   bool in_doubt = false;                         // upgraded, and a server that has come back may not know it any more
   bool held_back = false;                        // its request has not left: too many others are under way
   bool unasked = false, unkept = false;          // for want of memory: a request was not made, a renewal not planned
+  lease::link<ticket> turn;                      // among the requests for its name that have not left
   std::uint32_t handoffs = 0;                    // since the engine's grant
   std::optional<lease::time_point> rests_until;  // given back before its min_hold was over
   std::uint64_t part = 0;

@@ -232,10 +232,23 @@ std::string_view code_of(std::string_view error) {
   return known ? inner : first_word(error);
 }
 
+// A permission that is missing only once the script runs: told as `ERR …`, in words that differ. Redis 6.2 and 7.0 say the
+// first, Redis since 7.2 and Valkey the second.
+bool is_not_permitted_inside(std::string_view error) {
+  return error.find("The user executing the script can't") != error.npos ||
+         error.find("ACL failure in script") != error.npos ||
+         (error.starts_with("NOPERM") && error.find("@user_script") != error.npos);
+}
+
 }  // namespace
 
 failure refusal(std::string_view error) {
   if (error.find("WRONGTYPE") != error.npos) return conflict();
+  // To ask again is of no use; but what the script did before stays done.
+  if (is_not_permitted_inside(error)) {
+    return {why::unknown, make_error_code(errc::refused),
+            std::string{error} + " (allow the user the commands of the scripts)"};
+  }
   const auto code = code_of(error);
   for (const auto& m : meanings) {
     if (m.code != code) continue;

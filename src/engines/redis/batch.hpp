@@ -26,6 +26,7 @@ class batch {
     std::uint32_t from = 0, size = 0;          // of the command in the request
     std::uint32_t first_leaf = 0, leaves = 0;  // of the answer
     state now = state::waiting;
+    bool counted = false;  // toward in_flight_max
     engine::time_point came{};
   };
 

@@ -7,7 +7,7 @@
 //   any of them
 //     ?tombstone_ttl=SECONDS   how long the last token of a free lock is remembered (600)
 //     ?waiters_max=N           waiters per name (100000)
-//     ?in_flight_max=N         requests in flight (65536)
+//     ?in_flight_max=N         requests in flight, but renewals and releases (65536)
 //     ?protocol=redisson       another engine, which reads the rest: redisson/redisson.hpp
 //     ?replicas=K              only what K replicas have confirmed counts as granted or renewed (0)
 //   only with TLS

@@ -31,10 +31,11 @@ bool read_time(std::span<const std::string_view> words, microseconds& out) {
 // The way out: collect, send, and note what was sent.
 
 void connection::body::send(std::string_view command, std::span<const std::string_view> words, const script* via,
-                            then back) {
+                            then back, bool counts) {
   if (open_ == nullptr) open_ = &fresh();
   open_->add(command, words, via, std::move(back));
-  ++in_flight_;
+  open_->entries.back().counted = counts;
+  if (counts) ++in_flight_;
 }
 
 // If it throws, the batch is among those on their way, where lose() finds it.
@@ -231,7 +232,7 @@ void connection::body::deliver_reply(batch& b, std::uint32_t index) {
   auto& e = b.entries[index];
   const auto state = std::exchange(e.now, batch::state::delivered);
   auto back = std::move(e.back);
-  --in_flight_;
+  if (e.counted) --in_flight_;
   const auto last = [this](batch* x) { settled(*x); };
   const std::unique_ptr<batch, decltype(last)> done{&b, last};
   leaves_.clear();
@@ -260,7 +261,7 @@ bool connection::body::send_again(batch& b, batch::entry& e, then& back) {
   if (words.size() < 4 || overtaken(b, e, words[3])) return false;
   load_scripts();
   words[1] = e.via->text;
-  send("EVAL", std::span{words}.subspan(1), nullptr, std::move(back));
+  send("EVAL", std::span{words}.subspan(1), nullptr, std::move(back), e.counted);
   return true;
 }
 

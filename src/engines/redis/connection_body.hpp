@@ -57,17 +57,19 @@ class connection::body final : public loop::member,
     next_attempt_ = now();
   }
 
+  // Only what is new counts toward the limit, and is refused by it: not what is owed, nor a connection's own business.
   void add(std::string_view command, std::span<const std::string_view> words, const script* via, then back) {
     if (closing_) {
       return refuse(away(why::not_sent, "the connection to " + s_.where.shown + " is being closed"), std::move(back));
     }
     if (stage_ != stage::up) return refuse(absence_, std::move(back));
-    if (in_flight_ >= s_.where.in_flight_max) {
+    const bool counts = via != nullptr && !is_owed(*via);
+    if (counts && is_full()) {
       return refuse({why::over_limit, make_error_code(errc::over_limit),
                      std::to_string(in_flight_) + " requests are in flight, see ?in_flight_max="},
                     std::move(back));
     }
-    send(command, words, via, std::move(back));
+    send(command, words, via, std::move(back), counts);
   }
 
   void call(const script& via, std::span<const std::string_view> words, then back) {
@@ -78,9 +80,8 @@ class connection::body final : public loop::member,
 
   // For as long as one command the server then passes over that the slot is not its own yet. The two must stay together.
   void call_asking(const script& via, std::span<const std::string_view> words, then back) {
-    if (stage_ == stage::up && !closing_ && in_flight_ + 1 < s_.where.in_flight_max) {
-      send("ASKING", {}, nullptr, [](const received&) {});
-    }
+    const bool taken = stage_ == stage::up && !closing_ && (is_owed(via) || !is_full());
+    if (taken) send("ASKING", {}, nullptr, [](const received&) {});
     call(via, words, std::move(back));
   }
 
@@ -161,7 +162,9 @@ class connection::body final : public loop::member,
   }
 
   // The way out
-  void send(std::string_view command, std::span<const std::string_view> words, const script* via, then back);
+  bool is_full() const noexcept { return in_flight_ >= s_.where.in_flight_max; }
+  void send(std::string_view command, std::span<const std::string_view> words, const script* via, then back,
+            bool counts = false);
   batch& fresh();
   void finished(batch&);
   void recycle(batch&);
@@ -215,7 +218,7 @@ class connection::body final : public loop::member,
   std::vector<batch*> spare_;
   batch* open_ = nullptr;
   std::deque<batch*> flying_;  // in the order they were sent
-  std::size_t in_flight_ = 0;
+  std::size_t in_flight_ = 0;  // of those that count toward in_flight_max
 
   std::vector<item> ready_;
   std::deque<refused_call> refused_;

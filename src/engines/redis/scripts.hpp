@@ -13,6 +13,12 @@ struct script {
   std::string_view sha1;  // of the text, 40 hex digits: what EVALSHA names it by
 };
 
+// What keeps a lock, or gives it back, is never one request too many: the client has it already. The runtime bounds how many of
+// these are under way.
+constexpr bool is_owed(const script& s) noexcept {
+  return s.name.starts_with("keep") || s.name == "release" || s.name == "lift";
+}
+
 namespace scripts {
 
 // As they run on one server.

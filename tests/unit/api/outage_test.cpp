@@ -1,6 +1,7 @@
 // An engine that did not answer is an error, whatever the form of the call; only contention is a value.
 #include "unit/api/later.hpp"
 
+#include <tyer/admin.hpp>
 #include <tyer/testing.hpp>
 
 #include <gtest/gtest.h>
@@ -134,6 +135,23 @@ TEST_F(outage_on_hand_time, a_limit_that_is_not_above_zero_is_one_attempt) {
   h.release();
   EXPECT_TRUE(mine.try_acquire_for(0s));
   EXPECT_EQ(engine.now(), before);
+}
+
+// Went wrong: errc::unavailable, and it was done all the same when the engine went on.
+TEST_F(outage_on_hand_time, was_all_that_was_told_of_what_may_have_been_done) {
+  hold theirs_now = theirs.acquire();
+  const admin people{a};
+  const auto held = people.show("x");
+  ASSERT_EQ(held.size(), 1u);
+  engine.pause();
+  failure why;
+  EXPECT_FALSE(people.evict(why, held[0], "now"));
+  EXPECT_EQ(why.code, errc::outcome_unknown);
+  EXPECT_EQ(a.ask(why, "x", "please"), 0u);
+  EXPECT_EQ(why.code, errc::outcome_unknown);
+  EXPECT_TRUE(people.show(why, "x").empty());
+  EXPECT_EQ(why.code, errc::unavailable) << "to look changes nothing";
+  engine.resume();
 }
 
 TEST_F(outage_on_hand_time, looked_like_contention_to_an_upgrade_with_a_limit) {

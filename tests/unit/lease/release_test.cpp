@@ -74,6 +74,15 @@ TEST(release, is_tried_at_once_when_the_engine_is_back) {
   EXPECT_EQ(r.on_up(), verb::send);
 }
 
+// Went wrong: it was final, so that what was given back stayed taken for a ttl.
+TEST(release, that_was_one_request_too_many_was_never_sent) {
+  release r = of_a_hold();
+  EXPECT_EQ(r.on_failure(at(0s), why::over_limit), verb::none);
+  EXPECT_EQ(r.on_time(r.wake_at()), verb::send);
+  EXPECT_EQ(r.on_answer(at(1s), fate::holding), verb::done);
+  EXPECT_EQ(r.result(), outcome::released);
+}
+
 TEST(release, ends_at_once_if_trying_again_cannot_help) {
   release r = of_a_hold();
   EXPECT_EQ(r.on_failure(at(0s), why::refused), verb::done);

@@ -111,4 +111,22 @@ TEST(answers, what_the_server_says_instead) {
   EXPECT_FALSE(ends_connection("OOM command not allowed"));
 }
 
+// Went wrong: it was told as an outage. The words are those of Redis 6.2 (twice), 7.0 and 7.2, and of Valkey.
+TEST(answers, a_permission_that_is_missing_inside_a_script_was_no_refusal) {
+  for (const char* text :
+       {"ERR Error running script (call to f_0): @user_script:9: @user_script: 9: The user executing the script can't "
+        "run "
+        "this command or subcommand",
+        "ERR Error running script (call to f_0): @user_script:9: @user_script: 9: The user executing the script can't "
+        "access at least one of the keys mentioned in the command arguments",
+        "ERR The user executing the script can't run this command or subcommand script: 104a, on @user_script:1.",
+        "ERR ACL failure in script: User u has no permissions to run the 'zadd' command script: 8a2f, on "
+        "@user_script:4.",
+        "NOPERM User u has no permissions to run the 'zadd' command script: 8a2f, on @user_script:4."}) {
+    const auto f = refusal(text);
+    EXPECT_EQ(f.code, make_error_code(tyer::errc::refused)) << text;
+    EXPECT_EQ(f.kind, why::unknown) << "what it did before stays done: " << text;
+  }
+}
+
 }  // namespace

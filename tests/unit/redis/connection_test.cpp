@@ -163,6 +163,22 @@ TEST(redis_connection, a_user_without_rights_is_refused_in_words) {
   EXPECT_EQ(a.downs, 0);
 }
 
+// Went wrong: told as an outage, since this server says it in other words than before a script.
+TEST(redis_connection, a_user_without_a_right_that_only_a_script_needs_was_told_of_an_outage) {
+  own_server server;
+  raw_redis raw{server.uri()};
+  raw.ask({"ACL", "SETUSER", "poor", "on", ">pw", "~*", "+@all", "-zadd", "&*"});
+  auto uri = server.uri();
+  uri.insert(uri.find("://") + 3, "poor:pw@");
+  engine_client a{uri}, other{server.uri()};
+  ASSERT_TRUE(a.ready() && other.ready());
+  ASSERT_NE(granted(other.acquire(other.ids.next(), "n")), nullptr);
+  const auto got = a.acquire(a.ids.next(), "n");
+  ASSERT_TRUE(why_not(got));
+  EXPECT_EQ(std::get<tyer::engine::failure>(got.result).code, make_error_code(tyer::errc::refused));
+  EXPECT_EQ(a.downs, 0);
+}
+
 TEST(redis_connection, a_replica_is_not_used) {
   own_server primary;
   const auto port = primary.uri().substr(primary.uri().rfind(':') + 1);

@@ -248,11 +248,25 @@ TEST_F(redis_engine, limit_of_requests_in_flight) {
   ASSERT_TRUE(small.ready());
   int good = 0, refused = 0;
   for (int i = 0; i < 15; ++i) {
-    small.value->release({small.ids.next(), "n"}, true,
-                         [&](auto&& o) { why_not(o) == why::over_limit ? ++refused : ++good; });
+    small.value->ask("n", "please", [&](auto&& o) { why_not(o) == why::over_limit ? ++refused : ++good; });
   }
   ASSERT_TRUE(small.until([&] { return good + refused == 15; }));
   EXPECT_EQ(good, 10);
+}
+
+// Went wrong: they were refused like anything else, so that holds were lost, and what was given back stayed taken.
+TEST_F(redis_engine, the_limit_of_requests_in_flight_refused_renewals_and_releases) {
+  engine_client small{server_uri() + "?in_flight_max=1"};
+  ASSERT_TRUE(small.ready());
+  const auto mine = small.ids.next();
+  ASSERT_NE(granted(small.acquire(mine, "n")), nullptr);
+  int asked = 0;
+  small.value->ask("n", "please", [&](auto&&) { ++asked; });
+  EXPECT_EQ(why_not(small.keep(mine, "n", fate::holding)), std::nullopt);
+  small.value->ask("n", "please", [&](auto&&) { ++asked; });
+  EXPECT_EQ(why_not(small.release(mine, "n")), std::nullopt);
+  EXPECT_TRUE(small.until([&] { return asked == 2; }));
+  EXPECT_NE(granted(a.acquire(a.ids.next(), "n")), nullptr);
 }
 
 TEST_F(redis_engine, limit_of_waiters) {

@@ -1,4 +1,5 @@
-// Those who wait for what the engine says of a name, and a client that is closed before it says anything.
+// Those who wait for what the engine says of a name: an engine that is not there yet, and a client that is closed before it
+// says anything.
 #include "unit/runtime/bench.hpp"
 
 #include <gtest/gtest.h>
@@ -87,6 +88,58 @@ TEST_F(asked_of_a_silent_engine, may_ask_again_when_it_is_told) {
   b.desk.show("order", [&](seam::outcome<seam::page>&&) { b.desk.show("order", again.to()); });
   b.desk.close();
   EXPECT_EQ(again.why, errc::closed);
+}
+
+// Went wrong: all of them failed at once, after no time at all, on a client that was connected a moment later.
+TEST_F(asked_of_a_silent_engine, was_told_that_a_fresh_client_is_not_connected) {
+  ask_all();
+  const auto not_there = [](auto& calls) { calls.back().fail(why::not_sent, "not connected yet"); };
+  not_there(b.engine.asks);
+  not_there(b.engine.shows);
+  not_there(b.engine.lists);
+  not_there(b.engine.evictions);
+  not_there(b.engine.diagnoses);
+  EXPECT_EQ(ask.times + show.times + list.times + evict.times + diagnose.times, 0);
+  b.desk.up({});
+  ASSERT_EQ(b.engine.asks.size(), 2u);
+  ASSERT_EQ(b.engine.diagnoses.size(), 2u);
+  b.engine.asks[1].answer(1);
+  b.engine.shows[1].answer({});
+  b.engine.lists[1].answer({});
+  b.engine.evictions[1].answer(fate::holding);
+  b.engine.diagnoses[1].answer({});
+  for (const int n : {ask.times, show.times, list.times, evict.times, diagnose.times}) EXPECT_EQ(n, 1);
+  EXPECT_FALSE(ask.why || show.why || list.why || evict.why || diagnose.why);
+  EXPECT_EQ(b.desk.times(), 0u);
+}
+
+TEST_F(asked_of_a_silent_engine, is_told_when_it_is_not_there_for_as_long_as_a_request_may_take) {
+  b.desk.show("order", show.to());
+  for (const auto end = b.clock.now() + b.bounds.request_timeout; b.clock.now() < end;) {
+    EXPECT_EQ(show.times, 0);
+    if (!b.engine.shows.back().answered()) b.engine.shows.back().fail(why::not_sent);
+    b.pass(10ms);
+  }
+  EXPECT_EQ(show.times, 1);
+  EXPECT_LT(b.engine.shows.size(), 12u) << "less and less often";
+  EXPECT_EQ(b.desk.times(), 0u);
+}
+
+TEST_F(asked_of_a_silent_engine, is_not_asked_again_what_it_may_have_done) {
+  ask_all();
+  b.engine.evictions[0].fail(why::unknown);
+  EXPECT_EQ(evict.times, 1);
+  b.desk.up({});
+  EXPECT_EQ(b.engine.evictions.size(), 1u);
+}
+
+TEST_F(asked_of_a_silent_engine, is_told_that_the_client_was_closed_before_it_was_there) {
+  b.desk.show("order", show.to());
+  b.engine.shows[0].fail(why::not_sent);
+  b.desk.close();
+  EXPECT_EQ(show.times, 1);
+  EXPECT_EQ(show.why, errc::closed);
+  EXPECT_EQ(b.desk.times(), 0u);
 }
 
 }  // namespace

@@ -120,6 +120,16 @@ TEST(desk_converting, an_upgrade_looks_again_if_nobody_wakes_it) {
   EXPECT_EQ(b.engine.converts.size(), 2u);
 }
 
+TEST(desk_converting, an_upgrade_that_was_refused_half_way_is_told_at_once_and_taken_back) {
+  convert_bench b;
+  auto h = b.reader();
+  auto up = b.convert(h->hold, b.lock);
+  b.engine.converts[0].refuse_half_way();
+  EXPECT_EQ(up->why.code, errc::refused);
+  ASSERT_EQ(b.engine.converts.size(), 2u);
+  EXPECT_EQ(b.engine.converts[1].to, seam::mode::shared);
+}
+
 TEST(desk_converting, the_second_of_two_that_upgrade_is_told_so) {
   convert_bench b;
   auto h = b.reader();

@@ -124,6 +124,53 @@ TEST(desk_patience, whoever_is_told_may_call_off_those_who_are_told_with_it) {
   EXPECT_TRUE(b.desk.drained());
 }
 
+// Went wrong: what began when the try was told had forgotten the silence, and those behind it bore it from then on.
+TEST(desk_patience, behind_one_attempt_began_only_when_that_was_told) {
+  silent_bench b{{.request_timeout = 1s, .unavailable_after = 2s}};
+  b.desk.up({});
+  const auto attempt = b.try_once();
+  const auto waits = b.want();
+  b.clock.move(1s);
+  b.engine.acquires[0].fail(why::unknown, "did not answer");
+  EXPECT_EQ(attempt->why.code, errc::unavailable);
+  b.be_silent_for(990ms);
+  EXPECT_EQ(waits->times, 0);
+  b.be_silent_for(20ms);
+  EXPECT_EQ(waits->why.code, errc::unavailable);
+}
+
+TEST(desk_patience, is_not_used_up_by_what_the_engine_has_refused) {
+  silent_bench b{{.request_timeout = 1s, .unavailable_after = 2s}};
+  b.desk.up({});
+  const auto first = b.want(), second = b.want();
+  b.engine.acquires[0].fail(why::refused, "no");
+  EXPECT_EQ(first->why.code, errc::refused);
+  b.be_silent_for(1990ms);
+  EXPECT_EQ(second->times, 0);
+}
+
+// Went wrong: a client that was made a moment ago has no connection yet, so that every acquire failed at once.
+TEST(desk_patience, of_none_left_no_time_to_connect) {
+  silent_bench b{{.request_timeout = 2s, .unavailable_after = 0ms}};
+  const auto fresh = b.want();
+  b.be_silent_for(1900ms);
+  EXPECT_EQ(fresh->times, 0);
+  b.desk.up({});
+  b.engine.acquires.back().grant(1);
+  EXPECT_TRUE(fresh->hold);
+
+  const auto later = b.want(bench::make_lock("other", 9s));
+  b.be_silent_for(10ms);
+  EXPECT_EQ(later->why.code, errc::unavailable) << "it has been there: none is none";
+}
+
+TEST(desk_patience, of_none_ends_when_an_engine_was_never_there) {
+  silent_bench b{{.request_timeout = 2s, .unavailable_after = 0ms}};
+  const auto fresh = b.want();
+  b.be_silent_for(2010ms);
+  EXPECT_EQ(fresh->why.code, errc::unavailable);
+}
+
 // ---- an outage is no contention
 
 // Went wrong: the other caller's request had no answer yet, so there were no words of the engine's to give back, and an empty

@@ -335,6 +335,25 @@ TEST(desk, closing_ends_every_wish_and_loses_every_hold_and_gives_everything_bac
   EXPECT_EQ(b.want()->why.code, errc::closed);
 }
 
+// Went wrong: a permission that is missing inside a script was told as an outage, and only after all of the caller's patience.
+TEST(desk, what_was_refused_half_way_was_told_as_an_outage) {
+  bench b;
+  auto waits = b.want(), next = b.want();
+  b.engine.acquires[0].refuse_half_way();
+  EXPECT_EQ(waits->why.code, errc::refused);
+  EXPECT_EQ(waits->why.words, "may not");
+  ASSERT_EQ(b.engine.releases.size(), 1u) << "what it may have left is taken back";
+  EXPECT_EQ(b.engine.releases[0].who, b.engine.acquires[0].what.what.who);
+  ASSERT_EQ(b.engine.acquires.size(), 2u);
+  b.engine.acquires[1].grant(1);
+  ASSERT_TRUE(next->hold);
+
+  tyer::failure why_not;
+  b.desk.give_back(next->hold, [&](tyer::failure f, release_outcome) { why_not = std::move(f); });
+  b.engine.releases.back().refuse_half_way();
+  EXPECT_EQ(why_not.code, errc::refused) << "at once";
+}
+
 // Went wrong: a wish holds itself while the desk has it, and a desk that ended with wishes in it left them behind.
 TEST(desk, a_wish_that_was_never_answered_outlived_its_desk) {
   std::weak_ptr<runtime::wish> last;

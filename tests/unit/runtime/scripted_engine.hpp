@@ -36,6 +36,10 @@ class scripted_engine final : public seam::engine {
     void fail(why kind, std::string words = {}) {
       std::exchange(then, nullptr)({sent, seam::failure{kind, {}, std::move(words)}});
     }
+    // It has done a part of it, perhaps, and may not do the rest.
+    void refuse_half_way() {
+      std::exchange(then, nullptr)({sent, seam::failure{why::unknown, errc::refused, "may not"}});
+    }
     bool answered() const { return !then; }
   };
   struct acquire_call : call<seam::answer> {
