@@ -27,8 +27,9 @@ void calls::admit(const std::shared_ptr<call>& c, time_point now) {
 
 void calls::fail(call& c, failure f) {
   if (c.over()) return;
+  const bool at_once = may_deliver();
   c.note(std::move(f));
-  settle(c);
+  if (const auto alive = settle(c, at_once)) c.deliver();
 }
 
 bool calls::too_late(call& c, time_point now) {
@@ -37,16 +38,15 @@ bool calls::too_late(call& c, time_point now) {
   return true;
 }
 
-void calls::settle(call& c) {
-  const auto alive = c.self_;
+// It is over. To be delivered at once: then it is the caller's; else it waits for the end of the step, or for the next one.
+std::shared_ptr<call> calls::settle(call& c, bool at_once) {
+  std::shared_ptr<call> alive;
   c.over_ = true;
   under_way_.erase(c);
-  ready_.push_back(c);
-  leave_line(c);
-  if (in_step_ && !called_ && c.place.linked) {
-    ready_.erase(c);
-    deliver(c);
-  }
+  if (at_once) alive = std::move(c.self_);
+  if (!at_once) ready_.push_back(c);
+  if (c.turn.linked) leave_line(c);
+  return alive;
 }
 
 void calls::deliver(call& c) {
@@ -75,7 +75,6 @@ void calls::in_turn(const std::shared_ptr<call>& c, std::string_view name, core:
 }
 
 void calls::leave_line(call& c) {
-  if (!c.turn.linked) return;
   const auto at = lanes_.find(c.name_);
   at->second.all.erase(c);
   if (!at->second.starting) go_on(at);

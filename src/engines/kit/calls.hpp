@@ -140,8 +140,9 @@ class calls {
   };
 
   void admit(const std::shared_ptr<call>& c, time_point now);
-  void settle(call& c);
-  void deliver(call& c);
+  bool may_deliver() const noexcept { return in_step_ && !called_; }
+  std::shared_ptr<call> settle(call& c, bool at_once);
+  static void deliver(call& c);
   void hand_out();
   void leave_line(call& c);
   void go_on(std::map<std::string, lane, std::less<>>::iterator at);
@@ -165,8 +166,12 @@ call_ptr<T> calls::begin(time_point now, reply<T> back) {
 template <class T>
 void calls::answer(call_of<T>& c, result<T> r) {
   if (c.over()) return;
-  c.said_.emplace(std::move(r));
-  settle(c);
+  const bool at_once = may_deliver();
+  if (!at_once) c.said_.emplace(std::move(r));
+  const auto alive = settle(c, at_once);
+  if (!at_once) return;
+  auto back = std::exchange(c.back_, nullptr);
+  back({c.counts_from, std::move(r)});
 }
 
 template <class F>

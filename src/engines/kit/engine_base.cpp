@@ -119,13 +119,12 @@ void engine_base::run(time_point until) {
   stumbled_ = true;  // unless this comes to its end
   bool whole = true;
   auto all = box_->take(waiting_until(until));
-  const auto woken = now();
-  for (auto& message : all) whole &= survives(woken, [&] { message(told()); });
-  const auto after = now();
-  whole &= survives(after, [&] { on_time(after); });
-  whole &= survives(after, [&] { calls_.on_time(after); });
-  if (closing_) whole &= survives(after, [&] { drain(after); });
-  if (closing_) whole &= survives(after, [&] { finish_close(after); });
+  const auto t = now();
+  for (auto& message : all) whole &= survives(t, [&] { message(told()); });
+  whole &= survives(t, [&] { on_time(t); });
+  if (calls_.due() <= t) whole &= survives(t, [&] { calls_.on_time(t); });
+  if (closing_) whole &= survives(t, [&] { drain(t); });
+  if (closing_) whole &= survives(t, [&] { finish_close(t); });
   stumbled_ = !whole;
 }
 

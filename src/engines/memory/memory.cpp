@@ -44,6 +44,12 @@ tyer::engine::capabilities memory_engine::can() const noexcept {
           .keep_batch = 1000};
 }
 
+std::string memory_engine::full(std::string_view name) const {
+  std::string all;
+  all.reserve(around().prefix.size() + name.size());
+  return std::move(all.append(around().prefix).append(name));
+}
+
 void memory_engine::do_open() { store_->join(around().ids->nonce(), box()); }
 
 template <class T, class F>

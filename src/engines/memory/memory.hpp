@@ -48,7 +48,7 @@ class memory_engine final : public kit::engine_base {
   // Has `work` done by the store: a function from a visit to result<T>.
   template <class T, class F>
   void submit(const call_ptr<T>&, std::string name, F work);
-  std::string full(std::string_view name) const { return around().prefix + std::string{name}; }
+  std::string full(std::string_view name) const;
 
   const std::shared_ptr<store> store_;
 };
