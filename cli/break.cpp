@@ -137,13 +137,14 @@ exit_code break_lock(session& s, const options& o) {
     return exit_code::no;
   }
   confirm(s, o, all);
+  if (o.now) {
+    // Not asked before: whether it had gone by itself or had lost the lock would be a matter of luck.
+    evict(admin, holders, o.reason);
+    return report(s, o, holders, 0);
+  }
   signals bell;
   const auto asked = s.client().ask(o.name, o.reason);
-  if (o.now) {
-    evict(admin, holders, o.reason);
-  } else if (!wait_until_given_back(s, o, bell, holders)) {
-    return bell.code();
-  }
+  if (!wait_until_given_back(s, o, bell, holders)) return bell.code();
   return report(s, o, holders, asked);
 }
 
@@ -155,9 +156,11 @@ command break_command() {
       .summary = "Make the holder of a lock give it back",
       .details =
           "Asks the holder (its hold::revoked() is requested, with the reason) and waits until it has given the lock "
-          "back or its lease is over. A holder that does not listen goes on renewing: then it exits with 124.\n\n"
+          "back or its lease is over. A holder that does not listen goes on renewing: then it exits with 124. "
+          "A command under `tyer run` or `tyer elect` is sent SIGTERM, and tyer ends with its code.\n\n"
           "With --now the lock is taken at once from exactly the holds that were seen, never from whoever comes next. "
-          "The old holder is told that it has lost the lock, but until it hears of it, it goes on working, and the "
+          "Nobody is asked. The old holder is told that it has lost the lock (`tyer run` ends with 123, `tyer elect` "
+          "stands again), but until it hears of it, it goes on working, and the "
           "next one is at work already. Only what checks fencing tokens is safe then.\n\n"
           "Asks for confirmation on a terminal; without one it does nothing unless --yes is given. Exits with 1 if "
           "nobody holds the lock.",
@@ -166,7 +169,7 @@ command break_command() {
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
         app.add_option("NAME", o->name, "The lock")->required();
-        app.add_option("--reason", o->reason, "Why; the holder is told")->required()->type_name("TEXT");
+        app.add_option("--reason", o->reason, "Why; a holder that is asked is told")->required()->type_name("TEXT");
         app.add_flag("--now", o->now, "Take the lock from its holder at once");
         app.add_flag("--yes", o->yes, "Do not ask for confirmation");
         app.add_option("--id", o->id, "Of several holders, only the one with this id")->type_name("ID");

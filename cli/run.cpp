@@ -48,7 +48,7 @@ command run_command() {
       .summary = "Run a command while holding a lock",
       .details = words::paragraphs(
           {"Waits for the lock, runs the command, and gives the lock back: flock(1), across machines.",
-           words::what_is_promised, words::environment, words::the_end, about_once_per}),
+           words::what_is_promised, words::environment, words::the_end, words::if_asked, about_once_per}),
       .examples = {{"tyer run nightly -- ./backup --all", "one at a time, on all machines"},
                    {"tyer run nightly --wait 30s -- ./backup", "gives up after 30 seconds, with the code 124"},
                    {"tyer run render --permits 1/3 -- sh -c 'render --slot $TYER_SLOT'", "three at a time"},

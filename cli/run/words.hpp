@@ -25,10 +25,16 @@ inline constexpr const char* environment =
     "environment. Input, output and the terminal are its own. Signals that tyer is sent are passed on; while Ctrl-Z "
     "has stopped it, the lock is kept. Its exit code is tyer's: 128 and more for a signal.";
 
+inline constexpr const char* if_asked =
+    "If somebody asks for the lock (tyer break), the command is sent SIGTERM, once; when it ends, that is an end of "
+    "its "
+    "own, and its code is tyer's. If it does not end, it keeps the lock. What takes the lock (tyer break --now) is a "
+    "loss like any other.";
+
 inline constexpr const char* the_end =
     "When the command ends, processes that it has left behind are ended as well, and then the lock is free at once; "
-    "with --leave they live on without it. If somebody asks for the lock (tyer break), the command is sent "
-    "SIGTERM. With --json a line on standard error says how it went; standard output is the command's.";
+    "with --leave they live on without it. With --json a line on standard error says how it went; standard output is "
+    "the command's.";
 
 inline std::string paragraphs(std::initializer_list<std::string> all) {
   std::string text;

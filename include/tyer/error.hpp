@@ -18,7 +18,7 @@ enum class errc {
   lost = 1,         // the hold is over: its deadline passed, or the engine said so
   cancelled,        // the caller's stop_token or cancellation slot asked for it
   unavailable,      // the engine did not answer for as long as the options, or the caller's own limit, allow
-  outcome_unknown,  // the request was sent, but whether the engine acted is not known
+  outcome_unknown,  // the request was sent, but whether the engine acted is not known (release, evict, ask)
   refused,          // the engine answered with an error; words() are its own
   name_conflict,    // something that is not a lock of ours lies where the lock should be
   over_limit,       // one of the documented limits would be exceeded

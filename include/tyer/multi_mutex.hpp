@@ -71,7 +71,8 @@ class [[nodiscard]] TYER_EXPORT multi_hold {
 // They are taken one after the other in one canonical order (by name, then by engine), the same for everybody, so that two
 // who want the same locks cannot wait for each other. A name that is given twice is taken once. There is one deadline for
 // all. When one cannot be had, or an earlier one is lost while a later one is waited for, all that were taken are given back
-// (and in the second case it begins anew).
+// (and in the second case it begins anew; if no time is left for that, or it was one attempt, it ends with errc::lost: neither
+// that others have it nor that an engine is away is known then).
 //
 //   call                    | all free | one is held by others           | engine away
 //   ------------------------+----------+---------------------------------+--------------------------------------

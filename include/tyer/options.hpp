@@ -28,7 +28,8 @@ struct client_options {
   // How long one request may take until its outcome counts as unknown; also bounds a try_lock.
   std::chrono::milliseconds request_timeout{2000};
 
-  // How long a blocking lock waits through an outage of the engine before it throws errc::unavailable.
+  // How long a blocking lock waits through an outage of the engine before it throws errc::unavailable. 0: not at all; but the
+  // first connection always has `request_timeout`.
   std::chrono::milliseconds unavailable_after{30000};
 
   // Shown with every hold (`tyer show`), beside host, pid and call site. Empty: the program's name.

@@ -67,6 +67,12 @@ class Breaking(unittest.TestCase):
         holder.await_line("lost")
         tyer(self.url, "show", self.name, code=harness.NO)
 
+    def test_with_now_the_holder_was_asked_before_the_lock_was_taken(self):
+        """Whether it had gone by itself, or had lost the lock, was a matter of luck."""
+        holder = self.hold()
+        self.assertEqual(tyer_json(self.url, "break", self.name, *REASON, "--yes", "--now")["asked"], 0)
+        holder.await_line("lost")
+
     def test_the_lease_of_a_dead_holder_is_waited_for(self):
         holder = self.hold(ttl_ms=2000)
         holder.process.kill()

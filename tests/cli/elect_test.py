@@ -95,6 +95,15 @@ class ElectTest(unittest.TestCase):
         eventually(lambda: not alive(pid), what="the end of the command")
         self.assertEqual((breaking.wait(PATIENCE_S), first.process.wait(PATIENCE_S)), (0, 143))
 
+    def test_what_became_of_one_whose_lock_was_taken_at_once_was_a_matter_of_luck(self):
+        """It was asked first: if the command ended before the loss was heard of, it had ended by itself, for good."""
+        first = self.stand("a")
+        term, pid = first.term()
+        harness.tyer(server.url, "break", self.office, "--now", "--yes", "--reason", "now", code=0)
+        later, _ = first.term()
+        self.assertFalse(alive(pid))
+        self.assertGreater(later, term)
+
 
 if __name__ == "__main__":
     with Engine(os.environ.get("TYER_KIND", "redis")) as server:

@@ -312,6 +312,12 @@ class TheEnd(RunTest):
         self.assertEqual(child.wait(PATIENCE_S), LOST)
         self.assertIn(self.name, child.stderr.read())
 
+    def test_a_lock_that_was_taken_at_once_was_told_as_an_end_by_itself(self):
+        """The command was asked to end first; if it did before it was heard that the lock was lost, it had ended by itself."""
+        child = self.hold()
+        self.assertEqual(tyer("break", self.name, "--now", "--yes", "--reason", "now").returncode, 0)
+        self.assertEqual(child.wait(PATIENCE_S), LOST)
+
 
 NO_PROC = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
 
