@@ -34,9 +34,17 @@
 // Handlers run on their associated executor, else on `client_options::completions`, else on a thread of the client; never
 // inside the initiating call, nor inside another: they are posted, and an executor to which nothing can be posted is run from
 // where completions run. So an immediate executor is never used. Memory for the handler comes from its associated allocator, and
-// is given back before the handler is called. A call under way counts as work of the handler's executor. cancel_after and
-// cancel_at have their timers on a thread of their own, one for the process, from the first of them on. Of them Asio wants that
-// nothing runs at once: on a pool of threads, also if it is that of `completions`, take a strand.
+// is given back before the handler is called. A call under way counts as work of the handler's executor. A handler without an
+// executor must not throw: that would end the process. In a forked child such a one runs inside the call, with errc::forked.
+//
+// cancel_after and cancel_at have their timers in the context of the handler's executor. If that has none, they are on a thread of
+// their own, one for the process, on which no handler runs. The end of the call and that of its timer come one after the
+// other, on a pool of threads too; with a timer of your own Asio wants a strand for that.
+//
+// Lifetimes: context and client may end in any order. When a context ends (io_context, thread_pool), the handlers of its calls are
+// destroyed without being called, as Asio does with its own; the calls are called off, and what they may have got is given back.
+// Calls that begin later in such a context do nothing. The same for `completions` made by run_on. Of an executor of your own that
+// does not tell its context (execution::context) nobody can know: it has to outlive the call.
 #pragma once
 
 #include <boost/version.hpp>
@@ -56,20 +64,22 @@
 #include <tyer/shared_mutex.hpp>
 
 #include <boost/asio/deferred.hpp>
-#include <boost/asio/post.hpp>
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <source_location>
 #include <utility>
 
 namespace tyer {
 inline namespace v1 {
 
-// For client_options::completions.
+// For client_options::completions. What is to run when the executor's context has ended is destroyed without being run.
 template <class AsioExecutor>
 completion_executor run_on(AsioExecutor ex) {
-  return [ex](std::function<void()> f) { boost::asio::post(ex, std::move(f)); };
+  auto there = std::make_shared<detail::completions_on<AsioExecutor>>(std::move(ex));
+  there->enter();
+  return [there](std::function<void()> f) { there->post(std::move(f)); };
 }
 
 // Waits in the queue. Takes a mutex, a semaphore, the shared side of a shared_mutex ...

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <tyer/detail/asio_executors.hpp>
+#include <tyer/detail/asio_ledger.hpp>
+#include <tyer/detail/asio_turnstile.hpp>
 #include <tyer/detail/async.hpp>
 
 #include <boost/asio/associated_allocator.hpp>
@@ -9,13 +11,12 @@
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/dispatch.hpp>
-#include <boost/asio/execution/executor.hpp>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/require.hpp>
 
 #include <memory>
+#include <mutex>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -24,147 +25,173 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-// Nothing of the caller's may run where an answer arrives: that is between two requests, on whichever thread drives the client,
-// which may be one that is just making another call. So to post is a must, and who cannot be posted to is dispatched to from
-// where completions run. A call with a timer must not end while that rings, and Asio leaves it to the executor that they come
-// one after the other: to one without a loop both come from the timers' thread.
-template <class Executor>
-inline constexpr bool can_be_posted_to =
-    !boost::asio::execution::is_executor_v<Executor> ||
-    boost::asio::can_require_v<Executor, boost::asio::execution::blocking_t::never_t>;
+// What calls a call off: the slot of its handler, or the end of the context. Either may come before there is something to call
+// off.
+class calling_off {
+ public:
+  void begun(std::weak_ptr<pending_call> call) {
+    std::unique_lock lock{mutex_};
+    call_ = std::move(call);
+    if (!wanted_) return;
+    lock.unlock();
+    call_off();
+  }
+  void call_off() {
+    std::unique_lock lock{mutex_};
+    wanted_ = true;
+    const auto call = call_.lock();
+    lock.unlock();
+    if (call) call->cancel();
+  }
 
-// A handler on its way home: to its own executor, or to the client's. It lies in memory from its own allocator.
+ private:
+  std::mutex mutex_;
+  std::weak_ptr<pending_call> call_;
+  bool wanted_ = false;
+};
+
+// A handler on its way home: to its own executor, or to the client's. It lies in memory from its own allocator, and belongs to the
+// context of its executor; the rest is the client's, and may outlive both.
 template <class Handler, class... Answer>
-class asio_call final : public answer_handler<Answer...> {
+class asio_call final : public answer_handler<Answer...>, public call_ledger::entry, public calling_off {
   using where = boost::asio::associated_executor_t<Handler, home_executor>;
-  using work = boost::asio::executor_work_guard<where>;  // keeps the executor's loop running meanwhile
+  using work = at_work<where>;
+  struct guest {
+    Handler handler;
+    work busy;
+  };
   using allocator =
-      typename std::allocator_traits<boost::asio::associated_allocator_t<Handler>>::template rebind_alloc<asio_call>;
+      typename std::allocator_traits<boost::asio::associated_allocator_t<Handler>>::template rebind_alloc<guest>;
   using memory = std::allocator_traits<allocator>;
+  using answers = std::tuple<failure, Answer...>;
 
  public:
   template <class H>
-  static answer_ptr<Answer...> make(H&& handler, const home_executor& at_home, bool has_timer) {
+  asio_call(H&& handler, const home_executor& at_home) : home_(at_home) {
     allocator from{boost::asio::get_associated_allocator(handler)};
-    asio_call* const room = memory::allocate(from, 1);
+    guest* const room = memory::allocate(from, 1);
     try {
-      return answer_ptr<Answer...>{::new (static_cast<void*>(room))
-                                       asio_call{std::forward<H>(handler), at_home, has_timer}};
+      const auto there = boost::asio::get_associated_executor(handler, at_home);
+      ledger_ = ledger_of(context_of(there));
+      guest_ = ::new (static_cast<void*>(room)) guest{std::forward<H>(handler), work{there}};
     } catch (...) {
       memory::deallocate(from, room, 1);
       throw;
     }
   }
+  ~asio_call() override {
+    ledger_.end(*this, [this] { drop(); });
+  }
 
-  // What was moved from may still have its executor, so the work ends last: until then the executor's loop is there.
+  // For who is to answer. Null: the context is at its end, where nothing begins any more.
+  answer_ptr<Answer...> under_way() {
+    if (!ledger_.enter(*this)) {
+      drop();
+      return nullptr;
+    }
+    mine_ = std::static_pointer_cast<asio_call>(shared_from_this());
+    return answer_ptr<Answer...>{this};
+  }
+
   void finish(failure f, Answer... answer) override {
-    const work mine = std::move(work_);
-    const home_executor at_home = home_;
-    const bool had_timer = has_timer_;
-    auto from = boost::asio::get_associated_allocator(handler_);
-    auto run = boost::asio::bind_allocator(
-        from, [handler = std::move(handler_),
-               answer = std::tuple<failure, Answer...>{std::move(f), std::move(answer)...}]() mutable {
-          if (auto slot = boost::asio::get_associated_cancellation_slot(handler); slot.is_connected()) slot.clear();
-          std::apply([&](auto&&... a) { std::move(handler)(std::move(a)...); }, std::move(answer));
-        });
-    leave(allocator{from});
-    if constexpr (!std::is_same_v<where, home_executor> && !has_a_loop<where>()) {
-      if (had_timer) return boost::asio::post(timer_loop(), dispatching(mine, std::move(run)));
-    }
+    const auto mine = std::move(mine_);
+    answers all{std::move(f), std::move(answer)...};
     if constexpr (can_be_posted_to<where>) {
-      boost::asio::post(mine.get_executor(), std::move(run));
+      pass_on(std::move(all));
     } else {
-      at_home.execute(dispatching(mine, std::move(run)));
+      home_.execute([mine, all = std::move(all)]() mutable { mine->pass_on(std::move(all)); });
     }
   }
-  void destroy() noexcept override {
-    const Handler handler = std::move(handler_);  // its allocator lives no longer than it
-    leave(allocator{boost::asio::get_associated_allocator(handler)});
-  }
+  void destroy() noexcept override { mine_.reset(); }
 
  private:
-  template <class H>
-  asio_call(H&& h, const home_executor& at_home, bool has_timer)
-      : handler_(std::forward<H>(h)),
-        work_(boost::asio::get_associated_executor(handler_, at_home)),
-        home_(at_home),
-        has_timer_(has_timer) {}
-  ~asio_call() = default;
-
-  template <class Run>
-  static auto dispatching(work mine, Run run) {
-    return [mine = std::move(mine), run = std::move(run)]() mutable {
-      boost::asio::dispatch(mine.get_executor(), std::move(run));
-    };
+  // The work ends last: until then the executor's loop is there.
+  void pass_on(answers all) {
+    ledger_.last(*this, [&] {
+      guest* const g = std::exchange(guest_, nullptr);
+      const work busy = std::move(g->busy);
+      auto from = boost::asio::get_associated_allocator(g->handler);
+      auto run = boost::asio::bind_allocator(from, [handler = std::move(g->handler), all = std::move(all)]() mutable {
+        if (auto slot = boost::asio::get_associated_cancellation_slot(handler); slot.is_connected()) slot.clear();
+        std::apply([&](auto&&... a) { std::move(handler)(std::move(a)...); }, std::move(all));
+      });
+      leave(g, allocator{from});
+      if constexpr (can_be_posted_to<where>) {
+        boost::asio::post(busy.get_executor(), std::move(run));
+      } else {
+        boost::asio::dispatch(busy.get_executor(), std::move(run));
+      }
+    });
   }
-  void leave(allocator to) noexcept {
-    this->~asio_call();
-    memory::deallocate(to, this, 1);
+  void expel() noexcept override {
+    call_off();
+    drop();
+  }
+  void drop() noexcept {
+    guest* const g = std::exchange(guest_, nullptr);
+    if (g == nullptr) return;
+    const Handler handler = std::move(g->handler);  // its allocator lives no longer than it
+    leave(g, allocator{boost::asio::get_associated_allocator(handler)});
+  }
+  static void leave(guest* g, allocator to) noexcept {
+    g->~guest();
+    memory::deallocate(to, g, 1);
   }
 
-  Handler handler_;
-  work work_;
-  home_executor home_;
-  bool has_timer_;
+  const home_executor home_;
+  ledger_ref ledger_;
+  guest* guest_ = nullptr;
+  std::shared_ptr<asio_call> mine_;  // the client's, until it answers
 };
 
-// Begins a call once there is a handler: `start` takes that, and gives what cancels the call.
+// Begins a call once there is a handler: `start` takes who is to be answered, and gives what cancels the call.
 template <class... Answer>
 class asio_initiation {
  public:
-  using executor_type = call_executor;
+  using executor_type = home_executor;
 
   explicit asio_initiation(home h) noexcept : home_(std::move(h)) {}
+  const executor_type& get_executor() const noexcept { return home_; }
 
-  // A new one for each start: what is deferred may be started more than once.
-  executor_type get_executor() const {
-    if (!place_ || place_->is_known()) {
-      place_ = std::make_shared<call_place>();
-      call_place::hush(place_);
-    }
-    return call_executor{place_};
-  }
+  // Of a call with a timer.
+  void go_through(std::shared_ptr<turnstile_body> t) noexcept { turnstile_ = std::move(t); }
+  const std::shared_ptr<turnstile_body>& turnstile_there() const noexcept { return turnstile_; }
 
   template <class Handler, class Start>
   void operator()(Handler&& handler, Start&& start) const {
-    using call = asio_call<std::decay_t<Handler>, Answer...>;
-    const beginning until_the_end{place_};
-    if (place_) settle(handler);
-    auto slot = boost::asio::get_associated_cancellation_slot(handler);
-    auto to = call::make(std::forward<Handler>(handler), home_, place_ != nullptr);
-    if (!slot.is_connected()) {
-      std::forward<Start>(start)(std::move(to));
-      return;
+    using executor = boost::asio::associated_executor_t<std::decay_t<Handler>, home_executor>;
+    if constexpr (!std::is_same_v<executor, turnstile>) {
+      if (turnstile_) {  // an executor was bound outside of the timer
+        if constexpr (!std::is_same_v<executor, home_executor>) {
+          turnstile_->settle(boost::asio::get_associated_executor(handler, home_));
+        }
+        return begin(boost::asio::bind_executor(turnstile{turnstile_}, std::forward<Handler>(handler)),
+                     std::forward<Start>(start));
+      }
     }
-    // The slot is filled before the call starts: afterwards its handler may already be gone.
-    auto box = std::make_shared<std::weak_ptr<pending_call>>();
-    slot.assign([box](boost::asio::cancellation_type type) {
-      if (type == boost::asio::cancellation_type::none) return;
-      if (const auto p = box->lock()) p->cancel();
-    });
-    *box = std::forward<Start>(start)(std::move(to));
+    begin(std::forward<Handler>(handler), std::forward<Start>(start));
   }
 
  private:
-  struct beginning {
-    std::shared_ptr<call_place> place;
-    ~beginning() {
-      if (place) place->begun();
+  template <class Handler, class Start>
+  void begin(Handler&& handler, Start&& start) const {
+    auto slot = boost::asio::get_associated_cancellation_slot(handler);
+    const auto call =
+        std::make_shared<asio_call<std::decay_t<Handler>, Answer...>>(std::forward<Handler>(handler), home_);
+    auto to = call->under_way();
+    if (!to) return;
+    // The slot is filled before the call starts: afterwards its handler may already be gone.
+    if (slot.is_connected()) {
+      slot.assign([off = std::weak_ptr{call}](boost::asio::cancellation_type type) {
+        if (type == boost::asio::cancellation_type::none) return;
+        if (const auto c = off.lock()) c->call_off();
+      });
     }
-  };
-  template <class Handler>
-  void settle(const Handler& handler) const {
-    const auto where = boost::asio::get_associated_executor(handler, home_);
-    if constexpr (boost::asio::execution::is_executor_v<std::decay_t<decltype(where)>>) {
-      place_->settle(where);
-    } else {
-      place_->settle(home_);
-    }
+    call->begun(std::forward<Start>(start)(std::move(to)));
   }
 
   home_executor home_;
-  mutable std::shared_ptr<call_place> place_;  // only if somebody has asked for it
+  std::shared_ptr<turnstile_body> turnstile_;
 };
 
 template <class... Answer, class Token, class Start>

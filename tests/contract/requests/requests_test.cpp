@@ -62,7 +62,7 @@ struct requests_contract : engine_contract {
     for (std::size_t i = 0; i < targets.size(); i += can().keep_batch) {
       const auto some = std::span{targets}.subspan(i, std::min(can().keep_batch, targets.size() - i));
       a.raw().keep(some, fate::holding, ttl, [&](auto&& o) {
-        for (const auto f : value_of(std::move(o))) kept += f == fate::holding ? 1 : 0;
+        for (const auto f : value_of(std::move(o)).fates) kept += f == fate::holding ? 1 : 0;
       });
     }
     a.pump_until([&] { return kept == all.size(); }, "all of them kept");

@@ -115,7 +115,7 @@ bool talk::locks() {
 }
 
 void talk::observes(const std::string& name) {
-  observations_.push_back(tyer::leader{*client_, name}.observe([](const auto&) {}));
+  observations_.push_back(tyer::election{*client_, name}.observe([](const auto&) {}));
 }
 
 std::string talk::said() {
