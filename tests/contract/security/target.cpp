@@ -109,8 +109,10 @@ bool talk::locks() {
   if (!client_) return false;
   tyer::failure why;
   tyer::mutex lock{*client_, "secret/lock"};
-  const bool granted = static_cast<bool>(lock.try_acquire(why));
+  tyer::hold h = lock.try_acquire(why);
   hear(why);
+  const bool granted = static_cast<bool>(h);
+  if (granted) static_cast<void>(h.release(why));  // before anything happens to the servers
   return granted;
 }
 
