@@ -250,7 +250,7 @@ TEST_F(administration, a_watch_is_behind_by_no_more_than_it_was_told_to) {
 
 TEST_F(administration, a_renewal_is_no_change) {
   told diary;
-  tyer::mutex brief{a, name(), {.ttl = std::max<std::chrono::milliseconds>(can().ttl_min, 600ms)}};
+  tyer::mutex brief{a, name(), {.ttl = std::max<std::chrono::milliseconds>(can().ttl_min, 3s)}};
   auto h = brief.acquire();
   auto watching = admin.watch(name(), [&](const entries& all) { diary.note(all); }, 20ms);
   EXPECT_TRUE(diary.await([](const entries& all) { return all.size() == 1; }));
