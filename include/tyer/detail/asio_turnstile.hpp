@@ -235,6 +235,23 @@ void begin_timed(Initiation&& initiation, Handler&& handler, Args&&... args) {
                    std::forward<Args>(args)...);
 }
 
+// What begins a call with a timer.
+template <class Initiation, class Timed>
+struct timed_initiation : Initiation {
+  template <class I>
+  explicit timed_initiation(I&& i) : Initiation(std::forward<I>(i)) {}
+
+  template <class Handler, class... Args>
+  void operator()(Handler&& handler, Args&&... args) && {
+    begin_timed<Timed>(static_cast<Initiation&&>(*this), std::forward<Handler>(handler), std::forward<Args>(args)...);
+  }
+  template <class Handler, class... Args>
+  void operator()(Handler&& handler, Args&&... args) const& {
+    begin_timed<Timed>(static_cast<const Initiation&>(*this), std::forward<Handler>(handler),
+                       std::forward<Args>(args)...);
+  }
+};
+
 }  // namespace detail
 }  // namespace v1
 }  // namespace tyer
@@ -244,38 +261,16 @@ void begin_timed(Initiation&& initiation, Handler&& handler, Args&&... args) {
 // compile.
 template <class Initiation, class Clock, class WaitTraits, class... Signatures>
   requires std::same_as<typename Initiation::executor_type, tyer::detail::home_executor>
-struct boost::asio::detail::initiate_cancel_after<Initiation, Clock, WaitTraits, Signatures...> : Initiation {
-  template <class I>
-  explicit initiate_cancel_after(I&& i) : Initiation(std::forward<I>(i)) {}
-
-  using timed = initiate_cancel_after<tyer::detail::with_timers_at<Initiation>, Clock, WaitTraits, Signatures...>;
-  template <class Handler, class... Args>
-  void operator()(Handler&& handler, Args&&... args) && {
-    tyer::detail::begin_timed<timed>(static_cast<Initiation&&>(*this), std::forward<Handler>(handler),
-                                     std::forward<Args>(args)...);
-  }
-  template <class Handler, class... Args>
-  void operator()(Handler&& handler, Args&&... args) const& {
-    tyer::detail::begin_timed<timed>(static_cast<const Initiation&>(*this), std::forward<Handler>(handler),
-                                     std::forward<Args>(args)...);
-  }
+struct boost::asio::detail::initiate_cancel_after<Initiation, Clock, WaitTraits, Signatures...>
+    : tyer::detail::timed_initiation<Initiation, initiate_cancel_after<tyer::detail::with_timers_at<Initiation>, Clock,
+                                                                       WaitTraits, Signatures...>> {
+  using initiate_cancel_after::timed_initiation::timed_initiation;
 };
 
 template <class Initiation, class Clock, class WaitTraits, class... Signatures>
   requires std::same_as<typename Initiation::executor_type, tyer::detail::home_executor>
-struct boost::asio::detail::initiate_cancel_at<Initiation, Clock, WaitTraits, Signatures...> : Initiation {
-  template <class I>
-  explicit initiate_cancel_at(I&& i) : Initiation(std::forward<I>(i)) {}
-
-  using timed = initiate_cancel_at<tyer::detail::with_timers_at<Initiation>, Clock, WaitTraits, Signatures...>;
-  template <class Handler, class... Args>
-  void operator()(Handler&& handler, Args&&... args) && {
-    tyer::detail::begin_timed<timed>(static_cast<Initiation&&>(*this), std::forward<Handler>(handler),
-                                     std::forward<Args>(args)...);
-  }
-  template <class Handler, class... Args>
-  void operator()(Handler&& handler, Args&&... args) const& {
-    tyer::detail::begin_timed<timed>(static_cast<const Initiation&>(*this), std::forward<Handler>(handler),
-                                     std::forward<Args>(args)...);
-  }
+struct boost::asio::detail::initiate_cancel_at<Initiation, Clock, WaitTraits, Signatures...>
+    : tyer::detail::timed_initiation<
+          Initiation, initiate_cancel_at<tyer::detail::with_timers_at<Initiation>, Clock, WaitTraits, Signatures...>> {
+  using initiate_cancel_at::timed_initiation::timed_initiation;
 };
