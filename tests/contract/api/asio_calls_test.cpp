@@ -35,6 +35,22 @@ void run(asio::awaitable<void> coroutine) {
 
 class asio_calls : public fixture {};
 
+// ---- confirm
+
+TEST_F(asio_calls, a_hold_is_confirmed_until_it_is_given_back) {
+  auto c = connect();
+  const tyer::mutex lock{c, name()};
+  run([&]() -> asio::awaitable<void> {
+    tyer::hold h = co_await tyer::async_acquire(lock);
+    EXPECT_TRUE(co_await tyer::async_confirm(h));
+    EXPECT_TRUE(co_await tyer::async_confirm(h, asio::cancel_after(patience)));
+    h.release();
+    const auto [why, stands] = co_await tyer::async_confirm(h, asio::as_tuple);
+    EXPECT_EQ(why.code, errc::not_held);
+    EXPECT_FALSE(stands);
+  }());
+}
+
 // ---- release
 
 TEST_F(asio_calls, a_release_takes_cancel_after) {
