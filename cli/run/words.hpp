@@ -27,9 +27,8 @@ inline constexpr const char* environment =
 
 inline constexpr const char* if_asked =
     "If somebody asks for the lock (tyer break), the command is sent SIGTERM, once; when it ends, that is an end of "
-    "its "
-    "own, and its code is tyer's. If it does not end, it keeps the lock. What takes the lock (tyer break --now) is a "
-    "loss like any other.";
+    "its own, and its code is tyer's. If it does not end, it keeps the lock. What takes the lock (tyer break --now) "
+    "is a loss like any other.";
 
 inline constexpr const char* the_end =
     "When the command ends, processes that it has left behind are ended as well, and then the lock is free at once; "

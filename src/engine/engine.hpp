@@ -164,8 +164,8 @@ class engine {
   // Idempotent by id: also the claim after a hand-over, with the same terms (the lock delay too: an unclaimed hold has none).
   virtual void acquire(const request&, reply<answer>) = 0;
   // Extends holds (as = holding, what the caller was told they are) or places in the queue (as = waiting) to ttl from now, or
-  // to less and says so; never shortens, never re-creates. A waiter that was handed the lock meanwhile is answered `holding` and not extended:
-  // it must claim. One that is not known to be either is answered `unknown`. At most can().keep_batch targets.
+  // to less and says so; never shortens, never re-creates. A waiter that was handed the lock meanwhile is answered `holding`
+  // and not extended: it must claim. One that is not known to be either is answered `unknown`. At most can().keep_batch targets.
   // Who is told that it waits does not ask again for long: so a keep of a place also ends what is over at its name, a hold or
   // the place at the head of the queue, and wakes whoever has its turn.
   virtual void keep(std::span<const target>, fate as, milliseconds ttl, reply<kept>) = 0;

@@ -79,7 +79,8 @@ class desk final : public engine::events {
   void cancel(const std::shared_ptr<wish>& w, tyer::failure why);
   void give_back(const hold_ptr& h, release_reply told);
 
-  // Asks the engine now, by keep() and, if that rests on an earlier request, by show(). True: it stands, and is renewed by that. False without a failure: it is lost.
+  // Asks the engine now, by keep() and, if that rests on an earlier request, by show(). True: it stands, and is renewed by
+  // that. False without a failure: it is lost.
   void confirm(const hold_ptr& h, confirm_reply told);
 
   void convert(std::shared_ptr<change> c);
