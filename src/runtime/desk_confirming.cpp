@@ -18,10 +18,6 @@ tyer::failure not_said() noexcept try {
   return errc::outcome_unknown;
 }
 
-tyer::failure why_not(engine::failure&& f) noexcept {
-  return f.code == errc::closed ? tyer::failure{errc::closed} : to_public(std::move(f));
-}
-
 }  // namespace
 
 struct desk::confirming {
@@ -37,8 +33,7 @@ ticket* desk::still_held(const hold_ptr& h) noexcept {
 }
 
 void desk::confirm(const hold_ptr& h, confirm_reply told) {
-  if (h->where() != phase::held) return told({}, false);
-  if (closed_) return told(errc::closed, false);  // behind the line above nothing may be touched then
+  if (closed_) return told({}, false);  // given back, and nothing may be touched any more
   const ticket* t = still_held(h);
   if (t == nullptr) return told({}, false);
   const auto ttl = t->what->ttl;
@@ -51,12 +46,13 @@ void desk::confirm(const hold_ptr& h, confirm_reply told) {
       });
 }
 
-// As a renewal that was answered, but for the place in the keeper. What is not known is no verdict.
+// As a renewal that was answered, but for the place in the keeper. What is not known is no verdict. A hold that was lost
+// meanwhile, or given back (closing the client does that too), is over whatever the engine says.
 void desk::on_confirmed(confirming&& c, engine::outcome<engine::kept>&& o) {
-  if (auto* f = std::get_if<engine::failure>(&o.result)) return c.told(why_not(std::move(*f)), false);
-  const auto& [fates, ttl] = std::get<engine::kept>(o.result);
   ticket* t = still_held(c.of);
-  if (t == nullptr) return c.told({}, false);  // lost meanwhile, or given back
+  if (t == nullptr) return c.told({}, false);
+  if (auto* f = std::get_if<engine::failure>(&o.result)) return c.told(to_public(std::move(*f)), false);
+  const auto& [fates, ttl] = std::get<engine::kept>(o.result);
   if (fates.size() != 1 || fates[0] == fate::unknown || t->in_doubt) return c.told(not_said(), false);
   if (fates[0] != fate::holding) {
     lose_by_proof(*t, fates[0]);
@@ -79,9 +75,9 @@ void desk::look_whether_it_stands(confirming&& c, const ticket& t) noexcept {
 }
 
 void desk::on_looked(confirming&& c, engine::outcome<engine::page>&& o) {
-  if (auto* f = std::get_if<engine::failure>(&o.result)) return c.told(why_not(std::move(*f)), false);
   ticket* t = still_held(c.of);
   if (t == nullptr) return c.told({}, false);
+  if (auto* f = std::get_if<engine::failure>(&o.result)) return c.told(to_public(std::move(*f)), false);
   const auto& page = std::get<engine::page>(o.result);
   const auto at = std::ranges::find(page.entries, t->who, &engine::entry::who);
   const bool listed = at != page.entries.end();

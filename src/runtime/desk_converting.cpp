@@ -37,8 +37,8 @@ void desk::answer(const std::shared_ptr<change>& c, tyer::failure f, bool change
 }
 
 void desk::convert(std::shared_ptr<change> c) try {
-  ticket* t = c->of->at_desk;
   if (closed_) return answer(c, errc::closed, false);
+  ticket* t = c->of->at_desk;
   if (t == nullptr || t->held() == nullptr || c->of->where() != phase::held) return answer(c, errc::lost, false);
   if (t->how == c->to->how && !t->changing) return answer(c, {}, true);
   if (!t->changing) {

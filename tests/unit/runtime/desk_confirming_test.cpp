@@ -97,14 +97,14 @@ TEST_F(confirming, one_that_was_given_back_meanwhile_is_over) {
   EXPECT_EQ(b.engine.keeps.size(), 1u);
 }
 
-TEST_F(confirming, a_client_that_is_closed_meanwhile_answers_at_once) {
+TEST_F(confirming, a_client_that_is_closed_meanwhile_has_given_it_back) {
   const auto a = confirm();
   b.desk.close();
-  EXPECT_EQ(a->why, errc::closed);
-  EXPECT_EQ(a->times, 1);
+  EXPECT_TRUE(!a->yes && !a->why && a->times == 1);
   b.engine.keeps[0].answer({fate::holding});
   EXPECT_EQ(a->times, 1);
-  EXPECT_EQ(confirm()->times, 1);
+  const auto late = confirm();
+  EXPECT_TRUE(!late->yes && !late->why && late->times == 1);
 }
 
 TEST_F(confirming, an_engine_that_drops_its_answer_leaves_nobody_waiting) {
