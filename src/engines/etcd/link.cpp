@@ -252,8 +252,11 @@ void link::leave(const failure& why) {
 
 // --- a server that is silent ---
 
+// With another server to go to, soon enough to find it. With one only, leaving gains a new connection and gives up whatever is
+// under way: a disk that stands still for a moment is no reason for that.
 milliseconds link::patience(milliseconds ttl) const {
-  return std::min(environment_.request_timeout, std::max(patience_min, ttl / 6));
+  const auto part = config_.servers.size() > 1 ? ttl / 6 : ttl / 3;
+  return std::min(environment_.request_timeout, std::max(patience_min, part));
 }
 
 std::uint64_t link::expect(milliseconds patience) {

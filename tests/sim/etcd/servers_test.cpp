@@ -32,6 +32,23 @@ TEST_F(etcd_scripted, a_name_server_slower_than_a_probe_kept_the_client_out_for_
   EXPECT_TRUE(a.run_until([&] { return a.ups() == 2; }, 3s));
 }
 
+// A disk that stalls: with one server to go to, leaving it gave up whatever was under way and gained nothing.
+TEST_F(etcd_scripted, the_only_server_was_left_for_a_stall_of_a_quarter_of_the_ttl) {
+  const auto held = a.next_id();
+  auto r = a.wants(held);
+  r.ttl = 2s;
+  ASSERT_NE(granted_in(a.call<answer>([&](auto reply) { a.raw().acquire(r, std::move(reply)); })), nullptr);
+  a.run_for(r.ttl / 3);
+  fake.pause();
+  time.in(500ms, [this] { fake.resume(); });
+  const seam::target t{held, "order"};
+  const auto o = a.call<seam::kept>([&](auto reply) { a.raw().keep({&t, 1}, fate::holding, r.ttl, std::move(reply)); });
+  const auto* kept = std::get_if<seam::kept>(&o.result);
+  ASSERT_NE(kept, nullptr);
+  EXPECT_EQ(kept->fates, std::vector{fate::holding});
+  EXPECT_TRUE(a.downs.empty()) << a.downs.front();
+}
+
 TEST_F(etcd_scripted, servers_of_two_clusters_are_refused_with_words) {
   fake.clusters = {1, 2, 1};
   one_client c{time, fake, all, two_servers, 2s};
