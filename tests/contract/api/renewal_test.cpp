@@ -43,7 +43,8 @@ TYPED_TEST(renewal, validity_is_less_than_the_ttl_from_when_it_was_asked_for) {
 
 TYPED_TEST(renewal, a_waiter_keeps_its_place) {
   if (!this->can().queue) GTEST_SKIP() << no_queue;
-  constexpr auto waiter_ttl = 500ms;
+  constexpr auto waiter_ttl = 1500ms;  // a busy machine may keep the client from its renewal for a second
+  constexpr auto unkept = waiter_ttl * 5 / 4;
   auto a = this->connect(), b = this->connect();
   auto h = this->make(a).acquire();
   auto lock = this->make(b, {.waiter_ttl = waiter_ttl});
@@ -53,9 +54,9 @@ TYPED_TEST(renewal, a_waiter_keeps_its_place) {
   const stopwatch watch;
   EXPECT_TRUE(eventually([&] {
     const auto now = this->raw().waiting(this->name());
-    return now.size() != 1 || now.front().who != who || watch.elapsed() > 2 * waiter_ttl;
+    return now.size() != 1 || now.front().who != who || watch.elapsed() > unkept;
   }));
-  EXPECT_GT(watch.elapsed(), 2 * waiter_ttl) << "it has left the queue";
+  EXPECT_GT(watch.elapsed(), unkept) << "it has left the queue";
   h.release();
   EXPECT_TRUE(soon(waiter));
 }
