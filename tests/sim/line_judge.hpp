@@ -2,7 +2,7 @@
 // is over after a waiter's time.
 #pragma once
 
-#include "engines/memory/resource.hpp"
+#include "engines/kit/resource.hpp"
 #include "sim/call.hpp"
 #include "sim/world.hpp"
 
@@ -12,16 +12,19 @@
 
 namespace tyer::sim {
 
+// The server's clock is the true one.
+inline kit::store_time at_server(moment m) { return kit::store_time{m.time_since_epoch()}; }
+
 class line_judge {
  public:
   explicit line_judge(world& w) : world_(w) {}
 
   // From here on, as it is now: the server has another memory.
-  void begin(std::size_t name, const memory::resource& r);
+  void begin(std::size_t name, const kit::resource& r);
   // An acquire is about to be executed: whoever has been handed the lock claims it; whose place has run out comes anew.
-  void on_acquire(std::size_t name, const engine::request& r, const memory::resource& before);
+  void on_acquire(std::size_t name, const engine::request& r, const kit::resource& before);
   // Something was done to the name.
-  void look(std::size_t name, const memory::resource& r);
+  void look(std::size_t name, const kit::resource& r);
 
  private:
   struct waiting {
@@ -41,7 +44,7 @@ class line_judge {
     milliseconds asked_for{};  // by the last acquire
   };
 
-  void check_unclaimed(std::size_t name, order& o, const memory::resource& r);
+  void check_unclaimed(std::size_t name, order& o, const kit::resource& r);
   void check_turn(std::size_t name, const order& before, const std::vector<waiting>& line, const id& who);
 
   world& world_;

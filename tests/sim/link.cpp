@@ -206,14 +206,14 @@ void link::up() {
   events_->up({std::to_string(at_.peer.generation), "simulated"});
 }
 
-void link::push(const memory::notice& n) {
+void link::push(const kit::notice& n) {
   if (!pipe_ || at_.wires.push_is_lost(at_.client)) return;
   const auto way = at_.wires.latency(at_.client);
   at_.outside.in(way, [this, alive = std::weak_ptr{pipe_}, who = n.who, what = n.what] {
     const auto p = alive.lock();
     if (!p || !p->open) return;
     at_.inside(0ms, [this, who, what] {
-      using kind = memory::notice::kind;
+      using kind = kit::notice::kind;
       if (what == kind::asked) {
         at_.asked(who);
         if (crook_.hears_revocations()) events_->asked(who, "sim");

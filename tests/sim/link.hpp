@@ -41,7 +41,7 @@ class link final : public seam::engine {
 
   void stall(duration d);  // what is sent from now on arrives only then
   void cut(bool lingers, duration away);
-  void push(const memory::notice& n);
+  void push(const kit::notice& n);
 
   // ---- for the checks
 

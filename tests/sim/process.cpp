@@ -174,7 +174,7 @@ void process::arm() {
 
 void process::on_timer() { life_->desk->on_time(life_->clock.now()); }
 
-void process::push(const memory::notice& n) {
+void process::push(const kit::notice& n) {
   if (life_ && n.who.nonce() >> 8 == lives_) life_->wire->push(n);
 }
 

@@ -76,7 +76,7 @@ class process final : private runtime::watcher {
 
   // ---- news
 
-  void push(const memory::notice& n);
+  void push(const kit::notice& n);
 
   // ---- for the workers
 

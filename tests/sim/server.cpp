@@ -7,8 +7,8 @@ namespace tyer::sim {
 
 namespace {
 
-memory::limits limits_for(bug planted) {
-  memory::limits l;
+kit::limits limits_for(bug planted) {
+  kit::limits l;
   if (planted == bug::tombstone_without_ttl) l.tombstone_ttl = milliseconds::max();
   return l;
 }
@@ -16,7 +16,7 @@ memory::limits limits_for(bug planted) {
 }  // namespace
 
 server::server(world& w, bug planted) : world_(w), bug_(planted), judge_(w) {
-  resources_.fill(memory::resource{limits_for(planted)});
+  resources_.fill(kit::resource{limits_for(planted)});
 }
 
 answers server::execute(const call& c) {
@@ -32,7 +32,7 @@ answers server::execute(const call& c) {
     }
     case call::kind::release: a = release(c.targets.front(), c); break;
     case call::kind::convert: a = convert(c); break;
-    case call::kind::ask: a = of(c.targets.front().name).ask("sim", world_.now(), out_); break;
+    case call::kind::ask: a = of(c.targets.front().name).ask("sim", at_server(world_.now()), out_); break;
   }
   if (c.what == call::kind::acquire) {
     judge_.look(index_of(c.ask.what.name), of(c.ask.what.name));
@@ -57,7 +57,7 @@ answers server::acquire(const call& c) {
   judge_.on_acquire(name, c.ask, resources_[name]);
   auto asked = c.ask;
   if (bug_ != bug::none) spoil(asked, resources_[name]);
-  auto result = resources_[name].acquire(asked, now, out_);
+  auto result = resources_[name].acquire(asked, at_server(now), out_);
   if (auto* f = std::get_if<engine::failure>(&result)) return std::move(*f);
   auto& answer = std::get<engine::answer>(result);
   if (auto* g = std::get_if<engine::granted>(&answer)) {
@@ -75,7 +75,7 @@ answers server::acquire(const call& c) {
 
 fate server::keep(const engine::target& t, const call& c) {
   const auto name = index_of(t.name);
-  auto was = resources_[name].keep(t.who, c.as, c.ttl, world_.now(), out_);
+  auto was = resources_[name].keep(t.who, c.as, c.ttl, at_server(world_.now()), out_);
   if (was == fate::gone && c.as == fate::holding) {
     if (bug_ == bug::keep_recreates) take_by_force(t);
     const bool revives = bug_ == bug::renewal_revives && expired_ok_.contains(t.who);
@@ -89,7 +89,7 @@ fate server::keep(const engine::target& t, const call& c) {
 
 fate server::release(const engine::target& t, const call& c) {
   const auto name = index_of(t.name);
-  const auto was = resources_[name].release(t.who, c.clean, world_.now(), out_);
+  const auto was = resources_[name].release(t.who, c.clean, at_server(world_.now()), out_);
   world_.note(c.clean ? "s release" : "s release unclean", name, t.who.nonce(), t.who.serial(),
               static_cast<std::uint64_t>(was));
   if (bug_ != bug::none) spoil_release(t, c.clean, was);
@@ -101,7 +101,7 @@ answers server::convert(const call& c) {
   const auto& t = c.targets.front();
   const auto name = index_of(t.name);
   if (now > c.not_after && bug_ != bug::late_request) return refuse_late(c, t.who);
-  auto result = resources_[name].convert(t.who, c.to, now, out_);
+  auto result = resources_[name].convert(t.who, c.to, at_server(now), out_);
   const bool up = c.to == mode::exclusive;
   if (auto* f = std::get_if<engine::failure>(&result)) {
     world_.note("s cannot convert", name, t.who.nonce(), t.who.serial(), up);
@@ -129,10 +129,10 @@ void server::promise(std::size_t name, moment sent, milliseconds ttl) {
 // ---- what is there
 
 std::vector<occupant> server::entries(std::size_t name) const {
-  const auto now = world_.now();
+  const auto now = at_server(world_.now());
   std::vector<occupant> all;
   for (const auto& h : resources_[name].holds()) {
-    if (!h.ghost && h.expires > now) all.push_back({h.who, fate::holding, h.how, h.part, h.upgrading, h.slots});
+    if (!h.ghost() && h.expires > now) all.push_back({h.who, fate::holding, h.how, h.part, h.upgrading, h.slots});
   }
   for (const auto& w : resources_[name].queue()) {
     if (w.expires > now) all.push_back({w.who, fate::waiting, w.how});
@@ -142,7 +142,7 @@ std::vector<occupant> server::entries(std::size_t name) const {
 
 bool server::holds(std::size_t name, const id& who) const {
   return std::ranges::any_of(resources_[name].holds(), [&](const auto& h) {
-    return !h.ghost && h.claimed && h.who == who && h.expires > world_.now();
+    return !h.ghost() && h.claimed() && h.who == who && h.expires > at_server(world_.now());
   });
 }
 
@@ -153,7 +153,7 @@ std::size_t server::left() const {
 }
 
 bool server::endless() const {
-  return std::ranges::any_of(resources_, [](const auto& r) { return r.forgotten_at() == moment::max(); });
+  return std::ranges::any_of(resources_, [](const auto& r) { return r.forgotten_at() == kit::store_time::max(); });
 }
 
 // ---- faults
@@ -168,7 +168,7 @@ void server::roll_back() {
 }
 
 void server::wipe() {
-  resources_.fill(memory::resource{limits_for(bug_)});
+  resources_.fill(kit::resource{limits_for(bug_)});
   for (std::size_t n = 0; n < names.size(); ++n) {
     judge_.begin(n, resources_[n]);
     lost(n, promised_[n]);
@@ -182,7 +182,7 @@ void server::break_one(std::uint64_t which) {
     if (all.empty()) continue;
     broken_.insert(all.front().who);
     broken(n, all.front().who, promised_[n]);
-    resources_[n].evict(all.front().who, "sim", world_.now(), out_);
+    resources_[n].evict(all.front().who, "sim", at_server(world_.now()), out_);
     judge_.look(n, resources_[n]);
     return publish();
   }

@@ -3,7 +3,7 @@
 // What the operations mean is the memory engine's resource and nothing else; planted bugs bend its answers from outside.
 #pragma once
 
-#include "engines/memory/resource.hpp"
+#include "engines/kit/resource.hpp"
 #include "sim/bugs.hpp"
 #include "sim/call.hpp"
 #include "sim/line_judge.hpp"
@@ -56,7 +56,7 @@ class server {
   bool excused(const id& who) const { return resurrected_.contains(who); }  // came back from a backup
   moment last_asked_for(const id& who) const;                               // by an acquire that was executed
 
-  std::function<void(const memory::notice&)> tell;
+  std::function<void(const kit::notice&)> tell;
   // Something of this name was forgotten; whatever was promised before is promised until then.
   std::function<void(std::size_t name, moment until)> lost;
   // A hold was broken: its owner will hear of it, and believes that it has it until then.
@@ -79,14 +79,14 @@ class server {
   answers refuse_late(const call& c, const id& who);
   void publish();
   void promise(std::size_t name, moment sent, milliseconds ttl);
-  memory::resource& of(std::string_view name) { return resources_[index_of(name)]; }
+  kit::resource& of(std::string_view name) { return resources_[index_of(name)]; }
 
   // Planted bugs.
-  void spoil(engine::request& r, memory::resource& of);
+  void spoil(engine::request& r, kit::resource& of);
   void spoil(engine::granted& g, std::size_t name, const call& c);
   void spoil_release(const engine::target& t, bool clean, fate was);
   void spoil_conversion(engine::answer& a, const call& c);
-  void let_past_the_queue(memory::resource& r, const engine::request& reader);
+  void let_past_the_queue(kit::resource& r, const engine::request& reader);
   void feed_the_dead();
   void take_by_force(const engine::target& t);
   bool grant_again(const engine::target& t, const call& c);
@@ -94,10 +94,10 @@ class server {
 
   world& world_;
   const bug bug_;
-  using all = std::array<memory::resource, names.size()>;
+  using all = std::array<kit::resource, names.size()>;
   all resources_, backup_;
   line_judge judge_;
-  memory::notices out_;
+  kit::notices out_;
   std::array<moment, names.size()> promised_{};
   std::set<id> resurrected_, broken_;
   std::unordered_map<id, moment, core::id_hash> asked_for_;

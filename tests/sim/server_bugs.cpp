@@ -5,7 +5,7 @@
 
 namespace tyer::sim {
 
-void server::spoil(engine::request& r, memory::resource& of) {
+void server::spoil(engine::request& r, kit::resource& of) {
   requests_.insert_or_assign(r.what.who, request{r, world_.now()});
   if (bug_ == bug::permits_without_k) r.take = 1;
   if (bug_ == bug::hand_over_without_claim) r.waiter_ttl = r.ttl;
@@ -29,20 +29,21 @@ void server::spoil(engine::granted& g, std::size_t name, const call& c) {
 
 void server::spoil_release(const engine::target& t, bool clean, fate was) {
   const auto name = index_of(t.name);
-  memory::resource& r = resources_[name];
+  kit::resource& r = resources_[name];
   expired_ok_.erase(t.who);
   requests_.erase(t.who);
   if (was == fate::gone && bug_ == bug::no_compare_on_release) {
     const auto all = entries(name);
-    if (!all.empty() && all.front().what == fate::holding) r.release(all.front().who, true, world_.now(), out_);
+    if (!all.empty() && all.front().what == fate::holding)
+      r.release(all.front().who, true, at_server(world_.now()), out_);
   }
   if (bug_ == bug::token_floor_lost && entries(name).empty()) counters_[name] = {};
   if (bug_ == bug::ghost_laid_by_stranger && clean) {
     std::vector<id> ghosts;
     for (const auto& h : r.holds()) {
-      if (h.ghost) ghosts.push_back(h.who);
+      if (h.ghost()) ghosts.push_back(h.who);
     }
-    for (const auto& who : ghosts) r.release(who, true, world_.now(), out_);
+    for (const auto& who : ghosts) r.release(who, true, at_server(world_.now()), out_);
   }
 }
 
@@ -64,7 +65,7 @@ void server::spoil_conversion(engine::answer& a, const call& c) {
     downgraded_.insert(who);
   } else if (downgraded_.erase(who) > 0) {  // the network has another copy of it
     world_.in(5ms, [this, who, name = index_of(c.targets.front().name)] {
-      resources_[name].convert(who, mode::shared, world_.now(), out_);
+      resources_[name].convert(who, mode::shared, at_server(world_.now()), out_);
       judge_.look(name, resources_[name]);
       publish();
     });
@@ -72,11 +73,11 @@ void server::spoil_conversion(engine::answer& a, const call& c) {
 }
 
 // Those who wait leave for a moment, and come back behind it.
-void server::let_past_the_queue(memory::resource& r, const engine::request& reader) {
+void server::let_past_the_queue(kit::resource& r, const engine::request& reader) {
   const auto queue = r.queue();
   if (queue.empty() || std::ranges::any_of(queue, [&](const auto& w) { return w.who == reader.what.who; })) return;
-  const auto now = world_.now();
-  memory::notices unheard;
+  const auto now = at_server(world_.now());
+  kit::notices unheard;
   for (const auto& w : queue) r.release(w.who, true, now, unheard);
   r.acquire(reader, now, unheard);
   for (const auto& w : queue) {
@@ -86,28 +87,28 @@ void server::let_past_the_queue(memory::resource& r, const engine::request& read
 
 // Whoever is at the head stays there, and once it has the lock it keeps it, heard of or not.
 void server::feed_the_dead() {
-  const auto now = world_.now();
-  for (memory::resource& r : resources_) {
+  const auto now = at_server(world_.now());
+  for (kit::resource& r : resources_) {
     if (!r.queue().empty()) {
       const auto who = r.queue().front().who;
       r.keep(who, fate::waiting, r.queue().front().waiter_ttl, now, out_);
     }
     const auto holds = r.holds();
     for (const auto& h : holds) {
-      if (h.ghost || h.claimed) continue;
+      if (h.ghost() || h.claimed()) continue;
       if (const auto at = requests_.find(h.who);
           at != requests_.end() && h.expires - now < at->second.what.waiter_ttl / 2)
         r.acquire(at->second.what, now, out_);
     }
     for (const auto& h : holds) {
-      if (!h.ghost && queued_once_.contains(h.who)) r.keep(h.who, fate::holding, ttls.front(), now, out_);
+      if (!h.ghost() && queued_once_.contains(h.who)) r.keep(h.who, fate::holding, ttls.front(), now, out_);
     }
   }
 }
 
 void server::take_by_force(const engine::target& t) {
   for (int twice = 0; twice < 2; ++twice) {
-    for (const auto& e : entries(index_of(t.name))) of(t.name).release(e.who, true, world_.now(), out_);
+    for (const auto& e : entries(index_of(t.name))) of(t.name).release(e.who, true, at_server(world_.now()), out_);
   }
   out_.clear();
 }
@@ -117,7 +118,7 @@ bool server::grant_again(const engine::target& t, const call& c) {
   r.what = t;
   r.ttl = c.ttl;
   r.capacity = permits;
-  const auto result = of(t.name).acquire(r, world_.now(), out_);
+  const auto result = of(t.name).acquire(r, at_server(world_.now()), out_);
   const auto* a = std::get_if<engine::answer>(&result);
   return a != nullptr && std::holds_alternative<engine::granted>(*a);
 }

@@ -26,7 +26,7 @@ class run {
         checks_(time_),
         around_{time_, server_, network_, checks_, terms_, planted},
         faults_(around_, all_, dice_.fork()) {
-    server_.tell = [this](const memory::notice& n) { all_[(n.who.nonce() & 0xff) - 1]->push(n); };
+    server_.tell = [this](const kit::notice& n) { all_[(n.who.nonce() & 0xff) - 1]->push(n); };
     server_.lost = [this](std::size_t name, moment until) { checks_.lost_data(name, until); };
     server_.broken = [this](std::size_t name, const id& who, moment until) { checks_.broken(name, who, until); };
     for (std::size_t i = 0; i < clients; ++i) all_.push_back(std::make_unique<process>(around_, i, dice_.fork()));

@@ -12,8 +12,8 @@ namespace {
 
 using engine::entry;
 
-std::vector<entry> live_entries(const std::string& name, const resource& r, time_point now) {
-  const auto left = [&](time_point until) { return std::chrono::ceil<milliseconds>(until - now); };
+std::vector<entry> live_entries(const std::string& name, const resource& r, store_time now) {
+  const auto left = [&](store_time until) { return std::chrono::ceil<milliseconds>(until - now); };
   std::vector<entry> all;
   for (const auto& h : r.holds()) {
     if (h.expires > now) all.push_back({h.who, name, fate::holding, h.how, left(h.expires), h.part, h.owner, h.slots});
@@ -37,7 +37,7 @@ std::pair<std::size_t, std::string_view> read_cursor(std::string_view cursor, st
 
 }  // namespace
 
-result<answer> catalogue::acquire(std::string_view name, const request& r, time_point now, notices& out) {
+result<answer> catalogue::acquire(std::string_view name, const request& r, store_time now, notices& out) {
   auto at = names_.lower_bound(name);
   const bool fresh = at == names_.end() || at->first != name;
   if (fresh) at = names_.emplace_hint(at, name, resource{limits_});
@@ -47,44 +47,44 @@ result<answer> catalogue::acquire(std::string_view name, const request& r, time_
   return answered;
 }
 
-fate catalogue::keep(std::string_view name, const id& who, fate as, milliseconds ttl, time_point now, notices& out) {
+fate catalogue::keep(std::string_view name, const id& who, fate as, milliseconds ttl, store_time now, notices& out) {
   resource* r = find(name, now);
   return r != nullptr ? r->keep(who, as, ttl, now, out) : fate::gone;
 }
 
-fate catalogue::release(std::string_view name, const id& who, bool clean, time_point now, notices& out) {
+fate catalogue::release(std::string_view name, const id& who, bool clean, store_time now, notices& out) {
   resource* r = find(name, now);
   return r != nullptr ? r->release(who, clean, now, out) : fate::gone;
 }
 
-result<answer> catalogue::convert(std::string_view name, const id& who, mode to, time_point now, notices& out) {
+result<answer> catalogue::convert(std::string_view name, const id& who, mode to, store_time now, notices& out) {
   if (resource* r = find(name, now)) return r->convert(who, to, now, out);
   return resource{limits_}.convert(who, to, now, out);  // says what is wrong
 }
 
-fate catalogue::lift(std::string_view name, const id& who, std::uint64_t part, time_point now, notices& out) {
+fate catalogue::lift(std::string_view name, const id& who, std::uint64_t part, store_time now, notices& out) {
   resource* r = find(name, now);
   return r != nullptr ? r->lift(who, part, now, out) : fate::gone;
 }
 
-std::uint32_t catalogue::ask(std::string_view name, std::string_view reason, time_point now, notices& out) {
+std::uint32_t catalogue::ask(std::string_view name, std::string_view reason, store_time now, notices& out) {
   resource* r = find(name, now);
   return r != nullptr ? r->ask(reason, now, out) : 0;
 }
 
-fate catalogue::evict(std::string_view name, const id& who, std::string_view reason, time_point now, notices& out) {
+fate catalogue::evict(std::string_view name, const id& who, std::string_view reason, store_time now, notices& out) {
   resource* r = find(name, now);
   return r != nullptr ? r->evict(who, reason, now, out) : fate::gone;
 }
 
-engine::page catalogue::show(std::string_view name, time_point now) const {
+engine::page catalogue::show(std::string_view name, store_time now) const {
   const auto at = names_.find(name);
   if (at == names_.end()) return {};
   return {live_entries(at->first, at->second, now), {}};
 }
 
 engine::page catalogue::list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
-                             time_point now) const {
+                             store_time now) const {
   engine::page p;
   auto [skip, from] = read_cursor(cursor, prefix);
   for (auto at = names_.lower_bound(from); at != names_.end() && at->first.starts_with(prefix); ++at) {
@@ -101,7 +101,7 @@ engine::page catalogue::list(std::string_view prefix, std::string_view cursor, s
   return p;
 }
 
-fate catalogue::lose(const id& who, time_point now, notices& out) {
+fate catalogue::lose(const id& who, store_time now, notices& out) {
   for (auto& [name, r] : names_) {
     const fate was = r.evict(who, "lost on purpose", now, out);
     if (was != fate::gone) return was;
@@ -109,7 +109,7 @@ fate catalogue::lose(const id& who, time_point now, notices& out) {
   return fate::gone;
 }
 
-census catalogue::count(time_point now) const {
+census catalogue::count(store_time now) const {
   census c;
   for (const auto& [name, r] : names_) {
     if (r.forgotten_at() <= now) continue;
@@ -119,7 +119,7 @@ census catalogue::count(time_point now) const {
     c.holds += holds;
     c.waiters += all.size() - holds;
     c.tombstones += all.empty() ? 1 : 0;
-    c.endless += r.forgotten_at() == time_point::max() ? 1 : 0;
+    c.endless += r.forgotten_at() == store_time::max() ? 1 : 0;
   }
   return c;
 }
@@ -129,13 +129,13 @@ std::uint64_t catalogue::changes(std::string_view name) const {
   return at == names_.end() ? 0 : at->second.changes();
 }
 
-resource* catalogue::find(std::string_view name, time_point now) {
+resource* catalogue::find(std::string_view name, store_time now) {
   sweep(now);
   const auto at = names_.find(name);
   return at == names_.end() ? nullptr : &at->second;
 }
 
-void catalogue::sweep(time_point now) {
+void catalogue::sweep(store_time now) {
   for (int looks = 0; looks < 2 && !names_.empty(); ++looks) {
     auto at = names_.upper_bound(swept_);
     if (at == names_.end()) at = names_.begin();

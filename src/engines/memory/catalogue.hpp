@@ -5,7 +5,7 @@
 // two other names, in turn, and drops those whose time has come, so that more go than come.
 #pragma once
 
-#include "engines/memory/resource.hpp"
+#include "engines/kit/resource.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +14,20 @@
 #include <string_view>
 
 namespace tyer::memory {
+
+using engine::answer;
+using engine::fate;
+using engine::id;
+using engine::milliseconds;
+using engine::mode;
+using engine::request;
+using engine::time_point;
+using kit::limits;
+using kit::notice;
+using kit::notices;
+using kit::resource;
+using kit::result;
+using kit::store_time;
 
 // What lies in the store, for tests that want to see that nothing is left for ever.
 struct census {
@@ -26,28 +40,28 @@ class catalogue {
  public:
   explicit catalogue(const limits& l = {}) : limits_(l) {}
 
-  result<answer> acquire(std::string_view name, const request&, time_point now, notices&);
-  fate keep(std::string_view name, const id&, fate as, milliseconds ttl, time_point now, notices&);
-  fate release(std::string_view name, const id&, bool clean, time_point now, notices&);
-  result<answer> convert(std::string_view name, const id&, mode to, time_point now, notices&);
-  fate lift(std::string_view name, const id&, std::uint64_t part, time_point now, notices&);
-  std::uint32_t ask(std::string_view name, std::string_view reason, time_point now, notices&);
-  fate evict(std::string_view name, const id&, std::string_view reason, time_point now, notices&);
+  result<answer> acquire(std::string_view name, const request&, store_time now, notices&);
+  fate keep(std::string_view name, const id&, fate as, milliseconds ttl, store_time now, notices&);
+  fate release(std::string_view name, const id&, bool clean, store_time now, notices&);
+  result<answer> convert(std::string_view name, const id&, mode to, store_time now, notices&);
+  fate lift(std::string_view name, const id&, std::uint64_t part, store_time now, notices&);
+  std::uint32_t ask(std::string_view name, std::string_view reason, store_time now, notices&);
+  fate evict(std::string_view name, const id&, std::string_view reason, store_time now, notices&);
 
   // Names in byte order; of one name first the holds, then the queue. What has expired is not shown.
-  engine::page show(std::string_view name, time_point now) const;
-  engine::page list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, time_point now) const;
+  engine::page show(std::string_view name, store_time now) const;
+  engine::page list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, store_time now) const;
 
   // Breaks a hold or cancels a waiter wherever it is.
-  fate lose(const id&, time_point now, notices&);
+  fate lose(const id&, store_time now, notices&);
   void clear() { names_.clear(); }
 
-  census count(time_point now) const;
+  census count(store_time now) const;
   std::uint64_t changes(std::string_view name) const;
 
  private:
-  resource* find(std::string_view name, time_point now);
-  void sweep(time_point now);
+  resource* find(std::string_view name, store_time now);
+  void sweep(store_time now);
 
   limits limits_;
   std::map<std::string, resource, std::less<>> names_;

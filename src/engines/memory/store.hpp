@@ -36,7 +36,7 @@ class store {
   struct visit {
     catalogue& names;
     const std::string& name;
-    time_point now;
+    store_time now;
     lease_clock::duration age;  // since it was submitted
     bool unheard;               // its answer gets lost
     notices& out;
@@ -84,10 +84,10 @@ class store {
   struct parked {
     std::string name;
     work what;
-    time_point since;
+    store_time since;
   };
 
-  time_point now() const noexcept { return clock_.now() + ahead_; }
+  store_time now() const noexcept { return store_time{clock_.now().time_since_epoch() + ahead_}; }
   bool perform(parked&);
   void tell(const notices&);
   void tell_up(inbox&) const;

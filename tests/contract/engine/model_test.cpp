@@ -3,7 +3,7 @@
 // Nothing expires here, so only the order of operations counts. A failure names its seed and the operations up to it.
 #include "contract/engine/harness.hpp"
 #include "core/token.hpp"
-#include "engines/memory/resource.hpp"
+#include "engines/kit/resource.hpp"
 
 #include <array>
 #include <iterator>
@@ -58,7 +58,7 @@ class model_contract : public engine_contract {
     random_.seed(seed);
     name_ = name;
     modes_ = std::move(modes);
-    model_ = memory::resource{};
+    model_ = kit::resource{};
     told_.clear();
     parts_.clear();
     parties_.clear();
@@ -107,7 +107,7 @@ class model_contract : public engine_contract {
   // Whoever has asked since needs no message any more: it knows more than that would tell.
   void forget_wakes(const party& p) {
     std::erase_if(told_,
-                  [&](const memory::notice& n) { return n.what == memory::notice::kind::wake && n.who == p.w.who; });
+                  [&](const kit::notice& n) { return n.what == kit::notice::kind::wake && n.who == p.w.who; });
   }
 
   void release(party& p, bool clean) {
@@ -156,8 +156,8 @@ class model_contract : public engine_contract {
     for (const auto& n : told_) {
       for (const auto& p : parties_) {
         if (p.w.who != n.who) continue;
-        if (n.what == memory::notice::kind::wake) p.from->await(event::kind::wake, n.who);
-        if (n.what == memory::notice::kind::gone) p.from->await_loss(n.who);
+        if (n.what == kit::notice::kind::wake) p.from->await(event::kind::wake, n.who);
+        if (n.what == kit::notice::kind::gone) p.from->await_loss(n.who);
       }
     }
   }
@@ -176,8 +176,8 @@ class model_contract : public engine_contract {
   std::string name_, story_;
   std::vector<mode> modes_;
   std::vector<party> parties_;
-  memory::resource model_;
-  memory::notices told_;
+  kit::resource model_;
+  kit::notices told_;
   std::map<std::uint64_t, std::uint64_t> parts_;  // of the model, and of the engine
 };
 

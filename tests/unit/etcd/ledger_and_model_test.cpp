@@ -1,4 +1,4 @@
-// etcd's ledger and memory::resource decide the same things, each in its own code: the same random operations on both must
+// etcd's ledger and kit::resource decide the same things, each in its own code: the same random operations on both must
 // bring the same answers, the same holders with the same slots, the same queue, and tokens in the same order.
 //
 // They differ, and on purpose, or known and without harm, in:
@@ -13,7 +13,7 @@
 //   - the limit of holds: a resource refuses whoever would be one too many, even if it would have to queue, and hands over to
 //     no more; a ledger refuses only who would be granted at once, and hands over beyond it.
 #include "engines/etcd/ledger.hpp"
-#include "engines/memory/resource.hpp"
+#include "engines/kit/resource.hpp"
 
 #include <gtest/gtest.h>
 
@@ -125,10 +125,10 @@ std::string essence(fate f) { return f == fate::holding ? "holding" : f == fate:
 std::string hex(const id& who) { return std::to_string(who.serial()); }
 
 // Who is there, and as what.
-std::string state_of(const memory::resource& r) {
+std::string state_of(const kit::resource& r) {
   std::vector<std::string> holders;
   for (const auto& h : r.holds()) {
-    auto text = hex(h.who) + " mode " + std::to_string(static_cast<int>(h.how)) + (h.claimed ? "" : " unclaimed") +
+    auto text = hex(h.who) + " mode " + std::to_string(static_cast<int>(h.how)) + (h.claimed() ? "" : " unclaimed") +
                 (h.upgrading ? " upgrades" : "");
     for (const auto slot : h.slots) text += " #" + std::to_string(slot);
     holders.push_back(std::move(text));
@@ -244,7 +244,7 @@ class ledger_and_model : public ::testing::Test {
     }
   }
   std::uint64_t part_in_model(const id& who) const {
-    return std::ranges::find(model_.holds(), who, &memory::resource::hold::who)->part;
+    return std::ranges::find(model_.holds(), who, &kit::seat::who)->part;
   }
 
   void compare(std::vector<mode> modes) {
@@ -255,9 +255,9 @@ class ledger_and_model : public ::testing::Test {
       parties_.clear();
       parts_.clear();
       written_ = {};
-      memory::limits few;
+      kit::limits few;
       few.waiters = waiters_max;
-      model_ = memory::resource{few};
+      model_ = kit::resource{few};
       for (int i = 0; i < 80 && !HasFatalFailure(); ++i) step();
     }
   }
@@ -268,8 +268,8 @@ class ledger_and_model : public ::testing::Test {
   std::vector<party> parties_;
   std::map<std::uint64_t, std::uint64_t> parts_;  // of the model, and of the ledger
   written_name written_;
-  memory::resource model_;
-  memory::notices told_;
+  kit::resource model_;
+  kit::notices told_;
   std::uint64_t last_ = 0;
   std::string story_;
 };
@@ -284,8 +284,8 @@ TEST_F(ledger_and_model, all_modes) { compare({mode::exclusive, mode::shared, mo
 TEST(ledger_unlike_model, a_waiter_that_asks_again_with_a_larger_seen_is_not_remembered_by_the_ledger) {
   constexpr std::uint64_t seen = 1'000'000'000;  // above what either would count to
   written_name written;
-  memory::resource model;
-  memory::notices told;
+  kit::resource model;
+  kit::notices told;
   const auto holder = request_of(id_of(1), mode::exclusive, 1, 1, false);
   auto waiter = request_of(id_of(2), mode::exclusive, 1, 1, true);
   for (const auto& r : {holder, waiter}) {
@@ -303,10 +303,10 @@ TEST(ledger_unlike_model, a_waiter_that_asks_again_with_a_larger_seen_is_not_rem
 
 TEST(ledger_unlike_model, whoever_would_be_one_hold_too_many_may_queue_at_the_ledger_and_has_its_turn) {
   written_name written;
-  memory::limits few;
+  kit::limits few;
   few.holds = 2;  // that of the ledger is a constant
-  memory::resource model{few};
-  memory::notices told;
+  kit::resource model{few};
+  kit::notices told;
   const auto reader = [](std::uint64_t n) { return request_of(id_of(n), mode::shared, 1, 1, true); };
   pb::Record record = ledger::place(wish_of(reader(1)));
   record.set_state(pb::Record::HOLDING);
@@ -336,8 +336,8 @@ TEST(ledger_unlike_model, a_lock_delay_is_refused_by_the_ledger) {
   const auto o = l.acquire(wish_of(r));
   ASSERT_TRUE(std::holds_alternative<failure>(o));
   EXPECT_EQ(std::get<failure>(o).kind, why::unsupported);
-  memory::notices told;
-  EXPECT_EQ(essence(memory::resource{}.acquire(r, {}, told)), "granted");
+  kit::notices told;
+  EXPECT_EQ(essence(kit::resource{}.acquire(r, {}, told)), "granted");
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class catalogue_test : public ::testing::Test {
   }
 
   catalogue it;
-  time_point now{1000s};
+  store_time now{1000s};
   notices told;
 };
 
@@ -115,7 +115,7 @@ class catalogue_on_a_steady_clock : public catalogue_test {
   catalogue_on_a_steady_clock() { it = catalogue{{.steady = true}}; }
 
   std::uint64_t part_of(const result<answer>& r) { return std::get<engine::granted>(std::get<answer>(r)).part; }
-  std::size_t kept() const { return it.count(time_point{}).names; }  // as seen from long ago, none is forgotten yet
+  std::size_t kept() const { return it.count(store_time{}).names; }  // as seen from long ago, none is forgotten yet
 };
 
 TEST_F(catalogue_on_a_steady_clock, names_that_nobody_wants_any_more_piled_up_for_a_day) {

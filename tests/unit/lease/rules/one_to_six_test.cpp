@@ -1,5 +1,5 @@
 // Rules 1 to 6 of the lease (design.md, section 6), each as a test of the whole client on virtual time. See ../rules.md.
-#include "engines/memory/resource.hpp"
+#include "engines/kit/resource.hpp"
 #include "unit/runtime/bench.hpp"
 
 #include <gtest/gtest.h>
@@ -21,13 +21,13 @@ TEST(rule_01_one_id_per_attempt, a_lost_reply_is_retried_with_the_same_id) {
 }
 
 TEST(rule_01_one_id_per_attempt, it_is_already_mine_is_success_with_the_same_token) {
-  memory::resource r;
-  memory::notices out;
+  kit::resource r;
+  kit::notices out;
   seam::request ask;
   ask.what.who = counted_ids{}.next();
   ask.ttl = 10s;
-  const lease::time_point now{1000s};
-  const auto part = [](const memory::result<seam::answer>& a) {
+  const kit::store_time now{1000s};
+  const auto part = [](const kit::result<seam::answer>& a) {
     return std::get<seam::granted>(std::get<seam::answer>(a)).part;
   };
   EXPECT_EQ(part(r.acquire(ask, now, out)), part(r.acquire(ask, now + 1s, out)));
@@ -88,8 +88,8 @@ TEST(rule_02_validity_counts_from_sending, the_alarm_is_armed_before_the_caller_
 // ---- 3. A hand-over grants only a short waiter-lease; the claim extends it; validity counts from sending the claim.
 
 TEST(rule_03_a_hand_over_must_be_claimed, the_engine_gives_only_the_waiter_lease_until_then) {
-  memory::resource r;
-  memory::notices out;
+  kit::resource r;
+  kit::notices out;
   counted_ids ids;
   seam::request first, second;
   first.what.who = ids.next();
@@ -97,7 +97,7 @@ TEST(rule_03_a_hand_over_must_be_claimed, the_engine_gives_only_the_waiter_lease
   first.ttl = second.ttl = 10s;
   first.waiter_ttl = second.waiter_ttl = 1s;
   first.enqueue = second.enqueue = true;
-  const lease::time_point now{1000s};
+  const kit::store_time now{1000s};
   r.acquire(first, now, out);
   r.acquire(second, now, out);
   r.release(first.what.who, true, now, out);
@@ -178,9 +178,9 @@ TEST(rule_04_renewal, gone_is_proof) {
 }
 
 TEST(rule_04_renewal, never_recreates) {
-  memory::resource r;
-  memory::notices out;
-  const lease::time_point now{1000s};
+  kit::resource r;
+  kit::notices out;
+  const kit::store_time now{1000s};
   EXPECT_EQ(r.keep(counted_ids{}.next(), fate::holding, 10s, now, out), fate::gone);
   EXPECT_TRUE(r.holds().empty());
 }

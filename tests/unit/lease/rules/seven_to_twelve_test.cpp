@@ -1,6 +1,6 @@
 // Rules 7 to 12 of the lease (design.md, section 6), each as a test of the whole client on virtual time. See ../rules.md.
 #include "core/name.hpp"
-#include "engines/memory/resource.hpp"
+#include "engines/kit/resource.hpp"
 #include "unit/runtime/bench.hpp"
 
 #include <gtest/gtest.h>
@@ -88,10 +88,10 @@ TEST(rule_08_no_waiter_is_forgotten, a_place_that_lapsed_is_asked_for_again) {
 }
 
 TEST(rule_08_no_waiter_is_forgotten, a_dead_waiter_costs_one_waiter_lease) {
-  memory::resource r;
-  memory::notices out;
+  kit::resource r;
+  kit::notices out;
   counted_ids ids;
-  const lease::time_point now{1000s};
+  const kit::store_time now{1000s};
   seam::request holder, dead, alive;
   for (auto* q : {&holder, &dead, &alive}) {
     q->what.who = ids.next();
@@ -110,10 +110,10 @@ TEST(rule_08_no_waiter_is_forgotten, a_dead_waiter_costs_one_waiter_lease) {
 }
 
 TEST(rule_08_no_waiter_is_forgotten, the_head_is_told_when_the_holder_would_expire) {
-  memory::resource r;
-  memory::notices out;
+  kit::resource r;
+  kit::notices out;
   counted_ids ids;
-  const lease::time_point now{1000s};
+  const kit::store_time now{1000s};
   seam::request holder, head;
   holder.what.who = ids.next();
   head.what.who = ids.next();
@@ -126,13 +126,13 @@ TEST(rule_08_no_waiter_is_forgotten, the_head_is_told_when_the_holder_would_expi
 }
 
 TEST(rule_08_no_waiter_is_forgotten, nothing_lives_for_ever) {
-  memory::resource r;
-  memory::notices out;
+  kit::resource r;
+  kit::notices out;
   seam::request ask;
   ask.what.who = counted_ids{}.next();
   ask.ttl = 10s;
-  r.acquire(ask, lease::time_point{1000s}, out);
-  EXPECT_LT(r.forgotten_at(), lease::time_point{1000s + 25h});
+  r.acquire(ask, kit::store_time{1000s}, out);
+  EXPECT_LT(r.forgotten_at(), kit::store_time{1000s + 25h});
 }
 
 // ---- 9. Something else under the name is a conflict, not "busy".
@@ -200,11 +200,11 @@ TEST(rule_12_every_limit_has_a_number, callers_that_wait_in_one_client) {
 }
 
 TEST(rule_12_every_limit_has_a_number, waiters_at_the_engine) {
-  memory::resource r{{.waiters = 1}};
-  memory::notices out;
+  kit::resource r{{.waiters = 1}};
+  kit::notices out;
   counted_ids ids;
-  const lease::time_point now{1000s};
-  memory::result<seam::answer> last = seam::answer{};
+  const kit::store_time now{1000s};
+  kit::result<seam::answer> last = seam::answer{};
   for (int n = 0; n < 3; ++n) {
     seam::request ask;
     ask.what.who = ids.next();

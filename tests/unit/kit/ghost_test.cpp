@@ -1,7 +1,7 @@
 // The reference model: what a hold with a lock delay leaves behind.
-#include "unit/memory/resource_fixture.hpp"
+#include "unit/kit/resource_fixture.hpp"
 
-namespace tyer::memory {
+namespace tyer::kit {
 
 namespace {
 
@@ -153,4 +153,4 @@ TEST_F(ghost_test, who_waits_behind_its_own_ghost_can_give_up_both) {
 
 }  // namespace
 
-}  // namespace tyer::memory
+}  // namespace tyer::kit

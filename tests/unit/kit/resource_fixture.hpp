@@ -1,13 +1,13 @@
 // The reference model, in virtual time: each test is a script of operations at chosen moments.
 #pragma once
 
-#include "engines/memory/resource.hpp"
+#include "engines/kit/resource.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-namespace tyer::memory {
+namespace tyer::kit {
 
 using namespace std::chrono_literals;
 using engine::busy;
@@ -60,8 +60,8 @@ class resource_test : public ::testing::Test {
   static std::vector<id> only(std::uint64_t who) { return {number(who)}; }
 
   resource it;
-  time_point now{1000s};
+  store_time now{1000s};
   notices told;
 };
 
-}  // namespace tyer::memory
+}  // namespace tyer::kit

@@ -1,10 +1,10 @@
 // The reference model: holds, queue, tokens, modes.
 #include "core/token.hpp"
-#include "unit/memory/resource_fixture.hpp"
+#include "unit/kit/resource_fixture.hpp"
 
 #include <tyer/error.hpp>
 
-namespace tyer::memory {
+namespace tyer::kit {
 
 namespace {
 
@@ -66,7 +66,7 @@ TEST_F(resource_test, a_release_hands_over_for_a_waiter_lease_only) {
   EXPECT_EQ(release(1), fate::holding);
   EXPECT_EQ(woken(), only(2));
   ASSERT_EQ(it.holds().size(), 1u);
-  EXPECT_FALSE(it.holds()[0].claimed);
+  EXPECT_FALSE(it.holds()[0].claimed());
   EXPECT_EQ(it.holds()[0].expires, now + 2s);
   EXPECT_GT(it.holds()[0].part, first);
 }
@@ -79,7 +79,7 @@ TEST_F(resource_test, the_claim_extends_and_keeps_the_part) {
   now += 1s;
   EXPECT_EQ(lock(wait(2)).part, part);
   EXPECT_EQ(it.holds()[0].expires, now + 10s);
-  EXPECT_TRUE(it.holds()[0].claimed);
+  EXPECT_TRUE(it.holds()[0].claimed());
 }
 
 TEST_F(resource_test, a_hand_over_is_not_extended_by_keeping) {
@@ -390,4 +390,4 @@ TEST_F(resource_test, asking_tells_every_holder_and_changes_nothing) {
 
 }  // namespace
 
-}  // namespace tyer::memory
+}  // namespace tyer::kit

@@ -1,10 +1,10 @@
 // What a resource must do, said again as simply as it can be said: one list of everybody, looked through from its beginning for
-// every question. It is the judge of memory::resource, which judges everything else, and shares no line with it.
+// every question. It is the judge of kit::resource, which judges everything else, and shares no line with it.
 //
 // It knows nothing of limits, hints and of how long floors of tokens are remembered.
 #pragma once
 
-#include "engines/memory/resource.hpp"
+#include "engines/kit/resource.hpp"
 
 #include <tyer/error.hpp>
 
@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace tyer::memory {
+namespace tyer::kit {
 
 class naive_resource {
  public:
@@ -24,7 +24,7 @@ class naive_resource {
     mode how;
     std::uint32_t take, capacity;
     state is;
-    time_point until;
+    store_time until;
     milliseconds waiter_ttl, delay;
     std::uint64_t seen, part = 0;
     bool upgrading = false;
@@ -40,7 +40,7 @@ class naive_resource {
   std::vector<person> all;  // in the order they came
   std::vector<id> woken;    // by the last operation
 
-  verdict acquire(const request& r, time_point now) {
+  verdict acquire(const request& r, store_time now) {
     pass(now);
     const bool permits = r.what.how == mode::permit;
     if (permits && (r.take == 0 || r.take > r.capacity)) return {verdict::refused};
@@ -76,7 +76,7 @@ class naive_resource {
     return {verdict::queued, ahead_of(all.back())};
   }
 
-  fate keep(const id& who, fate as, milliseconds ttl, time_point now) {
+  fate keep(const id& who, fate as, milliseconds ttl, store_time now) {
     pass(now);
     person* p = living(who);
     if (p == nullptr) return fate::gone;
@@ -86,7 +86,7 @@ class naive_resource {
     return waits ? fate::waiting : fate::holding;
   }
 
-  fate release(const id& who, bool clean, time_point now) {
+  fate release(const id& who, bool clean, store_time now) {
     pass(now);
     const fate was = end(who, clean, now);
     if (clean) remove_ghost(who);
@@ -94,14 +94,14 @@ class naive_resource {
     return was;
   }
 
-  fate evict(const id& who, time_point now) {
+  fate evict(const id& who, store_time now) {
     pass(now);
     const fate was = end(who, false, now);
     serve(now);
     return was;
   }
 
-  verdict convert(const id& who, mode to, time_point now) {
+  verdict convert(const id& who, mode to, store_time now) {
     pass(now);
     person* p = living(who);
     if (p == nullptr || p->is == state::waiting || p->how == mode::permit || to == mode::permit)
@@ -124,7 +124,7 @@ class naive_resource {
     return {verdict::granted, p->part};
   }
 
-  fate lift(const id& who, std::uint64_t part, time_point now) {
+  fate lift(const id& who, std::uint64_t part, store_time now) {
     pass(now);
     person* p = living(who);
     if (p == nullptr || p->is != state::holding || p->how != mode::exclusive || part < p->part) return fate::gone;
@@ -132,15 +132,21 @@ class naive_resource {
     return fate::holding;
   }
 
-  std::size_t ask(time_point now) {
+  std::size_t ask(store_time now) {
     pass(now);
     return static_cast<std::size_t>(std::ranges::count_if(
         all, [](const person& p) { return p.is == state::holding || p.is == state::handed_over; }));
   }
 
+  std::uint64_t last_part() const { return last_; }
+  bool waits(const id& who) {
+    const person* p = living(who);
+    return p != nullptr && p->is == state::waiting;
+  }
+
  private:
   // Time has passed: what is over goes, or haunts its place, and whoever is next has its turn.
-  void pass(time_point now) {
+  void pass(store_time now) {
     woken.clear();
     for (person& p : all) {
       if (p.is != state::holding || p.until > now) continue;
@@ -151,7 +157,7 @@ class naive_resource {
     serve(now);
   }
 
-  void serve(time_point now) {
+  void serve(store_time now) {
     if (person* u = upgrader()) {
       if (occupants() > 1) return;
       upgrade(*u, now);
@@ -178,7 +184,7 @@ class naive_resource {
     return x.how != mode::permit || taken + x.take <= x.capacity;
   }
 
-  void take_place(person& x, time_point now) {
+  void take_place(person& x, store_time now) {
     x.part = next(x.seen, now);
     for (std::uint32_t slot = 0; x.how == mode::permit && x.slots.size() < x.take; ++slot) {
       const bool taken = std::ranges::any_of(
@@ -187,7 +193,7 @@ class naive_resource {
     }
   }
 
-  fate end(const id& who, bool clean, time_point now) {
+  fate end(const id& who, bool clean, store_time now) {
     person* p = living(who);
     if (p == nullptr) return fate::gone;
     const fate was = p->is == state::waiting ? fate::waiting : fate::holding;
@@ -201,12 +207,12 @@ class naive_resource {
     return was;
   }
 
-  void upgrade(person& p, time_point now) {
+  void upgrade(person& p, store_time now) {
     p.how = mode::exclusive;
     p.upgrading = false;
     p.part = next(0, now);
   }
-  std::uint64_t next(std::uint64_t seen, time_point now) {
+  std::uint64_t next(std::uint64_t seen, store_time now) {
     const auto time = std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count();
     return last_ = std::max({last_ + 1, seen + 1, static_cast<std::uint64_t>(time)});
   }
@@ -237,4 +243,4 @@ class naive_resource {
   std::uint64_t last_ = 0;
 };
 
-}  // namespace tyer::memory
+}  // namespace tyer::kit

@@ -1,0 +1,221 @@
+// The one decider: who holds a name, who waits for it, and what becomes of that when somebody acquires, keeps, releases or converts.
+//
+// A plain value: no clock, no lock, no I/O. Time comes in as an argument, notifications go out as values.
+//
+//   an id is   nothing ──acquire──▶ holding                   it fits and nobody queues
+//              nothing ──acquire──▶ waiting                   else, if it wants to queue
+//              waiting ──its turn──▶ handed over              a hold, but only for waiter_ttl; it is woken
+//              handed over ──acquire──▶ holding               the claim: same token part, full ttl
+//              holding ──convert──▶ holding                   new token part; an upgrade may have to wait first
+//              any ──release, evict, expiry──▶ nothing        whoever is at the head of the queue has its turn
+//              holding ──expiry, evict, unclean release──▶ ghost   if it has a lock delay
+//              ghost ──its delay is over, clean release──▶ nothing
+//
+// A ghost is gone for its owner, but stays in its place: an exclusive one keeps everybody out, a shared one keeps writers
+// out, permits stay taken. A hand-over that nobody claimed was never used, so it leaves none.
+//
+// Every operation first reaps what has expired and gives the heads of the queue their turn, so an expired hold is gone
+// even if nobody has taken the lock since.
+//
+// Fairness: first come, first served, over all modes. A try never overtakes the queue; a queued writer stops later
+// readers; a waiter for many permits stops later waiters for few. Only an upgrade goes before the queue, because those
+// in the queue wait for its shared hold.
+//
+// memory:// keeps resources and operates on them. An engine whose names lie at a server makes one from what it has read, for one
+// operation, and writes what that has marked, if nobody has written since (settle.hpp does this in the right order):
+//
+//   resource r{limits};                           // limits::stored
+//   r.put(seat);                                  // each hold and, in the order of the queue, each place
+//   r.skip(n);                                    // or: only the head of the queue was read, n more are behind it
+//   auto said = r.acquire(request, now, told);
+//   if (r.needs_all()) …                          // `said` means nothing: read the whole queue, decide again
+//   if (!r.must_end().empty()) …                  // nor does it: end these leases at the server, read and decide again
+//   if (r.dirty()) …                              // write: removed(), what is dirty() of holds() and queue(), last_part()
+//   r.wrote(revision, parts);                     // it is there: parts that only the write could tell are known now
+//   if (r.turns_left()) …                         // reap() on what is there now: more have their turn than one write may tell
+//
+// Whoever is not in what was read of the queue counts as new. If it then has to wait it must be joined, and not written: a place
+// that may be there already is made if it is absent. A try (no enqueue) by an id that waits among the unread is told busy.
+#pragma once
+
+#include "core/id.hpp"
+#include "engine/engine.hpp"
+#include "engines/kit/calls.hpp"
+#include "engines/kit/store_time.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tyer::kit {
+
+using engine::answer;
+using engine::fate;
+using engine::id;
+using engine::mode;
+using engine::request;
+
+// What somebody, usually at another client, must be told.
+struct notice {
+  enum class kind : std::uint8_t { wake, gone, asked };
+  id who;
+  kind what = kind::wake;
+  std::string reason;
+};
+using notices = std::vector<notice>;
+
+struct limits {
+  std::size_t waiters = 100'000;
+  std::size_t holds = 10'000;       // and ghosts
+  std::uint32_t capacity = 65'536;  // permits are numbered, one by one
+  milliseconds ttl{std::chrono::hours{24 * 366}};
+  milliseconds tombstone_ttl{std::chrono::hours{24}};  // how long the floor of tokens outlives the last use
+
+  // The clock never goes back. Then the floor need not be kept once the clock is past it: tokens count its microseconds.
+  bool steady = false;
+
+  // It is made from what a server has: whatever is removed is remembered until wrote().
+  bool stored = false;
+  // Parts are told by the write: place among those that it grants, from what wrote() says. Else they count microseconds.
+  bool stamped_by_write = false;
+  std::size_t turns = std::numeric_limits<std::size_t>::max();  // how many grants one write may tell of
+};
+
+// One hold, ghost or place in the queue.
+struct seat {
+  enum class state : std::uint8_t { waiting, handed_over, holding, ghost };
+
+  id who;
+  mode how = mode::exclusive;
+  state is = state::holding;
+  bool upgrading = false;  // shared, and waits to be the only one
+  std::uint32_t take = 1, capacity = 1;
+  std::vector<std::uint32_t> slots;  // of permits that are held: which of 0 … capacity-1
+  std::uint64_t part = 0;  // of the token. While `pending`: the place among those that the write to come grants
+  std::uint64_t seen = 0;  // the largest part its client knew when it asked
+  store_time expires;
+  milliseconds ttl{}, waiter_ttl{}, lock_delay{};
+  std::string owner;
+  std::string asked;  // why somebody wants it back, and how often that was said
+  std::uint32_t times_asked = 0;
+
+  // The lease or session at the server that it lives by, 0: none. When it has expired that lease must be ended first: only then
+  // no renewal that is on its way can bring the hold back. See must_end().
+  std::int64_t lease = 0;
+  std::int64_t created = 0, modified = 0;  // where the server counts revisions
+
+  bool fresh = false, dirty = false;  // to be written, as new; to be written
+  bool pending = false;               // its part is not known until it is written
+
+  bool waits() const noexcept { return is == state::waiting; }
+  bool claimed() const noexcept { return is == state::holding || is == state::ghost; }
+  bool ghost() const noexcept { return is == state::ghost; }
+};
+
+class resource {
+ public:
+  explicit resource(const limits& l = {}) : limits_(l) {}
+
+  result<answer> acquire(const request&, store_time now, notices&);
+  fate keep(const id&, fate as, milliseconds ttl, store_time now, notices&);
+  fate release(const id&, bool clean, store_time now, notices&);
+  result<answer> convert(const id&, mode to, store_time now, notices&);
+  fate lift(const id&, std::uint64_t part, store_time now, notices&);
+  std::uint32_t ask(std::string_view reason, store_time now, notices&);
+  fate evict(const id&, std::string_view reason, store_time now, notices&);
+  void reap(store_time now, notices&);
+
+  // What no state of the name could make right.
+  std::optional<failure> objection(const request&) const;
+
+  // As of the last operation: what has expired since is still in them, and so are ghosts.
+  const std::vector<seat>& holds() const noexcept { return holds_; }
+  const std::deque<seat>& queue() const noexcept { return queue_; }  // as far as it was read
+  seat* find(const id&) noexcept;                                    // a hold or a place, no ghost
+
+  std::uint64_t last_part() const noexcept { return last_part_; }  // the floor: no part up to this is given again
+
+  // Counts every change of who holds and who waits.
+  std::uint64_t changes() const noexcept { return changes_; }
+
+  // When nothing will be left of it, not even the floor of its tokens, if nobody touches it again.
+  store_time forgotten_at() const noexcept;
+
+  // ---- with a server: what was read
+
+  void put(seat);            // as it is there; places in the order of the queue
+  void skip(std::size_t n);  // so many places that were not read follow those that were
+  void put_floor(std::uint64_t part) { last_part_ = part; }
+  // stamped_by_write: the parts of the write to come are this at least. Under a floor above it they are told before the write.
+  void put_next_part(std::uint64_t part) { next_part_ = part; }
+
+  // ---- with a server: after an operation
+
+  bool needs_all() const noexcept { return needs_all_; }
+  const std::vector<std::int64_t>& must_end() const noexcept { return must_end_; }
+  bool dirty() const noexcept;
+  bool floor_dirty() const noexcept { return floor_dirty_; }
+  // What was there and is to go. An id that comes back in the same operation is also in holds() or queue(): fresh, as another one.
+  const std::vector<seat>& removed() const noexcept { return removed_; }
+  bool turns_left() const noexcept { return turns_left_; }
+  // What was marked is at the server, as of this revision. A pending part is its place counted from `parts`.
+  void wrote(std::int64_t revision, std::uint64_t parts);
+
+ private:
+  struct demand {
+    mode how = mode::exclusive;
+    std::uint32_t take = 1, capacity = 1;
+  };
+  static demand of(const request& r) noexcept { return {r.what.how, r.take, r.capacity}; }
+  static demand of(const seat& s) noexcept { return {s.how, s.take, s.capacity}; }
+
+  bool fits(const demand&) const noexcept;
+  bool passable() const noexcept;  // neither a queue nor an upgrade is in the way
+  bool exhausted() const noexcept;
+  store_time free_at(demand) const;
+  milliseconds left_to_wait(const demand&, store_time now) const;
+
+  result<answer> again(seat&, const request&, store_time now);
+  answer place_in_queue(std::size_t place, store_time now) const;
+  static void extend(seat&, store_time until) noexcept;
+
+  void find_leases_to_end(store_time now);
+  static void haunt(seat&) noexcept;  // it is a ghost from now on
+  template <class Seats, class Which>
+  std::size_t drop(Seats& all, Which gone);
+  fate remove(const id&, bool clean, store_time now);
+  void lay_ghost(const id&);
+
+  void stamp(seat&, std::uint64_t seen, store_time now) noexcept;
+  std::vector<std::uint32_t> free_slots(std::uint32_t take) const;
+  void add(seat&&, store_time now);
+  void turn(store_time now, notices&);  // of the heads of the queue
+  bool head_is_unread() const noexcept { return unread_ > 0 && unread_at_ == 0; }
+  void make_exclusive(seat&, store_time now);
+
+  seat* find_hold(const id&) noexcept;  // no ghost
+  seat* find_upgrade() noexcept;
+  std::optional<std::size_t> find_place(const id&) const noexcept;
+
+  limits limits_;
+  std::vector<seat> holds_;                 // and ghosts, in the order they were granted
+  std::deque<seat> queue_;                  // in the order they came
+  std::size_t unread_ = 0, unread_at_ = 0;  // how many places of the queue were not read, and behind how many that were
+  std::uint32_t capacity_ = 0;              // of the permits that are held
+  std::uint64_t last_part_ = 0, next_part_ = 0;
+  std::uint64_t changes_ = 0;
+  store_time used_;
+
+  std::vector<seat> removed_;
+  std::vector<std::int64_t> must_end_;
+  std::size_t granted_ = 0;  // since it was read
+  bool needs_all_ = false, turns_left_ = false, floor_dirty_ = false;
+};
+
+}  // namespace tyer::kit
