@@ -1,5 +1,6 @@
 // `tyer`: distributed locks from the shell.
 #include "base/command.hpp"
+#include "base/inherited_signals.hpp"
 #include "base/secrets.hpp"
 #include "base/session.hpp"
 #include "base/trouble.hpp"
@@ -13,7 +14,6 @@
 #include <CLI/CLI.hpp>
 
 #include <clocale>
-#include <csignal>
 #include <iostream>
 #include <map>
 
@@ -133,7 +133,7 @@ bool wrong_library() {
 int main(int argc, char** argv) {
   if (cli::wrong_library()) return static_cast<int>(cli::exit_code::failed);
   std::setlocale(LC_CTYPE, "C.UTF-8");  // what is printed is UTF-8, whatever the terminal was told
-  std::signal(SIGPIPE, SIG_DFL);
+  cli::take_signals_over();
   const int code = static_cast<int>(cli::run(argc, argv));
   std::cout.flush();
   return std::cout.good() ? code : static_cast<int>(cli::exit_code::failed);

@@ -43,11 +43,18 @@ signals::signals() {
   struct sigaction action{};
   action.sa_handler = on_ending_signal;
   action.sa_flags = SA_RESTART;
-  for (const int s : ending) ::sigaction(s, &action, nullptr);
+  for (const int s : ending) {
+    struct sigaction before{};
+    if (::sigaction(s, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;  // nohup
+    ::sigaction(s, &action, nullptr);
+  }
 }
 
 signals::~signals() {
-  for (const int s : ending) std::signal(s, SIG_DFL);
+  for (const int s : ending) {
+    struct sigaction now{};
+    if (::sigaction(s, nullptr, &now) == 0 && now.sa_handler == on_ending_signal) std::signal(s, SIG_DFL);
+  }
   ::close(bell);
   bell = -1;
 }

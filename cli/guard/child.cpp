@@ -1,5 +1,7 @@
 #include "guard/child.hpp"
 
+#include "base/inherited_signals.hpp"
+
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -44,6 +46,7 @@ void add_to_environment(std::string_view all) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
+  hand_signals_on();
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   ::execvp(words.front(), words.data());
   const int why = errno;

@@ -11,7 +11,10 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <optional>
+#include <sstream>
+#include <string>
 #include <string_view>
 
 namespace cli {
@@ -75,6 +78,19 @@ int signal_exactly(const relative& r, int signal) {
   return result;
 }
 
+// A /proc of another PID namespace (unshare -p without --mount-proc, a sandbox with the host's) counts in other numbers than
+// kill() does. Its NSpid line has one number for each namespace from its own down to ours.
+bool proc_counts_as_we_do() {
+  std::ifstream status{"/proc/self/status"};
+  std::string word;
+  while (status >> word && word != "NSpid:") {}
+  std::string numbers;
+  if (!std::getline(status, numbers)) return look_at(::getpid()).has_value();  // Linux before 4.1 does not tell
+  std::istringstream each{numbers};
+  pid_t first = 0, second = 0;
+  return each >> first && first == ::getpid() && !(each >> second);
+}
+
 }  // namespace
 
 std::vector<relative> descendants(pid_t head) {
@@ -97,11 +113,12 @@ std::vector<relative> descendants(pid_t head) {
 bool can_see_descendants() {
   DIR* proc = ::opendir("/proc");
   if (proc != nullptr) ::closedir(proc);
-  return proc != nullptr && look_at(::getpid()).has_value();
+  return proc != nullptr && proc_counts_as_we_do();
 }
 
 reached signal_descendants(pid_t head, std::initializer_list<int> signals) {
   reached result{.blind = !can_see_descendants()};
+  if (result.blind) return result;  // the numbers of another namespace name others in ours
   for (const relative& r : descendants(head)) {
     ++result.count;
     for (const int signal : signals) {

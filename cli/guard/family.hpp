@@ -25,10 +25,10 @@ std::vector<relative> descendants(pid_t head);
 struct reached {
   int count = 0;
   pid_t forbidden = 0;  // one that may not be signalled, because it runs as somebody else
-  bool blind = false;   // /proc cannot be read: nobody was found, whoever may be there
+  bool blind = false;   // /proc does not tell: nobody was found, whoever may be there
 };
 
-// Whether descendants can be found at all: only /proc tells who they are.
+// Whether descendants can be found at all: only /proc tells who they are, and only if it is that of our PID namespace.
 bool can_see_descendants();
 
 // Sends the signals to each of them.

@@ -255,7 +255,7 @@ void guardian::say_what_is_out_of_reach(const reached& all) {
   }
   if (all.blind && !job_.blind && !std::exchange(said_blind_, true)) {
     ::dprintf(STDERR_FILENO,
-              "tyer: /proc cannot be read any more: what has left the command's process group cannot be found, and may "
+              "tyer: /proc does not tell any more: what has left the command's process group cannot be found, and may "
               "live on when the lock %s ends\n",
               job_.lock.c_str());
   }

@@ -104,8 +104,10 @@ void check(const plan& p) {
   if (!p.without_proc && !can_see_descendants()) {
     throw trouble(
         exit_code::failed,
-        "/proc cannot be read, so what the command leaves behind could not be found and might outlive the lock",
-        "The lock was not taken. Mount /proc; or say --without-proc, if the command starts no process that "
+        "/proc cannot be read, or is that of another PID namespace, so what the command leaves behind could not be "
+        "found and might outlive the lock",
+        "The lock was not taken. Mount /proc (unshare: --mount-proc); or say --without-proc, if the command starts no "
+        "process that "
         "leaves its process group.");
   }
 }

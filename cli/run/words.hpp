@@ -12,7 +12,7 @@ inline constexpr const char* what_is_promised =
     "The command, and all that came from it, is dead before anybody else can get the lock: a guardian process sends "
     "SIGTERM a grace before the lock would end and SIGKILL before it does, also when tyer itself is stopped, "
     "killed, or cut off from the engine. It finds processes that have left the command's process group or session, in "
-    "/proc: where that cannot be read "
+    "/proc: where that cannot be read, or is that of another PID namespace, "
     "nothing is run, unless --without-proc says that nothing will leave. "
     "It cannot end what another service has started for the command (docker, systemd-run, at, ssh), what runs as "
     "another user (sudo), or what sleeps uninterruptibly in the kernel; and it cannot act while it is itself "

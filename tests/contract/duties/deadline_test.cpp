@@ -47,7 +47,7 @@ TEST_F(deadline_duty, a_request_that_the_server_reads_too_late_leaves_nothing_fo
   EXPECT_TRUE(std::holds_alternative<engine::failure>(o.result)) << describe(o);
   const auto over = o.sent + w.ttl;
   nobody_speaks.end();
-  quick.pump_until(over);  // as a runtime would, that has given up
+  quick.pump_until(over);     // as a runtime would, that has given up
   const auto in_time = [&] {  // it may have to find its server first, and may leave it once more
     quick.pump_until(quick.now() + 20ms);
     return quick.now() - over < late;
