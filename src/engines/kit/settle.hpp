@@ -1,0 +1,111 @@
+// How one call is carried out at a server that only reads and writes: read the name, decide (resource.hpp), write if nobody has
+// written since; else again on what is there then. A machine: orders out, answers in, time as an argument.
+//
+//   order        the engine                                                  and says
+//   -------------+-----------------------------------------------------------+------------------------------------------------
+//   attempt      tries blindly what mostly succeeds: take it if it is free   on_attempted: it was done, or what is there
+//   read_head    reads the holds and the first places of the queue           on_view
+//   read_all     reads the holds and the whole queue                         on_view
+//   end_leases   ends must_end() of seen().name, each if it is still over    on_ended
+//   write        writes the marks of seen().name, if the guard is unchanged  on_written: it was done, or not
+//   join         makes the place of task::who, if it is absent               on_joined: what is there, its own place included
+//   done         answers the call, then tells notices()                      nothing more
+//   failed       answers with error()                                        nothing more
+//
+// Any of them may fail: on_failure. Each order has a number, and an answer is only taken for the order it belongs to: what comes
+// late, or twice, is dropped (nothing is ordered).
+//
+//   lost answer of | what it means
+//   ---------------+----------------------------------------------------------------------------------------------------------
+//   a read         | nothing: not_sent, if nothing was tried before
+//   end_leases     | the same: a lease that is over was ended, or was not
+//   attempt, write | unknown, and in_doubt(): it may be carried out yet, so the engine looks for task::who until that is over
+//   join           | the same; and once a place is there every failure is unknown
+//
+// Bounds: no attempt, join or write is ordered at or after task::not_after, but what follows a join: the place is there, and must
+// be told of. No order is given at or after task::deadline. Each conflict is the progress of somebody else.
+//
+// A join changes no guard, so 1,000 who come at once do not make whoever decides start again. So whoever makes room must find out
+// who came meanwhile: it compares view::joins, and if they differ look_again() asks for another round that nobody waits for.
+//
+// Thread safety: none. No I/O, no clock.
+#pragma once
+
+#include "core/function.hpp"
+#include "engines/kit/calls.hpp"
+#include "engines/kit/resource.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace tyer::kit {
+
+// What was read of a name.
+struct view {
+  resource name;
+  store_time now;           // by the server's clock
+  std::uint64_t guard = 0;  // every write changes it, whatever it writes; joins do not
+  std::uint64_t joins = 0;  // each join counts it up. Read before the queue: a place that is missing was not counted
+};
+
+class settle {
+ public:
+  enum class verb : std::uint8_t { nothing, attempt, read_head, read_all, end_leases, write, join, done, failed };
+  struct order {
+    verb what = verb::nothing;
+    std::uint32_t number = 0;
+  };
+
+  struct task {
+    // Pure, and done again with each view: keeps the last answer where its owner finds it.
+    core::function<void(resource&, store_time, notices&)> decide;
+    id who = {};                 // whose place may have to be joined; null: nobody's
+    bool attempt_first = false;  // there is a blind first move
+    time_point not_after = time_point::max();
+    time_point deadline = time_point::max();
+  };
+  struct written {
+    bool applied = false;
+    std::uint64_t joins = 0;      // as of the write
+    std::int64_t revision = 0;    // resource::wrote
+    std::uint64_t parts = 0;      // resource::wrote
+    std::optional<view> instead;  // not applied: what is there, if the answer tells it
+  };
+
+  explicit settle(task t) : task_(std::move(t)) {}
+
+  order start(time_point now);
+  order on_attempted(std::uint32_t number, bool done, std::optional<view> instead, time_point now);
+  order on_view(std::uint32_t number, view, time_point now);
+  order on_ended(std::uint32_t number, time_point now);
+  order on_written(std::uint32_t number, written, time_point now);
+  order on_joined(std::uint32_t number, view, time_point now);
+  order on_failure(std::uint32_t number, failure, time_point now);
+  // Nobody waits for it any more.
+  order give_up(failure);
+
+  const view& seen() const noexcept { return *view_; }  // as decided; not if the attempt did it
+  view& seen() noexcept { return *view_; }              // an engine may say which lease a new seat lives by
+  const notices& told() const noexcept { return told_; }
+  const failure& error() const noexcept { return error_; }
+  bool by_attempt() const noexcept { return by_attempt_; }
+  bool look_again() const noexcept { return look_again_; }  // after done: reap() once more, for others
+  bool in_doubt() const noexcept { return in_doubt_; }      // after failed: something of it is there, or may be yet
+
+ private:
+  bool takes(std::uint32_t number, verb of);
+  bool changes() const noexcept;
+  order give(verb v, time_point now);
+  order decide(view, time_point now);
+  order finish();
+  order fail(failure);
+
+  task task_;
+  order current_;
+  std::optional<view> view_;
+  notices told_;
+  failure error_;
+  bool read_all_ = false, joined_ = false, by_attempt_ = false, look_again_ = false, in_doubt_ = false;
+};
+
+}  // namespace tyer::kit
