@@ -27,12 +27,13 @@ KINDS = ("Cluster", "Sentinel", "Redlock", "ClusterValkey", "SentinelValkey", "R
 
 
 def engines(*words: str, code: int = 0) -> str:
+    """What it has printed; what it has complained of, if the code is another than 0."""
     done = subprocess.run(
         [os.path.join(TOOLS, "engines"), *words], capture_output=True, text=True, timeout=COMMAND_S_MAX, check=False
     )
     if done.returncode != code:
         raise AssertionError(f"engines {' '.join(words)} gave {done.returncode}: {done.stdout}{done.stderr}")
-    return done.stdout.strip()
+    return (done.stderr if code else done.stdout).strip()
 
 
 def ask(port: int, *words: str | bytes):
@@ -117,6 +118,12 @@ class Redlock(Deployment):
         engines("failover", self.engine, code=2)
         engines("migrate", self.engine, "0", "node-1", code=2)
         engines("kill", self.engine, "node-5", code=2)
+
+    def test_5_a_password_that_was_set_by_hand_kept_the_tool_out_until_it_gave_up(self) -> None:
+        for kind in ("redis", self.kind):
+            told = engines("up", kind, "--set", "requirepass=geheim", code=2)
+            self.assertIn("--password", told)
+            self.assertNotIn("geheim", told)
 
 
 class RedlockValkey(Redlock):

@@ -24,6 +24,8 @@ class Redis(Kind):
     def prepare(self, instance: Instance) -> None:
         if instance.options["user"] and not instance.options["password"]:
             raise EngineError("--user needs --password", 2)
+        if any(key.lower() == "requirepass" for key, _ in instance.options["set"]):
+            raise EngineError("say --password PASSWORD instead of --set requirepass=…: this tool and the URI must know it", 2)
         if instance.options["tls"]:
             throwaway_tls.make(self._tls(instance))
         if instance.options["clock_shift"]:
