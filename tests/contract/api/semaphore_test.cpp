@@ -207,8 +207,11 @@ TEST_F(semaphore, so_many_permits_there_are_not) {
   EXPECT_EQ(code_of([&] { static_cast<void>(s.permits(0)); }), errc::invalid_option);
   EXPECT_EQ(code_of([&] { static_cast<void>(s.permits(4)); }), errc::invalid_option);
   EXPECT_NE(words_of([&] { static_cast<void>(s.permits(4)); }).find('3'), std::string::npos);
-  EXPECT_TRUE(s.permits(3).try_acquire());
-  EXPECT_EQ(code_of([&] { (tyer::semaphore{a, name(), 0}); }), errc::invalid_option);
+  EXPECT_TRUE(took(s.permits(3).try_acquire()));
+  for (const std::uint32_t none : {0U, 65'537U, 4'294'967'295U}) {
+    EXPECT_EQ(code_of([&] { (tyer::semaphore{a, name(), none}); }), errc::invalid_option) << none;
+  }
+  EXPECT_EQ((tyer::semaphore{a, name(), 65'536}.max()), 65'536U);
 }
 
 TEST_F(semaphore, hand_off_keeps_the_slot_and_gives_a_larger_token) {
