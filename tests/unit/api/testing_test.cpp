@@ -224,6 +224,15 @@ TEST_F(testing_engine, waits_for_those_who_queue_here_and_there) {
   h.release();
 }
 
+TEST_F(testing_engine, moving_by_nothing_waits_until_a_holder_was_told_that_somebody_asked) {
+  const hold h = mine.acquire();
+  const auto before = engine.now();
+  EXPECT_EQ(b.ask("x", "please"), 1U);
+  engine.advance(0s);
+  EXPECT_TRUE(h.revoked().stop_requested());
+  EXPECT_EQ(engine.now(), before);
+}
+
 TEST_F(testing_engine, an_empty_hold_cannot_be_lost) { EXPECT_THROW(engine.lose(hold{}), error); }
 
 // Who has only looked at the time is somebody who is awake, and for whom it must not jump.
