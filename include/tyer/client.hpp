@@ -20,7 +20,12 @@ struct access;
 }  // namespace detail
 
 // One engine, one connection, and three threads whatever the number of locks and waiters: for I/O, for deadlines, and for
-// callbacks. (While callbacks of lost() are slow, up to 15 more; with redis:// Asio keeps one for looking up host names.)
+// callbacks. (While callbacks of lost() are slow, up to 15 more.) What an engine adds to them:
+//
+//   memory                      | none
+//   redis (but redlock)         | one, which looks up host names and sleeps otherwise
+//   redlock                     | two for each node
+//   etcd                        | gRPC's, about ten for all clients of a process
 //
 //   tyer::client client{"redis://127.0.0.1:6379"};
 //

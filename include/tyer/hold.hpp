@@ -56,7 +56,9 @@ class [[nodiscard]] TYER_EXPORT hold {
   ~hold();
 
   // True if it was acquired and not given back yet. Says nothing about validity: that is valid().
-  explicit operator bool() const noexcept { return state_ != nullptr; }
+  explicit operator bool() const& noexcept { return state_ != nullptr; }
+  // A hold without a name ends with the condition that asks it: the lock would be given back before the first line of the body.
+  explicit operator bool() const&& = delete;  // name the hold: if (tyer::hold h = m.try_acquire())
 
   // Token, id and mode together, for what you write to: every fence takes it. Throws as token() does.
   [[nodiscard]] fence_pass fence() const;

@@ -38,7 +38,9 @@ class [[nodiscard]] TYER_EXPORT multi_hold {
   multi_hold& operator=(multi_hold&&) noexcept;
   ~multi_hold();
 
-  explicit operator bool() const noexcept { return state_ != nullptr; }
+  explicit operator bool() const& noexcept { return state_ != nullptr; }
+  // As of a hold: without a name it would be given back before the first line of the body.
+  explicit operator bool() const&& = delete;  // name the hold: if (tyer::multi_hold h = m.try_acquire())
 
   // Of the lock of this name; throws errc::not_held for a name that is not among them. With the same name on several
   // clients, look at parts().

@@ -24,14 +24,14 @@ inline namespace v1 {
 // First come, first served: who waits for many permits is not overtaken by those who want few.
 //
 // All users of a name must say the same N. While anybody holds or waits with one N, an acquire with another is refused
-// (errc::refused, whose words name the N in use); when nobody does, the next one decides.
+// (errc::permits_differ, whose words name the N in use); when nobody does, the next one decides.
 //
 // Fencing: slots are fenced one by one, since holders of different slots do not conflict (`slot_gates`, <tyer/fence.hpp>).
 //
 // Thread safety: everything may be called from any thread.
 class TYER_EXPORT semaphore : public acquirable {
  public:
-  // acquire() takes one permit. Throws invalid_name, invalid_option, unsupported.
+  // acquire() takes one permit. Throws invalid_name, invalid_option (unless 1 <= permits <= 65,536), unsupported.
   semaphore(const client& owner, std::string_view name, std::uint32_t permits, lock_options options = {},
             std::source_location where = std::source_location::current());
   // A temporary client would be closed at the end of the statement, and the lock with it.

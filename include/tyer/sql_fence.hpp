@@ -18,6 +18,7 @@
 #include <tyer/lock_mode.hpp>
 
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,6 +59,13 @@ inline std::string sql_name(std::string_view text) {
   return std::string{text};
 }
 
+// Not "text" + a temporary string: GCC 12 warns of that by mistake (-Wrestrict), in the build of whoever includes this.
+inline std::string sql_text(std::initializer_list<std::string_view> pieces) {
+  std::string all;
+  for (const auto piece : pieces) all.append(piece);
+  return all;
+}
+
 }  // namespace detail
 
 // How what is shown stands in the text of a statement. `fence.set(h.fence())` has the values themselves in it, as decimal and
@@ -77,7 +85,7 @@ struct sql_pass {
   lock_mode mode = lock_mode::exclusive;
 
   sql_pass(const fence_pass& shown)  // on purpose not explicit
-      : sql_pass(std::to_string(shown.token), "'" + shown.id.text() + "'", shown.mode) {
+      : sql_pass(std::to_string(shown.token), detail::sql_text({"'", shown.id.view(), "'"}), shown.mode) {
     if (shown.token == 0 || !shown.id) detail::refuse("a pass without a token or an id");
   }
 
@@ -85,10 +93,12 @@ struct sql_pass {
   // has none: it is compared as the column is, whatever the connection's collation.
   static sql_pass mysql(lock_mode mode = lock_mode::exclusive) { return {"CAST(? AS SIGNED)", "?", mode}; }
   static sql_pass postgresql(unsigned token, unsigned id, lock_mode mode = lock_mode::exclusive) {
-    return {"CAST($" + std::to_string(token) + " AS BIGINT)", "CAST($" + std::to_string(id) + " AS TEXT)", mode};
+    return {detail::sql_text({"CAST($", std::to_string(token), " AS BIGINT)"}),
+            detail::sql_text({"CAST($", std::to_string(id), " AS TEXT)"}), mode};
   }
   static sql_pass sqlite(unsigned token, unsigned id, lock_mode mode = lock_mode::exclusive) {
-    return {"CAST(?" + std::to_string(token) + " AS INTEGER)", "?" + std::to_string(id), mode};
+    return {detail::sql_text({"CAST(?", std::to_string(token), " AS INTEGER)"}),
+            detail::sql_text({"?", std::to_string(id)}), mode};
   }
 
  private:

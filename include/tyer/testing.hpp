@@ -51,6 +51,8 @@ class TYER_EXPORT engine {
 
   // Moves time, in steps small enough that everything due on the way happens in its order. Returns when all clients have
   // done what was due, and their callbacks have returned: one that waits for the thread that moves time waits for ever.
+  // advance(0s) moves nothing and waits until all is told: after client::ask(), say, until revoked() is requested. All that is
+  // due on the way is really done: a day of a hold with a ttl of 10 s, renewed 25,000 times, takes some real seconds.
   template <class Rep, class Period>
   void advance(const std::chrono::duration<Rep, Period>& by) {
     move(detail::to_wait(by));

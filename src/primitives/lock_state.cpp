@@ -12,6 +12,8 @@ namespace {
 using std::chrono::milliseconds;
 using namespace std::chrono_literals;
 
+constexpr std::uint32_t permits_max = 65'536;  // what every engine can count
+
 void require(bool fine, const char* words) {
   if (!fine) throw tyer::error({errc::invalid_option, words});
 }
@@ -39,6 +41,7 @@ void check(const manner& m, const engine::capabilities& can) {
   require_able(m.how != engine::mode::shared || can.shared, "this engine has no shared locks");
   require_able(m.how != engine::mode::permit || can.permits, "this engine has no semaphores");
   require_able(!m.needs_token || can.token, "an election needs tokens, and this engine gives none");
+  require(m.capacity <= permits_max, "a semaphore has at most 65536 permits");
   require(m.take >= 1 && m.take <= m.capacity, "permits must be from 1 to those of the semaphore");
 }
 

@@ -64,6 +64,13 @@ foreach(case IN LISTS cases)
   links_only(${WORK}/${case}/user ${wanted})
 endforeach()
 
+# ---- tyer/asio.hpp, over a Boost that the project finds for itself
+if(BOOST)
+  run(${configure} -B ${WORK}/asio -D CMAKE_PREFIX_PATH=${prefix} -D WITH_ASIO=ON -D Boost_ROOT=${BOOST})
+  run(${CMAKE_COMMAND} --build ${WORK}/asio --target asio_user)
+  run(${WORK}/asio/asio_user)
+endif()
+
 # ---- a component that does not exist is refused when the project is configured
 refused(${configure} -B ${WORK}/unknown -D CMAKE_PREFIX_PATH=${prefix} -D WANTED=carrier_pigeon)
 expect("This Tyer was installed without the component 'carrier_pigeon'; there are: redis, etcd.")

@@ -14,6 +14,20 @@ bool shown(const tyer::hold& h, tyer::fence_gate& gate, tyer::slot_gates& slots,
          !argv[0].empty() && !held.key.empty();
 }
 
+// A statement that is prepared once.
+std::string prepared(unsigned token, unsigned id) {
+  const tyer::sql_fence row{"fence", "fence_by"};
+  const tyer::sql_shared_fence rows{"max_exclusive", "max_any", "exclusive_by"};
+  std::string text;
+  for (const auto mode : {tyer::lock_mode::exclusive, tyer::lock_mode::shared}) {
+    for (const auto& p : {tyer::sql_pass::mysql(mode), tyer::sql_pass::postgresql(token, id, mode),
+                          tyer::sql_pass::sqlite(token, id, mode)}) {
+      text += row.set(p) + row.where(p) + rows.set(p) + rows.where(p);
+    }
+  }
+  return text + tyer::sql_pass::postgresql(1, 2).token + tyer::sql_pass::sqlite(1, 2).id;
+}
+
 bool one_of_several(const tyer::multi_hold& all, tyer::fence_gate& gate) { return gate.enter(all.fence("a")); }
 
 // Through another process.

@@ -12,7 +12,8 @@ answer told(const tyer::acquirable& m) {
 }
 
 answer thrown(const tyer::acquirable& m) try {
-  return m.try_acquire_for(1s) ? answer::mine : answer::others;
+  const tyer::hold h = m.try_acquire_for(1s);
+  return h ? answer::mine : answer::others;
 } catch (const tyer::error& e) {
   if (e.code() != tyer::errc::unavailable) throw;
   return answer::silent;

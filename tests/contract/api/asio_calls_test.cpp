@@ -78,7 +78,7 @@ TEST_F(asio_calls, a_release_without_an_answer_is_waited_for_no_longer_than_canc
     EXPECT_EQ(outcome, tyer::release_outcome::unknown);
   }());
   theirs.resume();
-  EXPECT_TRUE(lock.try_acquire_for(patience));  // it went on
+  EXPECT_TRUE(took(lock.try_acquire_for(patience)));  // it went on
 }
 
 // ---- several at once
@@ -90,8 +90,8 @@ TEST_F(asio_calls, a_multi_mutex_is_acquired_tried_and_given_back) {
     tyer::multi_hold h = co_await tyer::async_acquire(mine);
     EXPECT_TRUE(h.valid());
     EXPECT_EQ(h.parts().size(), 2U);
-    EXPECT_FALSE(co_await tyer::async_try_acquire(theirs));
-    EXPECT_FALSE(co_await tyer::async_try_acquire_for(theirs, 100ms));
+    EXPECT_FALSE(took(co_await tyer::async_try_acquire(theirs)));
+    EXPECT_FALSE(took(co_await tyer::async_try_acquire_for(theirs, 100ms)));
     EXPECT_EQ(co_await tyer::async_release(h), tyer::release_outcome::released);
     EXPECT_TRUE((co_await tyer::async_try_acquire_for(theirs, patience)).valid());
   }());

@@ -37,10 +37,10 @@ TYPED_TEST(asio_kind, is_acquired_tried_and_given_back) {
   run([&]() -> asio::awaitable<void> {
     tyer::hold h = co_await tyer::async_acquire(lock);
     EXPECT_TRUE(h.valid());
-    EXPECT_FALSE(co_await tyer::async_try_acquire(other));
-    EXPECT_FALSE(co_await tyer::async_try_acquire_for(other, 500ms));
+    EXPECT_FALSE(took(co_await tyer::async_try_acquire(other)));
+    EXPECT_FALSE(took(co_await tyer::async_try_acquire_for(other, 500ms)));
     EXPECT_EQ(co_await tyer::async_release(h), tyer::release_outcome::released);
-    EXPECT_TRUE(co_await tyer::async_try_acquire_for(other, patience));
+    EXPECT_TRUE(took(co_await tyer::async_try_acquire_for(other, patience)));
   }());
 }
 
@@ -72,7 +72,7 @@ TEST_F(asio_beside, readers_come_in_together_and_before_the_writer_behind_them) 
     readers.push_back(co_await tyer::async_acquire(in_a.shared()));
     readers.push_back(co_await tyer::async_acquire(in_b.shared()));
     readers.push_back(co_await tyer::async_try_acquire(in_a.shared()));
-    EXPECT_FALSE(co_await tyer::async_try_acquire(in_b));
+    EXPECT_FALSE(took(co_await tyer::async_try_acquire(in_b)));
   }());
   for (const auto& r : readers) EXPECT_TRUE(r.valid() && r.mode() == tyer::lock_mode::shared);
   writer = tyer::async_acquire(in_b, asio::use_future);
@@ -87,7 +87,7 @@ TEST_F(asio_beside, permits_are_taken_several_at_once) {
   run([&]() -> asio::awaitable<void> {
     tyer::hold two = co_await tyer::async_acquire(in_a.permits(2));  // the permits() object may go, the call goes on
     EXPECT_EQ(two.slots().size(), 2U);
-    EXPECT_FALSE(co_await tyer::async_try_acquire(in_b.permits(2)));
+    EXPECT_FALSE(took(co_await tyer::async_try_acquire(in_b.permits(2))));
     tyer::hold one = co_await tyer::async_acquire(in_b);
     EXPECT_TRUE(one.valid());
     co_await tyer::async_release(two);

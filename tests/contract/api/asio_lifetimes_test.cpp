@@ -105,7 +105,7 @@ TEST_F(asio_lifetimes, a_loop_that_was_destroyed_before_the_client_was_posted_to
   }
   std::this_thread::sleep_for(200ms);  // timers that were left would ring now
   h.release();
-  EXPECT_TRUE(lock_b.try_acquire_for(patience));  // and nobody got it
+  EXPECT_TRUE(took(lock_b.try_acquire_for(patience)));  // and nobody got it
   b.close();
 }
 
@@ -139,7 +139,7 @@ TEST_F(asio_lifetimes, an_answer_at_the_moment_its_loop_ends_keeps_no_hold) {
     io.reset();
     soon(released);
   }
-  EXPECT_TRUE(lock_a.try_acquire_for(patience));
+  EXPECT_TRUE(took(lock_a.try_acquire_for(patience)));
 }
 
 TEST_F(asio_lifetimes, a_call_in_a_context_that_ends_begins_no_more) {
@@ -161,7 +161,7 @@ TEST_F(asio_lifetimes, a_call_in_a_context_that_ends_begins_no_more) {
     tyer::async_acquire(lock, asio::bind_executor(io, begins_another{lock, io}));
   }
   h.release();
-  EXPECT_TRUE(lock.try_acquire_for(patience));
+  EXPECT_TRUE(took(lock.try_acquire_for(patience)));
 }
 
 // ---- the thread of the timers
@@ -204,7 +204,7 @@ TEST_F(asio_lifetimes, a_call_and_its_timer_ended_at_once_on_a_pool_of_threads) 
   }
   EXPECT_TRUE(eventually([&] { return called == calls; }));
   pool.join();
-  EXPECT_TRUE(lock_a.try_acquire_for(patience));
+  EXPECT_TRUE(took(lock_a.try_acquire_for(patience)));
 }
 
 }  // namespace

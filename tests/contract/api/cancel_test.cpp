@@ -22,7 +22,7 @@ TYPED_TEST(cancel, asked_for_before_the_call_nothing_is_taken) {
   EXPECT_EQ(code_of([&] { static_cast<void>(lock.acquire(stop.get_token())); }), std::errc::operation_canceled);
   EXPECT_EQ(code_of([&] { static_cast<void>(lock.try_acquire_for(1s, stop.get_token())); }), errc::cancelled);
   tyer::failure why;
-  EXPECT_FALSE(lock.acquire(why, stop.get_token()));
+  EXPECT_FALSE(took(lock.acquire(why, stop.get_token())));
   EXPECT_EQ(why.code, errc::cancelled);
   EXPECT_TRUE(this->raw().entries(this->name()).empty());
 }
@@ -44,7 +44,7 @@ TYPED_TEST(cancel, a_cancelled_waiter_leaves_nothing_behind) {
 
   h.release();
   const stopwatch next;
-  EXPECT_TRUE(lock_c.acquire());
+  EXPECT_TRUE(took(lock_c.acquire()));
   EXPECT_LT(next.elapsed(), slack);
 }
 
@@ -66,7 +66,7 @@ TYPED_TEST(local_cancel, a_cancelled_local_waiter_is_skipped) {
   ASSERT_TRUE(one.hold);
   EXPECT_EQ(third.done.wait_for(0s), std::future_status::timeout);
   one.hold.release();
-  EXPECT_TRUE(soon(third.done).hold);
+  EXPECT_TRUE(took(soon(third.done).hold));
 }
 
 TYPED_TEST(local_cancel, the_first_of_the_waiters_leaves_its_place_to_the_next_one_of_its_client) {
@@ -86,7 +86,7 @@ TYPED_TEST(local_cancel, the_first_of_the_waiters_leaves_its_place_to_the_next_o
   EXPECT_TRUE(got.hold);
   EXPECT_EQ(behind.done.wait_for(0s), std::future_status::timeout);
   got.hold.release();
-  EXPECT_TRUE(soon(behind.done).hold);
+  EXPECT_TRUE(took(soon(behind.done).hold));
 }
 
 TYPED_TEST(local_cancel, whenever_it_comes_the_lock_is_either_had_or_free) {
@@ -107,7 +107,7 @@ TYPED_TEST(local_cancel, whenever_it_comes_the_lock_is_either_had_or_free) {
     got.hold = {};
     releasing.join();
     const stopwatch watch;
-    EXPECT_TRUE(lock_a.try_acquire_for(patience));
+    EXPECT_TRUE(took(lock_a.try_acquire_for(patience)));
     EXPECT_LT(watch.elapsed(), slack);
   }
 }
@@ -119,7 +119,7 @@ TYPED_TEST(local_cancel, of_something_that_is_over_does_nothing) {
   auto got = soon(call.done);
   ASSERT_TRUE(got.hold);
   call.handle->cancel();
-  EXPECT_FALSE(lock.try_acquire());  // behind the cancellation, and the lock is still ours
+  EXPECT_FALSE(took(lock.try_acquire()));  // behind the cancellation, and the lock is still ours
   EXPECT_TRUE(got.hold.valid());
   EXPECT_EQ(got.hold.release(), tyer::release_outcome::released);
 }

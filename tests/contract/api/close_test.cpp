@@ -43,7 +43,7 @@ TYPED_TEST(closing, ends_waits_tells_holds_and_gives_everything_back) {
   EXPECT_EQ(code_of([&] { static_cast<void>(mine.acquire()); }), errc::closed);
   EXPECT_EQ(code_of([&] { static_cast<void>(mine.try_acquire()); }), std::errc::not_connected);
   EXPECT_EQ(code_of([&] { static_cast<void>(a.wait_ready(1s)); }), errc::closed);
-  EXPECT_TRUE(this->make(b).try_acquire());  // it was given back, not left to its ttl
+  EXPECT_TRUE(took(this->make(b).try_acquire()));  // it was given back, not left to its ttl
   EXPECT_TRUE(theirs.valid());
   EXPECT_TRUE(a.close());
 }
@@ -96,7 +96,7 @@ TYPED_TEST(closing, the_destructor_does_the_same) {
   EXPECT_TRUE(h.lost().stop_requested());  // told before the destructor has returned
   EXPECT_FALSE(h.valid());
   EXPECT_EQ(code_of([&] { static_cast<void>(lock.acquire()); }), errc::closed);
-  EXPECT_TRUE(this->make(b).try_acquire());
+  EXPECT_TRUE(took(this->make(b).try_acquire()));
 }
 
 TYPED_TEST(closing, a_release_handed_over_before_is_drained) {
@@ -106,7 +106,7 @@ TYPED_TEST(closing, a_release_handed_over_before_is_drained) {
       auto a = this->connect();
       auto h = this->make(a, this->long_lived).acquire();
     }
-    EXPECT_TRUE(this->make(b, this->long_lived).try_acquire()) << i;
+    EXPECT_TRUE(took(this->make(b, this->long_lived).try_acquire())) << i;
   }
 }
 
@@ -125,7 +125,7 @@ TYPED_TEST(closing, from_a_callback_of_its_own_does_not_wait_for_itself) {
     this->raw().evict(held.front());
     soon(done.get_future());
   }
-  EXPECT_TRUE(this->make(b).try_acquire_for(patience));
+  EXPECT_TRUE(took(this->make(b).try_acquire_for(patience)));
 }
 
 TYPED_TEST(closing, the_last_owner_of_everything_may_be_a_callback) {

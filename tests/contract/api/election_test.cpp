@@ -62,7 +62,7 @@ TEST_F(election, one_leads_and_the_next_term_is_larger) {
   EXPECT_TRUE(term.valid());
   auto candidate = in_background([&] { return in_b.campaign(); });
   ASSERT_TRUE(queue_has(1));
-  EXPECT_FALSE(office.try_acquire());
+  EXPECT_FALSE(took(office.try_acquire()));
   const auto first = term.token();
   EXPECT_EQ(term.release(), tyer::release_outcome::released);
   EXPECT_FALSE(term);
@@ -333,7 +333,7 @@ TEST_F(election, the_leader_is_lost_at_the_end_of_its_validity) {
   EXPECT_TRUE(wait_for_loss(term.lost(), 800ms + slack));
   EXPECT_FALSE(term.valid());
   engine.resume();
-  EXPECT_TRUE(in_b.campaign());
+  EXPECT_TRUE(took(in_b.campaign()));
 }
 
 }  // namespace

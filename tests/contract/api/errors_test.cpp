@@ -107,7 +107,7 @@ TYPED_TEST(lock_errors, a_client_that_was_moved_from_makes_no_locks) {
   EXPECT_EQ(code_of([&] { auto lock = this->make(c); }), errc::closed);  // NOLINT: that is the point
   EXPECT_TRUE(c.close());
   EXPECT_EQ(code_of([&] { static_cast<void>(c.wait_ready(1ms)); }), errc::closed);
-  EXPECT_TRUE(this->make(moved).try_acquire());
+  EXPECT_TRUE(took(this->make(moved).try_acquire()));
 }
 
 TEST_F(errors, where_there_are_no_tokens_nobody_is_given_one) {

@@ -72,26 +72,26 @@ TYPED_TEST(exclusion, a_name_is_any_bytes_up_to_1024) {
   EXPECT_EQ(lock_a.name(), bytes);
   auto h = lock_a.acquire();
   EXPECT_EQ(h.name(), bytes);
-  EXPECT_FALSE(lock_b.try_acquire());
+  EXPECT_FALSE(took(lock_b.try_acquire()));
   bytes.back() = '\xfe';
-  EXPECT_TRUE(this->make_as(b, bytes).try_acquire());
+  EXPECT_TRUE(took(this->make_as(b, bytes).try_acquire()));
 }
 
 TYPED_TEST(exclusion, clients_with_another_prefix_have_other_locks) {
   auto a = this->connect(), b = this->connect({.prefix = "elsewhere:"});
   auto lock_a = this->make(a), lock_b = this->make(b);
   auto h = lock_a.acquire();
-  EXPECT_TRUE(lock_b.try_acquire());
+  EXPECT_TRUE(took(lock_b.try_acquire()));
 }
 
 TYPED_TEST(exclusion, objects_of_the_same_name_are_one_lock_even_with_other_options) {
   auto c = this->connect();
   auto one = this->make(c, {.ttl = 10s}), two = this->make(c, {.ttl = 5s, .local_handoffs = 0});
   auto h = one.acquire();
-  EXPECT_FALSE(two.try_acquire());
-  EXPECT_FALSE(two.try_acquire_for(500ms));
+  EXPECT_FALSE(took(two.try_acquire()));
+  EXPECT_FALSE(took(two.try_acquire_for(500ms)));
   h.release();
-  EXPECT_TRUE(two.try_acquire_for(patience));
+  EXPECT_TRUE(took(two.try_acquire_for(patience)));
 }
 
 }  // namespace

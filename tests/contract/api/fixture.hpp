@@ -6,6 +6,7 @@
 #include "contract/api/kinds.hpp"
 #include "contract/api/seam.hpp"
 #include "contract/api/server.hpp"
+#include "took.hpp"
 
 #include <tyer/tyer.hpp>
 

@@ -123,7 +123,7 @@ TYPED_TEST(forking, a_child_that_ends_does_not_release_the_parents_hold) {
   EXPECT_EQ(code, 7);
   EXPECT_TRUE(h->valid());
   auto other = this->connect();
-  EXPECT_FALSE(this->make(other).try_acquire());
+  EXPECT_FALSE(took(this->make(other).try_acquire()));
   EXPECT_EQ(this->raw().holding(this->name()).size(), 1U);
   EXPECT_EQ(h->release(), tyer::release_outcome::released);
 }

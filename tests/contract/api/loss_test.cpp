@@ -38,7 +38,7 @@ TYPED_TEST(loss, the_lock_can_be_taken_again) {
   EXPECT_GT(again.token(), h.token());
   h = {};  // giving back the old one does not touch the new one
   auto other = this->connect();
-  EXPECT_FALSE(this->make(other).try_acquire());
+  EXPECT_FALSE(took(this->make(other).try_acquire()));
   EXPECT_TRUE(again.valid());
 }
 
@@ -51,7 +51,7 @@ TYPED_TEST(loss, breaking_a_hold_never_breaks_the_next_one) {
   h.release();
   auto next = lock.acquire();
   EXPECT_EQ(this->raw().evict(old.front()), tyer::engine::fate::gone);
-  EXPECT_FALSE(lock.try_acquire());
+  EXPECT_FALSE(took(lock.try_acquire()));
   EXPECT_TRUE(next.valid());
 }
 
@@ -92,7 +92,7 @@ TYPED_TEST(loss, a_lost_hold_is_not_handed_off) {
   const auto their_token = theirs.token();
   auto waiter = acquire_later(lock);
   h.release();
-  EXPECT_FALSE(lock.try_acquire());
+  EXPECT_FALSE(took(lock.try_acquire()));
   EXPECT_EQ(waiter.done.wait_for(0s), std::future_status::timeout);
   theirs.release();
   EXPECT_GT(soon(waiter.done).hold.token(), their_token);
@@ -117,7 +117,7 @@ TYPED_TEST(loss, blocking_calls_are_refused_inside_its_callback) {
       }};
   this->break_it();
   soon(done.get_future());
-  EXPECT_TRUE(other_lock.try_acquire_for(patience));
+  EXPECT_TRUE(took(other_lock.try_acquire_for(patience)));
 }
 
 TYPED_TEST(loss, its_callback_may_start_asynchronous_calls_and_let_holds_go) {
@@ -133,7 +133,7 @@ TYPED_TEST(loss, its_callback_may_start_asynchronous_calls_and_let_holds_go) {
                                     }};
   this->break_it();
   auto call = soon(begun.get_future());
-  EXPECT_TRUE(soon(call.done).hold);
+  EXPECT_TRUE(took(soon(call.done).hold));
 }
 
 TYPED_TEST(loss, a_callback_that_comes_too_late_runs_at_once) {

@@ -45,6 +45,8 @@ class multi_grip {
   std::string name_;
 };
 
+inline bool took(const multi_grip& h) { return static_cast<bool>(h); }
+
 class multi_lock {
  public:
   multi_lock(const tyer::client& c, std::string_view name, tyer::lock_options o = {},

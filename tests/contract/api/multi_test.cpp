@@ -40,7 +40,7 @@ TEST_F(multi, takes_every_name_once_and_in_one_order) {
   EXPECT_EQ(h.parts()[2].name(), z);
   for (const auto& n : {x, y, z}) {
     EXPECT_EQ(raw().holding(n).size(), 1U);
-    EXPECT_FALSE((tyer::mutex{b, n}.try_acquire()));
+    EXPECT_FALSE(took(tyer::mutex{b, n}.try_acquire()));
     EXPECT_GT(h.token(n), 0U);
   }
   EXPECT_EQ(h.token(y), h.parts()[1].token());
@@ -59,7 +59,7 @@ TEST_F(multi, a_limit_that_had_passed_already_became_an_attempt_that_waited_for_
   engine.pause();
   const stopwatch watch;
   tyer::failure why;
-  EXPECT_FALSE(m.try_acquire_for(why, 1ns));
+  EXPECT_FALSE(took(m.try_acquire_for(why, 1ns)));
   EXPECT_EQ(why.code, errc::unavailable);
   EXPECT_LT(watch.elapsed(), slack);
   engine.resume();
@@ -86,14 +86,14 @@ TEST_F(multi, one_that_is_taken_refuses_a_try_and_nothing_is_left_taken) {
     auto theirs = tyer::mutex{b, taken, options}.acquire();
     const stopwatch watch;
     tyer::failure why;
-    EXPECT_FALSE(m.try_acquire(why));
+    EXPECT_FALSE(took(m.try_acquire(why)));
     EXPECT_FALSE(why);
     EXPECT_FALSE(m.try_lock());
     EXPECT_LT(watch.elapsed(), slack);
     theirs.release();
     EXPECT_TRUE(all_become_free({x, y, z})) << taken;
   }
-  EXPECT_TRUE(m.try_acquire());
+  EXPECT_TRUE(took(m.try_acquire()));
 }
 
 TEST_F(multi, there_is_one_deadline_for_all_and_nothing_is_left_taken) {
@@ -101,7 +101,7 @@ TEST_F(multi, there_is_one_deadline_for_all_and_nothing_is_left_taken) {
   tyer::multi_mutex m{a, {x, y, z}, options};
   auto on_x = tyer::mutex{b, x, options}.acquire(), on_z = tyer::mutex{b, z, options}.acquire();
   const stopwatch watch;
-  auto waiting = in_background([&] { return static_cast<bool>(m.try_acquire_for(300ms)); });
+  auto waiting = in_background([&] { return took(m.try_acquire_for(300ms)); });
   ASSERT_TRUE(eventually([&] { return raw().waiting(x).size() == 1; }));
   on_x.release();  // part of the time has gone by; only the rest is left for z
   EXPECT_FALSE(soon(waiting));
@@ -238,19 +238,19 @@ TEST_F(multi, works_across_engines_and_prefixes) {
   {
     auto h = m.acquire();
     ASSERT_EQ(h.parts().size(), 3U);
-    EXPECT_FALSE(in_memory.try_acquire() || in_prefix.try_acquire() || here.try_acquire());
+    EXPECT_FALSE(took(in_memory.try_acquire()) || took(in_prefix.try_acquire()) || took(here.try_acquire()));
   }
-  EXPECT_TRUE(in_memory.try_acquire_for(patience) && in_prefix.try_acquire_for(patience) &&
-              here.try_acquire_for(patience));
+  EXPECT_TRUE(took(in_memory.try_acquire_for(patience)) && took(in_prefix.try_acquire_for(patience)) &&
+              took(here.try_acquire_for(patience)));
   auto theirs = in_memory.try_acquire_for(patience);
-  EXPECT_FALSE(m.try_acquire());
-  EXPECT_TRUE(in_prefix.try_acquire_for(patience) && here.try_acquire_for(patience));
+  EXPECT_FALSE(took(m.try_acquire()));
+  EXPECT_TRUE(took(in_prefix.try_acquire_for(patience)) && took(here.try_acquire_for(patience)));
 }
 
 TEST_F(multi, clients_of_one_engine_are_one_place) {
   tyer::multi_mutex m{{{a, x}, {b, x}, {b, y}}, options};
   EXPECT_EQ(m.size(), 2U);
-  EXPECT_TRUE(m.try_acquire());
+  EXPECT_TRUE(took(m.try_acquire()));
 }
 
 // One took x and waited for y, the other took y and waited for x: the address came first, and a server has several.

@@ -49,10 +49,10 @@ TYPED_TEST(order, a_try_never_overtakes_the_queue) {
   auto held = lock_a.acquire();
   auto waiter = in_background([&] { return lock_b.acquire(); });
   ASSERT_TRUE(this->queue_has(1));
-  EXPECT_FALSE(lock_c.try_acquire());
+  EXPECT_FALSE(took(lock_c.try_acquire()));
   held.release();
-  EXPECT_FALSE(lock_a.try_acquire());  // it is the waiter's, claimed or not
-  EXPECT_TRUE(soon(waiter));
+  EXPECT_FALSE(took(lock_a.try_acquire()));  // it is the waiter's, claimed or not
+  EXPECT_TRUE(took(soon(waiter)));
 }
 
 TYPED_TEST(order, tokens_grow_from_grant_to_grant) {

@@ -26,7 +26,7 @@ TYPED_TEST(outage, longer_than_the_validity_loses_the_hold_in_time) {
   EXPECT_TRUE(told.in_time(machine, 2s));
   EXPECT_FALSE(h.valid());
   this->engine.resume();
-  EXPECT_TRUE(lock.try_acquire_for(patience));
+  EXPECT_TRUE(took(lock.try_acquire_for(patience)));
 }
 
 TYPED_TEST(outage, shorter_than_the_validity_costs_nothing) {
@@ -36,11 +36,11 @@ TYPED_TEST(outage, shorter_than_the_validity_costs_nothing) {
   auto theirs = this->make(other);
   this->engine.pause();
   tyer::failure why;
-  EXPECT_FALSE(theirs.try_acquire(why));
+  EXPECT_FALSE(took(theirs.try_acquire(why)));
   EXPECT_EQ(why.code, errc::unavailable);
   EXPECT_TRUE(h.valid());
   this->engine.resume();
-  EXPECT_TRUE(eventually([&] { return theirs.try_acquire(why) || !why; }));
+  EXPECT_TRUE(eventually([&] { return took(theirs.try_acquire(why)) || !why; }));
   EXPECT_TRUE(h.valid());
   EXPECT_EQ(h.release(), tyer::release_outcome::released);
 }
@@ -62,10 +62,10 @@ TYPED_TEST(outage, looked_like_contention_to_a_try_beside_one_who_still_asks) {
   this->engine.pause();
   auto other = acquire_later(lock);
   tyer::failure why;
-  EXPECT_FALSE(lock.try_acquire(why));
+  EXPECT_FALSE(took(lock.try_acquire(why)));
   EXPECT_EQ(why.code, errc::unavailable);
   this->engine.resume();
-  EXPECT_TRUE(soon(other.done).hold);
+  EXPECT_TRUE(took(soon(other.done).hold));
 }
 
 TYPED_TEST(outage, looked_like_contention_behind_one_who_gave_back) {
@@ -89,7 +89,7 @@ TYPED_TEST(outage, looked_like_contention_to_a_wait_with_a_limit) {
   this->engine.pause();
   const stopwatch watch;
   tyer::failure why;
-  EXPECT_FALSE(lock.try_acquire_for(why, 700ms));
+  EXPECT_FALSE(took(lock.try_acquire_for(why, 700ms)));
   EXPECT_EQ(why.code, errc::unavailable) << why.words;
   EXPECT_GE(watch.elapsed(), 700ms);
   EXPECT_LT(watch.elapsed(), 700ms + slack);
@@ -109,7 +109,7 @@ TYPED_TEST(outage, that_begins_in_the_queue_is_no_contention_either) {
     return std::ranges::any_of(names, [&](const auto& n) { return !this->raw().waiting(n).empty(); });
   });
   this->engine.pause();
-  EXPECT_FALSE(soon(waiting));
+  EXPECT_FALSE(took(soon(waiting)));
   this->engine.resume();
   ASSERT_TRUE(queued);
   EXPECT_EQ(why.code, errc::unavailable) << why.words;
@@ -121,11 +121,11 @@ TYPED_TEST(outage, at_a_dead_port_is_not_somebody_else) {
   auto lock = this->make(c);
   this->engine.kill();
   tyer::failure why;
-  EXPECT_FALSE(lock.try_acquire_for(why, 500ms));
+  EXPECT_FALSE(took(lock.try_acquire_for(why, 500ms)));
   EXPECT_EQ(why.code, errc::unavailable);
   EXPECT_NE(why.words, "");
   this->engine.restart();
-  EXPECT_TRUE(eventually([&] { return bool{lock.try_acquire_for(why, 1s)}; }));
+  EXPECT_TRUE(eventually([&] { return took(lock.try_acquire_for(why, 1s)); }));
 }
 
 TYPED_TEST(outage, a_wait_without_a_limit_gives_up_after_unavailable_after) {
@@ -137,7 +137,7 @@ TYPED_TEST(outage, a_wait_without_a_limit_gives_up_after_unavailable_after) {
   EXPECT_GE(watch.elapsed(), 390ms);
   EXPECT_LT(watch.elapsed(), 400ms + slack);
   this->engine.resume();
-  EXPECT_TRUE(lock.acquire());  // and what was sent meanwhile is not in the way
+  EXPECT_TRUE(took(lock.acquire()));  // and what was sent meanwhile is not in the way
 }
 
 TYPED_TEST(outage, a_wait_lasts_through_a_restart) {
@@ -169,7 +169,7 @@ TYPED_TEST(outage, a_client_made_while_the_engine_is_away_gets_there) {
   auto waiting = acquire_later(lock);
   this->engine.restart();
   EXPECT_TRUE(c.wait_ready(patience));
-  EXPECT_TRUE(soon(waiting.done).hold);
+  EXPECT_TRUE(took(soon(waiting.done).hold));
 }
 
 }  // namespace

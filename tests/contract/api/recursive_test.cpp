@@ -32,11 +32,11 @@ TEST_F(recursive, counts_and_is_free_when_it_was_unlocked_as_often) {
       for (int i = 0; i < 3; ++i) lock.unlock();
     }
     EXPECT_EQ(lock.depth(), 1U);
-    EXPECT_FALSE(elsewhere.try_acquire());
+    EXPECT_FALSE(took(elsewhere.try_acquire()));
   }
   EXPECT_EQ(lock.depth(), 0U);
   EXPECT_EQ(code_of([&] { static_cast<void>(lock.held()); }), errc::not_held);
-  EXPECT_TRUE(elsewhere.try_acquire_for(patience));
+  EXPECT_TRUE(took(elsewhere.try_acquire_for(patience)));
 }
 
 TEST_F(recursive, coming_again_asks_nobody) {
@@ -90,10 +90,10 @@ TEST_F(recursive, another_object_of_the_name_made_its_own_thread_wait_for_itself
   same.unlock();
   EXPECT_EQ(lock.depth(), 1U);
   engine.resume();
-  EXPECT_FALSE(elsewhere.try_acquire());
+  EXPECT_FALSE(took(elsewhere.try_acquire()));
   same.unlock();
   EXPECT_EQ(lock.depth(), 0U);
-  EXPECT_TRUE(elsewhere.try_acquire_for(patience));
+  EXPECT_TRUE(took(elsewhere.try_acquire_for(patience)));
 }
 
 TEST_F(recursive, objects_of_two_clients_are_two_contenders) {
@@ -114,7 +114,7 @@ TEST_F(recursive, a_lost_hold_is_not_entered_again) {
   EXPECT_EQ(lock.depth(), 2U);
 
   // Elsewhere it is free; here it belongs to this thread until it has unlocked twice.
-  EXPECT_TRUE(elsewhere.try_acquire_for(patience));
+  EXPECT_TRUE(took(elsewhere.try_acquire_for(patience)));
   auto other = in_background([&] {
     const std::scoped_lock guard{lock};
     return lock.held().valid();

@@ -57,7 +57,7 @@ TYPED_TEST(release, an_empty_hold_answers_everything) {
     EXPECT_EQ(code_of([&] { empty->release(); }), errc::not_held);
   }
   EXPECT_TRUE(moved.valid());
-  EXPECT_FALSE(lock.try_acquire());
+  EXPECT_FALSE(took(lock.try_acquire()));
 }
 
 TYPED_TEST(release, the_destructor_hands_it_over_and_a_later_acquire_comes_behind_it) {
@@ -79,7 +79,7 @@ TYPED_TEST(release, by_another_object_of_the_client_is_in_order_too) {
     {
       auto h = this->make(c, {.ttl = 60s}).acquire();
     }
-    EXPECT_TRUE(this->make(c, {.ttl = 50s}).try_acquire());  // another ttl is another way through the house
+    EXPECT_TRUE(took(this->make(c, {.ttl = 50s}).try_acquire()));  // another ttl is another way through the house
   }
 }
 
@@ -87,7 +87,7 @@ TYPED_TEST(release, assigning_lets_the_old_hold_go) {
   auto a = this->connect(), b = this->connect();
   auto h = this->make(a, this->long_lived).acquire();
   h = this->make_as(a, this->name() + "/other").acquire();
-  EXPECT_TRUE(this->make(b).try_acquire_for(patience));
+  EXPECT_TRUE(took(this->make(b).try_acquire_for(patience)));
   auto& same = h;
   h = std::move(same);
   EXPECT_TRUE(h.valid());
@@ -102,7 +102,7 @@ TYPED_TEST(release, a_hold_belongs_to_whoever_has_it) {
     return mine.release();
   });
   EXPECT_EQ(soon(outcome), tyer::release_outcome::released);
-  EXPECT_TRUE(lock.try_acquire());
+  EXPECT_TRUE(took(lock.try_acquire()));
 }
 
 TYPED_TEST(release, a_hold_outlives_the_lock_object) {
@@ -110,7 +110,7 @@ TYPED_TEST(release, a_hold_outlives_the_lock_object) {
   hold_of<typename TypeParam::type> h;
   { h = this->make(a, this->long_lived).acquire(); }
   EXPECT_TRUE(h.valid());
-  EXPECT_FALSE(this->make(b).try_acquire());
+  EXPECT_FALSE(took(this->make(b).try_acquire()));
   EXPECT_EQ(h.release(), tyer::release_outcome::released);
 }
 

@@ -19,7 +19,7 @@ TYPED_TEST(renewal, a_hold_lives_as_long_as_its_object) {
     const stopwatch watch;
     return eventually([&] {
              ends.insert(h.valid_until());
-             return !h.valid() || other.try_acquire() || watch.elapsed() > how_long;
+             return !h.valid() || took(other.try_acquire()) || watch.elapsed() > how_long;
            }) &&
            h.valid();
   };
@@ -58,7 +58,7 @@ TYPED_TEST(renewal, a_waiter_keeps_its_place) {
   }));
   EXPECT_GT(watch.elapsed(), unkept) << "it has left the queue";
   h.release();
-  EXPECT_TRUE(soon(waiter));
+  EXPECT_TRUE(took(soon(waiter)));
 }
 
 TYPED_TEST(renewal, goes_on_for_a_hold_that_was_handed_off) {

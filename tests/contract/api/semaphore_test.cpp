@@ -38,8 +38,8 @@ TEST_F(semaphore, as_many_as_there_are_and_no_more) {
     slots.insert(h.slot());
   }
   EXPECT_EQ(slots, (std::set<std::uint32_t>{0, 1, 2}));
-  EXPECT_FALSE(in_a.try_acquire());
-  EXPECT_FALSE(in_b.try_acquire_for(500ms));
+  EXPECT_FALSE(took(in_a.try_acquire()));
+  EXPECT_FALSE(took(in_b.try_acquire_for(500ms)));
   const auto freed = all[1].slot();
   all[1].release();
   auto next = in_b.try_acquire();
@@ -111,13 +111,13 @@ TEST_F(semaphore, several_at_once_all_or_none) {
   auto two = in_a.permits(2).try_acquire();
   ASSERT_EQ(two.slots().size(), 2U);
   EXPECT_NE(two.slots()[0], two.slots()[1]);
-  EXPECT_FALSE(in_b.permits(2).try_acquire());
+  EXPECT_FALSE(took(in_b.permits(2).try_acquire()));
   auto one = in_b.try_acquire();
   EXPECT_TRUE(one);
-  EXPECT_FALSE(in_a.try_acquire());
+  EXPECT_FALSE(took(in_a.try_acquire()));
   two.release();
-  EXPECT_FALSE(in_b.permits(3).try_acquire());
-  EXPECT_TRUE(in_b.permits(2).try_acquire());
+  EXPECT_FALSE(took(in_b.permits(3).try_acquire()));
+  EXPECT_TRUE(took(in_b.permits(2).try_acquire()));
 }
 
 TEST_F(semaphore, who_wants_many_is_not_overtaken_by_those_who_want_few) {
@@ -125,7 +125,7 @@ TEST_F(semaphore, who_wants_many_is_not_overtaken_by_those_who_want_few) {
   auto one = in_a.acquire(), another = in_a.acquire();
   auto many = acquire_later(in_b.permits(3));
   ASSERT_TRUE(queue_has(1));
-  EXPECT_FALSE(in_c.try_acquire());  // there is one, but it is not for those who come later
+  EXPECT_FALSE(took(in_c.try_acquire()));  // there is one, but it is not for those who come later
   auto few = acquire_later(in_c);
   ASSERT_TRUE(queue_has(2));
   one.release();
@@ -136,7 +136,7 @@ TEST_F(semaphore, who_wants_many_is_not_overtaken_by_those_who_want_few) {
   EXPECT_EQ(all.slots().size(), 3U);
   EXPECT_EQ(few.done.wait_for(0s), std::future_status::timeout);
   all.release();
-  EXPECT_TRUE(soon(few.done).hold);
+  EXPECT_TRUE(took(soon(few.done).hold));
 }
 
 TEST_F(semaphore, who_wanted_many_and_gave_up_is_not_in_the_way) {
@@ -148,7 +148,7 @@ TEST_F(semaphore, who_wanted_many_and_gave_up_is_not_in_the_way) {
   ASSERT_TRUE(queue_has(2));
   many.handle->cancel();
   EXPECT_EQ(soon(many.done).why.code, errc::cancelled);
-  EXPECT_TRUE(soon(few.done).hold);
+  EXPECT_TRUE(took(soon(few.done).hold));
 }
 
 TEST_F(semaphore, tries_of_one_client_at_the_same_moment_all_get_in) {
@@ -207,8 +207,11 @@ TEST_F(semaphore, so_many_permits_there_are_not) {
   EXPECT_EQ(code_of([&] { static_cast<void>(s.permits(0)); }), errc::invalid_option);
   EXPECT_EQ(code_of([&] { static_cast<void>(s.permits(4)); }), errc::invalid_option);
   EXPECT_NE(words_of([&] { static_cast<void>(s.permits(4)); }).find('3'), std::string::npos);
-  EXPECT_TRUE(s.permits(3).try_acquire());
-  EXPECT_EQ(code_of([&] { (tyer::semaphore{a, name(), 0}); }), errc::invalid_option);
+  EXPECT_TRUE(took(s.permits(3).try_acquire()));
+  for (const std::uint32_t none : {0U, 65'537U, 4'294'967'295U}) {
+    EXPECT_EQ(code_of([&] { (tyer::semaphore{a, name(), none}); }), errc::invalid_option) << none;
+  }
+  EXPECT_EQ((tyer::semaphore{a, name(), 65'536}.max()), 65'536U);
 }
 
 TEST_F(semaphore, hand_off_keeps_the_slot_and_gives_a_larger_token) {
@@ -248,11 +251,11 @@ TEST_F(semaphore, a_name_is_one_thing_at_a_time) {
   auto permit = s.acquire();
   tyer::mutex m{b, name(), options};
   tyer::failure why;
-  EXPECT_FALSE(m.try_acquire(why));
+  EXPECT_FALSE(took(m.try_acquire(why)));
   permit.release();
   auto alone = m.try_acquire_for(patience);
   EXPECT_TRUE(alone);
-  EXPECT_FALSE(s.try_acquire(why));
+  EXPECT_FALSE(took(s.try_acquire(why)));
 }
 
 }  // namespace

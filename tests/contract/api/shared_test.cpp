@@ -27,15 +27,15 @@ TEST_F(shared_lock, readers_are_together_and_keep_a_writer_out) {
   auto one = in_a.shared().acquire(), two = in_b.shared().try_acquire(), three = in_a.shared().try_acquire();
   EXPECT_TRUE(one.valid() && two.valid() && three.valid());
   EXPECT_EQ(one.mode(), tyer::lock_mode::shared);
-  EXPECT_FALSE(in_c.try_acquire());
+  EXPECT_FALSE(took(in_c.try_acquire()));
   one.release();
   three.release();
-  EXPECT_FALSE(in_c.try_acquire());
+  EXPECT_FALSE(took(in_c.try_acquire()));
   two.release();
   auto writer = in_c.try_acquire();
   EXPECT_TRUE(writer.valid());
   EXPECT_EQ(writer.mode(), tyer::lock_mode::exclusive);
-  EXPECT_FALSE(in_a.shared().try_acquire());
+  EXPECT_FALSE(took(in_a.shared().try_acquire()));
 }
 
 TEST_F(shared_lock, readers_of_one_client_are_together_too) {
@@ -73,8 +73,8 @@ TEST_F(shared_lock, a_writer_that_waits_stops_later_readers) {
   auto reader = in_a.shared().acquire();
   auto writer = acquire_later(in_b);
   ASSERT_TRUE(queue_has(1));
-  EXPECT_FALSE(in_c.shared().try_acquire());
-  EXPECT_FALSE(in_a.shared().try_acquire());
+  EXPECT_FALSE(took(in_c.shared().try_acquire()));
+  EXPECT_FALSE(took(in_a.shared().try_acquire()));
   auto late = acquire_later(in_c.shared());
   ASSERT_TRUE(queue_has(2));
   reader.release();
@@ -138,7 +138,7 @@ TEST_F(shared_lock, all_readers_at_the_head_of_the_queue_come_in_together) {
   auto again = soon(next_writer.done).hold;
   EXPECT_GT(again.token(), read);
   again.release();
-  EXPECT_TRUE(soon(behind.done).hold);
+  EXPECT_TRUE(took(soon(behind.done).hold));
 }
 
 TEST_F(shared_lock, a_writer_never_meets_a_reader_nor_another_writer) {
@@ -197,7 +197,7 @@ TEST_F(shared_lock, a_lost_reader_is_told_and_the_others_go_on) {
   raw().evict(held.front());
   EXPECT_TRUE(eventually([&] { return one.lost().stop_requested() || two.lost().stop_requested(); }));
   EXPECT_NE(one.valid(), two.valid());
-  EXPECT_FALSE(in_c.try_acquire());
+  EXPECT_FALSE(took(in_c.try_acquire()));
 }
 
 TEST_F(shared_lock, hand_off_goes_from_reader_to_reader_but_not_for_ever) {
@@ -286,9 +286,9 @@ TEST_F(shared_lock, the_reader_that_unlocks_gives_back_the_hold_that_was_lost) {
   in_a.unlock_shared();
   in_a.shared().acquire().release();  // behind whatever was given back
   EXPECT_EQ(raw().holding(name()).size(), 1U);
-  EXPECT_FALSE(in_b.try_acquire());
+  EXPECT_FALSE(took(in_b.try_acquire()));
   in_a.unlock_shared();
-  EXPECT_TRUE(in_b.try_acquire_for(patience));
+  EXPECT_TRUE(took(in_b.try_acquire_for(patience)));
 }
 
 }  // namespace

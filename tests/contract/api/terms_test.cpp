@@ -24,7 +24,7 @@ TYPED_TEST(terms, given_back_early_it_stays_taken_until_its_min_hold_is_over) {
   const stopwatch giving;
   EXPECT_EQ(h.release(), tyer::release_outcome::released);
   EXPECT_LT(giving.elapsed(), 250ms + slack);
-  EXPECT_TRUE(!other.try_acquire() || watch.elapsed() >= 300ms);
+  EXPECT_TRUE(!took(other.try_acquire()) || watch.elapsed() >= 300ms);
   auto next = other.acquire();
   EXPECT_GE(watch.elapsed(), 300ms);
   EXPECT_LT(watch.elapsed(), 300ms + slack);
@@ -36,8 +36,8 @@ TYPED_TEST(terms, a_waiter_of_the_same_client_waits_for_the_min_hold_too) {
   const stopwatch watch;
   auto h = lock.acquire();
   h = {};
-  EXPECT_TRUE(!lock.try_acquire() || watch.elapsed() >= 200ms);
-  EXPECT_TRUE(lock.try_acquire_for(patience));
+  EXPECT_TRUE(!took(lock.try_acquire()) || watch.elapsed() >= 200ms);
+  EXPECT_TRUE(took(lock.try_acquire_for(patience)));
   EXPECT_GE(watch.elapsed(), 200ms);
 }
 
@@ -48,7 +48,7 @@ TYPED_TEST(terms, held_for_longer_than_its_min_hold_it_is_free_at_once) {
   const stopwatch watch;
   ASSERT_TRUE(eventually([&] { return watch.elapsed() > 60ms; }));
   h.release();
-  EXPECT_TRUE(this->make(b).try_acquire());
+  EXPECT_TRUE(took(this->make(b).try_acquire()));
 }
 
 TYPED_TEST(terms, a_client_that_is_closed_leaves_it_taken_until_the_min_hold_is_over) {
@@ -59,7 +59,7 @@ TYPED_TEST(terms, a_client_that_is_closed_leaves_it_taken_until_the_min_hold_is_
     auto a = this->connect();
     auto h = this->make(a, {.ttl = 1s, .min_hold = 1500ms}).acquire();
   }
-  EXPECT_TRUE(!other.try_acquire() || watch.elapsed() >= 1500ms);
+  EXPECT_TRUE(!took(other.try_acquire()) || watch.elapsed() >= 1500ms);
   auto next = other.acquire();
   EXPECT_GE(watch.elapsed(), 1500ms);
   EXPECT_LT(watch.elapsed(), 2500ms + slack);  // at the longest a ttl longer
@@ -96,7 +96,7 @@ TYPED_TEST(terms, released_cleanly_there_is_no_lock_delay) {
   auto h = other.try_acquire();
   EXPECT_TRUE(h);
   h = {};
-  EXPECT_TRUE(lock.try_acquire_for(patience));
+  EXPECT_TRUE(took(lock.try_acquire_for(patience)));
 }
 
 TYPED_TEST(terms, after_a_loss_others_wait_for_the_lock_delay_or_until_the_owner_has_stopped) {
@@ -125,7 +125,7 @@ TYPED_TEST(terms, after_a_loss_the_lock_delay_ends_by_itself) {
   auto h = lock.acquire();
   const stopwatch watch;
   this->break_it();
-  EXPECT_TRUE(!other.try_acquire() || watch.elapsed() >= 400ms);
+  EXPECT_TRUE(!took(other.try_acquire()) || watch.elapsed() >= 400ms);
   auto next = other.acquire();
   EXPECT_GE(watch.elapsed(), 400ms);
   EXPECT_LT(watch.elapsed(), 400ms + slack);
@@ -177,7 +177,7 @@ TYPED_TEST(terms, what_was_asked_for_is_not_handed_off_inside_the_client) {
   EXPECT_TRUE(theirs.valid());
   EXPECT_EQ(second.done.wait_for(0s), std::future_status::timeout);
   theirs.release();
-  EXPECT_TRUE(soon(second.done).hold);
+  EXPECT_TRUE(took(soon(second.done).hold));
 }
 
 class asking : public fixture {};
@@ -209,7 +209,7 @@ TEST_F(asking, is_answered_before_a_callback_that_gives_it_back) {
   auto waiting = acquire_later(other);
   ASSERT_TRUE(queue_has(1));
   b.ask(name());
-  EXPECT_TRUE(soon(waiting.done).hold);
+  EXPECT_TRUE(took(soon(waiting.done).hold));
 }
 
 // ---- death of a holder with a lock delay
@@ -240,11 +240,11 @@ TEST_F(delayed_death, a_stopped_holder_that_goes_on_and_gives_it_back_ends_the_d
   ASSERT_TRUE(holder.line_with("held", patience));
   tyer::mutex lock{a, name()};
   holder.signal(SIGSTOP);
-  EXPECT_FALSE(lock.try_acquire_for(1200ms));
+  EXPECT_FALSE(took(lock.try_acquire_for(1200ms)));
   holder.signal(SIGCONT);
   ASSERT_TRUE(holder.line_with("lost", std::chrono::milliseconds{slack}));
   holder.release();
-  EXPECT_TRUE(lock.try_acquire_for(patience));
+  EXPECT_TRUE(took(lock.try_acquire_for(patience)));
 }
 
 }  // namespace

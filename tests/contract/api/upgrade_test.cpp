@@ -17,7 +17,7 @@ class upgrade : public fixture {
 
   // Somebody upgrades and has to wait for it.
   bool upgrade_waits(tyer::shared_mutex& with) {
-    return eventually([&] { return !with.shared().try_acquire(); });
+    return eventually([&] { return !took(with.shared().try_acquire()); });
   }
 
   tyer::client a = connect_if(can().convert), b = connect_if(can().convert), c = connect_if(can().convert);
@@ -32,7 +32,7 @@ TEST_F(upgrade, of_the_only_reader_is_at_once_and_gives_a_larger_token) {
   EXPECT_EQ(h.mode(), tyer::lock_mode::exclusive);
   const auto written = h.token();
   EXPECT_GT(written, read);
-  EXPECT_FALSE(in_b.shared().try_acquire());
+  EXPECT_FALSE(took(in_b.shared().try_acquire()));
   EXPECT_TRUE(in_a.upgrade(h));  // it is already
   EXPECT_EQ(h.token(), written);
 
@@ -57,7 +57,7 @@ TEST_F(upgrade, waits_until_the_other_readers_are_gone) {
   EXPECT_TRUE(soon(upgrading));
   EXPECT_LT(watch.elapsed(), slack);
   EXPECT_EQ(h.mode(), tyer::lock_mode::exclusive);
-  EXPECT_FALSE(in_b.shared().try_acquire());
+  EXPECT_FALSE(took(in_b.shared().try_acquire()));
 }
 
 TEST_F(upgrade, goes_before_those_who_queue) {
@@ -72,7 +72,8 @@ TEST_F(upgrade, goes_before_those_who_queue) {
       return in_a.upgrade(h);
     });
     ASSERT_TRUE(eventually([&] { return begun.load(); }));
-    EXPECT_FALSE(in_b.shared().try_acquire());  // a round trip, in which the upgrade gets there (or not: all the same)
+    EXPECT_FALSE(
+        took(in_b.shared().try_acquire()));  // a round trip, in which the upgrade gets there (or not: all the same)
     other.release();
     EXPECT_TRUE(soon(upgrading));
     const auto upgraded = h.token();
@@ -131,7 +132,7 @@ TEST_F(upgrade, that_runs_out_of_time_leaves_the_hold_shared_and_usable) {
   EXPECT_LT(watch.elapsed(), 500ms + slack);
   EXPECT_TRUE(h.valid() && h.mode() == tyer::lock_mode::shared);
   EXPECT_EQ(h.token(), token);
-  EXPECT_TRUE(in_c.shared().try_acquire_for(patience));  // nobody upgrades any more: readers come in
+  EXPECT_TRUE(took(in_c.shared().try_acquire_for(patience)));  // nobody upgrades any more: readers come in
   EXPECT_TRUE(eventually([&] { return !in_b.try_upgrade(other); }));
   other.release();
   EXPECT_TRUE(in_a.try_upgrade_for(h, patience));
@@ -156,7 +157,7 @@ TEST_F(upgrade, that_is_cancelled_leaves_the_hold_shared_and_usable) {
   reader.release();
   other.release();
   EXPECT_TRUE(in_a.upgrade(h));
-  EXPECT_FALSE(in_c.shared().try_acquire());
+  EXPECT_FALSE(took(in_c.shared().try_acquire()));
 }
 
 TEST_F(upgrade, whenever_it_is_cancelled_the_hold_is_what_was_said) {
@@ -183,10 +184,10 @@ TEST_F(upgrade, whenever_it_is_cancelled_the_hold_is_what_was_said) {
     EXPECT_TRUE(h.valid());
     EXPECT_EQ(h.mode() == tyer::lock_mode::shared, !upgraded);
     if (upgraded) {
-      EXPECT_FALSE(in_c.shared().try_acquire());
+      EXPECT_FALSE(took(in_c.shared().try_acquire()));
       mine.downgrade(h);
     }
-    EXPECT_TRUE(in_c.shared().try_acquire_for(patience)) << i;
+    EXPECT_TRUE(took(in_c.shared().try_acquire_for(patience))) << i;
   }
 }
 
@@ -202,7 +203,7 @@ TEST_F(upgrade, of_a_hold_that_is_lost_meanwhile_says_so) {
   EXPECT_TRUE(wait_for_loss(h.lost()));
   EXPECT_EQ(code_of([&] { in_a.upgrade(h); }), errc::lost);
   EXPECT_EQ(code_of([&] { in_a.downgrade(h); }), errc::lost);
-  EXPECT_TRUE(in_c.shared().try_acquire_for(patience));  // its upgrade is not in the way
+  EXPECT_TRUE(took(in_c.shared().try_acquire_for(patience)));  // its upgrade is not in the way
 }
 
 TEST_F(upgrade, ends_when_the_client_is_closed_or_the_hold_given_back) {
@@ -212,7 +213,7 @@ TEST_F(upgrade, ends_when_the_client_is_closed_or_the_hold_given_back) {
   a.close();
   const auto code = soon(upgrading);
   EXPECT_TRUE(code == errc::closed || code == errc::lost) << code.message();
-  EXPECT_TRUE(in_c.shared().try_acquire_for(patience));
+  EXPECT_TRUE(took(in_c.shared().try_acquire_for(patience)));
   EXPECT_EQ(code_of([&] { in_a.upgrade(h); }), errc::closed);
 }
 
@@ -246,7 +247,7 @@ TEST_F(upgrade, downgrade_lets_readers_in_and_keeps_writers_out) {
   auto written = soon(writer.done).hold;
   EXPECT_TRUE(written);
   written.release();
-  EXPECT_TRUE(soon(local.done).hold);
+  EXPECT_TRUE(took(soon(local.done).hold));
 }
 
 TEST_F(upgrade, a_downgraded_hold_goes_on_being_renewed) {
@@ -259,7 +260,7 @@ TEST_F(upgrade, a_downgraded_hold_goes_on_being_renewed) {
   const auto upgraded = h.valid_until();
   EXPECT_TRUE(eventually([&] { return !h.valid() || h.valid_until() > upgraded + 1200ms; }));
   EXPECT_TRUE(h.valid());
-  EXPECT_FALSE(in_b.shared().try_acquire());
+  EXPECT_FALSE(took(in_b.shared().try_acquire()));
 }
 
 TEST_F(upgrade, writers_that_upgrade_never_meet) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "contract/no_memory/failing_new.hpp"
+#include "took.hpp"
 
 #include <tyer/tyer.hpp>
 
@@ -97,7 +98,7 @@ struct no_memory : ::testing::TestWithParam<whose> {
     failure why;
     if (h) {
       ASSERT_TRUE(h.valid());
-      ASSERT_FALSE((mutex{judge, std::string{h.name()}}.try_acquire(why)));
+      ASSERT_FALSE(took(mutex{judge, std::string{h.name()}}.try_acquire(why)));
     }
   }
 };

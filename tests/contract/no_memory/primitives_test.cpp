@@ -155,7 +155,8 @@ TEST_P(no_memory_of, permits) {
       },
       [&] {
         failure why;
-        ASSERT_TRUE(theirs.permits(3).try_acquire_for(why, 20s)) << "the permits are stuck: " << why.code.message();
+        ASSERT_TRUE(took(theirs.permits(3).try_acquire_for(why, 20s)))
+            << "the permits are stuck: " << why.code.message();
       });
 }
 
@@ -238,7 +239,7 @@ TEST_P(no_memory_of, the_end_of_an_observation_ended_the_process) {
     const hold h = theirs.try_acquire_for(why, 20s);
     ASSERT_TRUE(h);
     // The desk has looked once more meanwhile.
-    ASSERT_TRUE((mutex{mine, fresh("other")}.try_acquire_for(why, 20s)));
+    ASSERT_TRUE(took(mutex{mine, fresh("other")}.try_acquire_for(why, 20s)));
     EXPECT_EQ(told, before);
   }
 }

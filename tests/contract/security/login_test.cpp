@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace security {
 namespace {
@@ -25,6 +29,33 @@ TEST(login, servers_that_have_been_started_anew_are_logged_in_to_again) {
   servers.restart();
   EXPECT_TRUE(t.comes_up()) << t.said();
   EXPECT_TRUE(t.locks()) << t.said();
+}
+
+// The table of docs/guide/mutex.md. No limit is waited for: all of them are far longer than a busy machine takes.
+TEST(login, one_that_is_refused_is_told_at_once_by_every_call) {
+  using namespace std::chrono_literals;
+  target servers{options()};
+  const auto of_sentinels = servers.sentinel_login(user, password);
+  const auto uri = servers.uri(target::login(user, "hunter2wrong"), of_sentinels.empty() ? "" : of_sentinels.substr(1));
+  tyer::client c{uri, {.request_timeout = 60s, .unavailable_after = 10min}};
+  tyer::mutex m{c, "x"};
+  const std::vector<std::pair<const char*, std::function<void()>>> calls{
+      {"acquire", [&] { static_cast<void>(m.acquire()); }},
+      {"try_acquire", [&] { static_cast<void>(m.try_acquire()); }},
+      {"try_acquire_for", [&] { static_cast<void>(m.try_acquire_for(10min)); }},
+      {"lock", [&] { m.lock(); }},
+      {"try_lock", [&] { static_cast<void>(m.try_lock()); }},
+      {"try_lock_for", [&] { static_cast<void>(m.try_lock_for(10min)); }}};
+  for (const auto& [name, call] : calls) {
+    const auto began = std::chrono::steady_clock::now();
+    try {
+      call();
+      ADD_FAILURE() << name << " said nothing";
+    } catch (const tyer::error& e) {
+      EXPECT_EQ(e.code(), tyer::errc::refused) << name << ": " << e.what();
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 30s) << name;
+  }
 }
 
 // Every change of users or roles makes all tokens of etcd too old.

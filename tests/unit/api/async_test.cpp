@@ -1,4 +1,5 @@
 // tyer/async.hpp on hand time: every call with a callback and a stop_token.
+#include "took.hpp"
 #include "unit/api/later.hpp"
 
 #include <tyer/async.hpp>
@@ -69,7 +70,7 @@ TEST_F(async_on_hand_time, a_callback_is_given_the_hold_and_then_the_outcome) {
 
   told<hold> tried, limited;
   start_try_acquire(theirs, tried.callback());
-  EXPECT_FALSE(std::get<1>(tried.get()));
+  EXPECT_FALSE(took(std::get<1>(tried.get())));
   start_try_acquire_for(theirs, 5s, limited.callback());
   engine.advance(4s);
   EXPECT_FALSE(limited.is_there());
@@ -96,7 +97,7 @@ TEST_F(async_on_hand_time, a_stop_ends_the_wait_and_leaves_nothing_behind) {
   EXPECT_EQ(why.code, errc::cancelled);
   EXPECT_FALSE(none);
   h.release();
-  EXPECT_TRUE(mine.try_acquire_for(1s));
+  EXPECT_TRUE(took(mine.try_acquire_for(1s)));
 
   told<hold> late;  // who was stopped before sends nothing
   start_acquire(theirs, late.callback(), stop.get_token());
@@ -113,7 +114,7 @@ TEST_F(async_on_hand_time, a_stop_at_the_moment_of_the_answer_loses_neither_call
     EXPECT_TRUE(h ? !why : why.code == errc::cancelled) << why.code.message();
     h = {};
   }
-  EXPECT_TRUE(theirs.try_acquire_for(1s));
+  EXPECT_TRUE(took(theirs.try_acquire_for(1s)));
 }
 
 TEST_F(async_on_hand_time, a_release_that_is_waited_for_no_longer_goes_on) {
@@ -128,7 +129,7 @@ TEST_F(async_on_hand_time, a_release_that_is_waited_for_no_longer_goes_on) {
   EXPECT_EQ(why.code, errc::cancelled);
   EXPECT_EQ(outcome, release_outcome::unknown);
   engine.resume();
-  EXPECT_TRUE(theirs.try_acquire_for(1s));
+  EXPECT_TRUE(took(theirs.try_acquire_for(1s)));
 }
 
 TEST_F(async_on_hand_time, a_callback_runs_where_the_client_puts_it_and_not_inside_the_call) {
@@ -243,26 +244,26 @@ TEST_F(async_multi_on_hand_time, all_are_taken_and_given_back) {
   EXPECT_FALSE(why);
   ASSERT_TRUE(h.valid());
   EXPECT_EQ(h.parts().size(), 3U);
-  EXPECT_FALSE(second.try_acquire());
+  EXPECT_FALSE(took(second.try_acquire()));
   told<release_outcome> released;
   start_release(std::move(h), released.callback());
   EXPECT_EQ(std::get<1>(released.get()), release_outcome::released);
-  EXPECT_TRUE(second.try_acquire());
+  EXPECT_TRUE(took(second.try_acquire()));
 }
 
 TEST_F(async_multi_on_hand_time, one_that_is_held_is_waited_for_until_the_limit_and_none_is_kept) {
   hold h = second.acquire();
   told<multi_hold> once, limited, got;
   start_try_acquire(all, once.callback());
-  EXPECT_FALSE(std::get<1>(once.get()));
+  EXPECT_FALSE(took(std::get<1>(once.get())));
   // What was taken is given back in the background.
-  EXPECT_TRUE(first.try_acquire_for(1s));
+  EXPECT_TRUE(took(first.try_acquire_for(1s)));
   start_try_acquire_for(all, 5s, limited.callback());
   engine.advance(5s);
   auto [why, none] = limited.get();
   EXPECT_FALSE(why);
   EXPECT_FALSE(none);
-  EXPECT_TRUE(first.try_acquire_for(1s));
+  EXPECT_TRUE(took(first.try_acquire_for(1s)));
 
   start_acquire(all, got.callback());
   engine.advance(1s);
@@ -278,13 +279,13 @@ TEST_F(async_multi_on_hand_time, a_stop_gives_back_what_was_taken) {
   told<multi_hold> got;
   start_acquire(all, got.callback(), stop.get_token());
   engine.advance(1s);
-  EXPECT_FALSE(first.try_acquire());
+  EXPECT_FALSE(took(first.try_acquire()));
   stop.request_stop();
   auto [why, none] = got.get();
   EXPECT_EQ(why.code, errc::cancelled);
   EXPECT_FALSE(none);
-  EXPECT_TRUE(first.try_acquire_for(1s));
-  EXPECT_TRUE(second.try_acquire_for(1s));
+  EXPECT_TRUE(took(first.try_acquire_for(1s)));
+  EXPECT_TRUE(took(second.try_acquire_for(1s)));
 }
 
 TEST_F(async_multi_on_hand_time, one_that_is_lost_while_another_is_waited_for_is_taken_again) {
@@ -308,7 +309,7 @@ TEST_F(async_multi_on_hand_time, many_stops_at_any_moment_leave_nothing_behind) 
     auto [why, h] = got.get();
     EXPECT_TRUE(h ? !why : why.code == errc::cancelled) << why.code.message();
   }
-  for (mutex* m : {&first, &second, &third}) EXPECT_TRUE(m->try_acquire_for(1s));
+  for (mutex* m : {&first, &second, &third}) EXPECT_TRUE(took(m->try_acquire_for(1s)));
 }
 
 }  // namespace

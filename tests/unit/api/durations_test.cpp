@@ -1,4 +1,5 @@
 // "For ever" as the longest duration there is, and all that is longer or shorter than anything: nothing overflows.
+#include "took.hpp"
 #include "unit/api/later.hpp"
 
 #include <tyer/detail/to_wait.hpp>
@@ -73,7 +74,7 @@ TEST_F(durations_on_hand_time, a_wait_for_ever_returned_at_once) {
   std::stop_source stop;
   auto waiting = std::async(std::launch::async, [&] {
     failure why;
-    EXPECT_FALSE(mine.try_acquire_for(why, seconds::max(), stop.get_token()));
+    EXPECT_FALSE(took(mine.try_acquire_for(why, seconds::max(), stop.get_token())));
     return why.code;
   });
   while (admin{b}.show("x").size() < 2) std::this_thread::yield();
@@ -133,25 +134,25 @@ TEST_F(durations_on_hand_time, a_limit_that_is_not_above_zero_is_one_attempt) {
   const auto began = engine.now();
   for (const auto limit : {0ns, -1ns, nanoseconds::min()}) {
     failure why;
-    EXPECT_FALSE(mine.try_acquire_for(why, limit));
+    EXPECT_FALSE(took(mine.try_acquire_for(why, limit)));
     EXPECT_FALSE(why) << why.words;
     EXPECT_FALSE(mine.try_lock_for(limit));
-    EXPECT_FALSE(mine.try_acquire_until(steady_clock::time_point{limit}));
+    EXPECT_FALSE(took(mine.try_acquire_until(steady_clock::time_point{limit})));
   }
   EXPECT_EQ(engine.now(), began);  // nobody waited
   static_cast<void>(h.release());  // an attempt does not wait for what is being given back
-  EXPECT_TRUE(mine.try_acquire_for(nanoseconds::min()));
+  EXPECT_TRUE(took(mine.try_acquire_for(nanoseconds::min())));
   engine.pause();
   failure why;
-  EXPECT_FALSE(mine.try_acquire_for(why, 0s));
+  EXPECT_FALSE(took(mine.try_acquire_for(why, 0s)));
   EXPECT_EQ(why.code, errc::unavailable);
   EXPECT_GE(engine.now() - began, client_options{}.request_timeout);  // as try_acquire, which has to ask
 }
 
 TEST_F(durations_on_hand_time, several_locks_and_upgrades_too) {
   multi_mutex both{a, {"x", "y"}};
-  EXPECT_TRUE(both.try_acquire_for(hours::max()));
-  EXPECT_TRUE(both.try_acquire_for(duration<double>{1.5}));
+  EXPECT_TRUE(took(both.try_acquire_for(hours::max())));
+  EXPECT_TRUE(took(both.try_acquire_for(duration<double>{1.5})));
   shared_mutex m{a, "z"};
   hold h = m.shared().acquire();
   EXPECT_TRUE(m.try_upgrade_for(h, hours::max()));

@@ -1,4 +1,5 @@
 // Threads that wait for each other at one lock object, on time that is moved by hand: they wait as in any call.
+#include "took.hpp"
 #include "unit/api/later.hpp"
 
 #include <tyer/testing.hpp>
@@ -62,7 +63,7 @@ TEST_F(gate_on_hand_time, a_wait_for_several_locks_stopped_the_time_of_everybody
     inside = true;
     both.unlock();
   }};
-  EXPECT_FALSE(x.try_acquire_for(5s));
+  EXPECT_FALSE(took(x.try_acquire_for(5s)));
   EXPECT_FALSE(inside);
   both.unlock();
 }
@@ -85,7 +86,7 @@ TEST_F(gate_on_hand_time, whoever_was_let_in_is_awake_before_time_moves_on) {
     known.wait();
     if (i % 2 == 0) std::this_thread::sleep_for(1ms);  // so it sleeps at the gate, mostly
     both.unlock();
-    EXPECT_FALSE(x.try_acquire_for(5s));
+    EXPECT_FALSE(took(x.try_acquire_for(5s)));
     waits.join();
     EXPECT_EQ(*came, opened);
   }

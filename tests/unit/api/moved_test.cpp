@@ -1,4 +1,5 @@
 // Lock objects in containers: what was moved from is no trap, whoever stands behind it.
+#include "took.hpp"
 #include "unit/api/later.hpp"
 
 #include <tyer/testing.hpp>
@@ -84,14 +85,14 @@ TEST_F(moved, locks_of_every_kind_grow_in_a_vector) {
   std::swap(mutexes.front(), mutexes.back());
   EXPECT_EQ(mutexes.front().name(), "mutex/19");
   EXPECT_EQ(mutexes.front().held().name(), "mutex/19");
-  EXPECT_FALSE(mutex(b, "mutex/0").try_acquire());
+  EXPECT_FALSE(took(mutex(b, "mutex/0").try_acquire()));
   for (auto& m : mutexes) m.unlock();
   for (auto& m : shared) m.unlock_shared();
   for (auto& m : recursive) m.unlock();
   for (auto& m : several) m.unlock();
   for (const auto& s : slots) EXPECT_EQ(s.permits(2).acquire().slots().size(), 2U);
   for (const auto& l : offices) EXPECT_TRUE(l.campaign().valid());
-  EXPECT_TRUE(mutex(b, "mutex/0").try_acquire());
+  EXPECT_TRUE(took(mutex(b, "mutex/0").try_acquire()));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // An engine that did not answer is an error, whatever the form of the call; only contention is a value.
+#include "took.hpp"
 #include "unit/api/later.hpp"
 
 #include <tyer/admin.hpp>
@@ -43,9 +44,9 @@ TEST_F(outage_on_hand_time, looked_like_contention_to_a_wait_with_a_limit) {
 TEST_F(outage_on_hand_time, is_told_by_every_blocking_form) {
   engine.pause();
   failure why;
-  EXPECT_FALSE(mine.try_acquire_for(why, 5s));
+  EXPECT_FALSE(took(mine.try_acquire_for(why, 5s)));
   EXPECT_EQ(why.code, errc::unavailable);
-  EXPECT_FALSE(mine.try_acquire_until(why, lease_clock::now() + 5s));
+  EXPECT_FALSE(took(mine.try_acquire_until(why, lease_clock::now() + 5s)));
   EXPECT_EQ(why.code, errc::unavailable);
   EXPECT_EQ(thrown_by([&] { static_cast<void>(mine.try_acquire_for(5s)); }), errc::unavailable);
   EXPECT_EQ(thrown_by([&] { static_cast<void>(mine.try_acquire()); }), errc::unavailable);
@@ -72,7 +73,7 @@ TEST_F(outage_on_hand_time, looked_like_contention_to_one_attempt_behind_others_
   auto waiting = acquire_later(mine, {.at_most = 1h});
   engine.advance(3s);  // its first request has failed
   failure why;
-  EXPECT_FALSE(mine.try_acquire(why));
+  EXPECT_FALSE(took(mine.try_acquire(why)));
   EXPECT_EQ(why.code, errc::unavailable);
   EXPECT_NE(why.words, "");
 }
@@ -92,7 +93,7 @@ TEST_F(outage_on_hand_time, several_locks_have_one_limit_on_the_clock_of_their_c
   mutex x{b, "x", {.ttl = 10s, .max_hold = 5s}}, y{b, "y"};
   const hold half_the_time = x.acquire(), all_the_time = y.acquire();
   const auto before = engine.now();
-  EXPECT_FALSE(both.try_acquire_for(10s));
+  EXPECT_FALSE(took(both.try_acquire_for(10s)));
   EXPECT_EQ(engine.now() - before, 10s);
 }
 
@@ -110,9 +111,9 @@ TEST_F(outage_on_hand_time, that_is_over_before_the_limit_is_forgotten) {
 TEST_F(outage_on_hand_time, contention_is_a_value_at_the_limit) {
   const hold h = theirs.acquire();
   failure why{errc::lost};
-  EXPECT_FALSE(mine.try_acquire_for(why, 30s));
+  EXPECT_FALSE(took(mine.try_acquire_for(why, 30s)));
   EXPECT_FALSE(why) << why.words;
-  EXPECT_FALSE(mine.try_acquire_for(30s));
+  EXPECT_FALSE(took(mine.try_acquire_for(30s)));
   EXPECT_FALSE(mine.try_lock_for(30s));
 }
 
@@ -122,18 +123,18 @@ TEST_F(outage_on_hand_time, behind_a_caller_of_the_same_client_it_is_contention)
   const hold h = long_held.acquire();
   engine.pause();
   failure why{errc::lost};
-  EXPECT_FALSE(long_held.try_acquire_for(why, 5s));
+  EXPECT_FALSE(took(long_held.try_acquire_for(why, 5s)));
   EXPECT_FALSE(why) << why.words;
 }
 
 TEST_F(outage_on_hand_time, a_limit_that_is_not_above_zero_is_one_attempt) {
   const auto before = engine.now();
   hold h = theirs.acquire();
-  EXPECT_FALSE(mine.try_acquire_for(0s));
-  EXPECT_FALSE(mine.try_acquire_for(-1h));
-  EXPECT_FALSE(mine.try_acquire_for(std::chrono::hours::min()));
+  EXPECT_FALSE(took(mine.try_acquire_for(0s)));
+  EXPECT_FALSE(took(mine.try_acquire_for(-1h)));
+  EXPECT_FALSE(took(mine.try_acquire_for(std::chrono::hours::min())));
   h.release();
-  EXPECT_TRUE(mine.try_acquire_for(0s));
+  EXPECT_TRUE(took(mine.try_acquire_for(0s)));
   EXPECT_EQ(engine.now(), before);
 }
 

@@ -1,6 +1,7 @@
 // A lock that its own thread may lock again, by whatever object of the name.
 #include "api/access.hpp"
 #include "api/recursive_name.hpp"
+#include "took.hpp"
 #include "unit/api/later.hpp"
 
 #include <tyer/testing.hpp>
@@ -32,9 +33,9 @@ class recursive_on_hand_time : public ::testing::Test {
   auto elsewhere(F f) {
     return within_reason(std::async(std::launch::async, f));
   }
-  bool free_for_others() { return static_cast<bool>(theirs.try_acquire()); }
+  bool free_for_others() { return took(theirs.try_acquire()); }
   // What is unlocked goes back in the background.
-  bool soon_free_for_others() { return static_cast<bool>(theirs.try_acquire_for(5s)); }
+  bool soon_free_for_others() { return took(theirs.try_acquire_for(5s)); }
 
   testing::engine engine;
   client a = engine.connect(), b = engine.connect();

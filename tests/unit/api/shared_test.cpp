@@ -1,4 +1,5 @@
 // Conversions, readers and permits on hand time: what happens at which moment, and what once went wrong.
+#include "took.hpp"
 #include "unit/api/later.hpp"
 
 #include <tyer/testing.hpp>
@@ -23,7 +24,7 @@ class shared_on_hand_time : public ::testing::Test {
       return why;
     });
     shared_mutex probe{c, "x", {.ttl = 10s}};
-    while (probe.shared().try_acquire()) std::this_thread::yield();
+    while (took(probe.shared().try_acquire())) std::this_thread::yield();
     return f;
   }
 
@@ -43,7 +44,7 @@ TEST_F(shared_on_hand_time, an_upgrade_waits_until_its_limit_and_no_longer) {
   EXPECT_FALSE(upgraded);
   EXPECT_TRUE(h.valid() && h.mode() == lock_mode::shared);
   engine.advance(1ms);
-  EXPECT_TRUE(theirs.shared().try_acquire());  // readers come in again
+  EXPECT_TRUE(took(theirs.shared().try_acquire()));  // readers come in again
 }
 
 TEST_F(shared_on_hand_time, an_upgrade_has_it_when_the_last_reader_goes) {
@@ -149,10 +150,10 @@ TEST_F(shared_on_hand_time, one_attempt_behind_one_that_was_cancelled_leaves_nob
   EXPECT_EQ(waiting.get().why.code, errc::cancelled);
   engine.resume();
   engine.advance(1ms);
-  EXPECT_FALSE(attempt.get().got);
+  EXPECT_FALSE(took(attempt.get().got));
   writing.release();
   engine.advance(1ms);
-  EXPECT_TRUE(theirs.try_acquire());
+  EXPECT_TRUE(took(theirs.try_acquire()));
 }
 
 TEST_F(shared_on_hand_time, one_attempt_behind_another_has_no_more_time_than_one_alone) {

@@ -1,4 +1,5 @@
 // min_hold, max_hold and lock_delay, to the moment; and a note that is there as long as its hold.
+#include "took.hpp"
 #include "unit/api/later.hpp"
 
 #include <tyer/testing.hpp>
@@ -44,9 +45,9 @@ TEST_F(terms_on_hand_time, a_min_hold_counts_for_every_owner_of_its_own) {
   hold second = next.get().got;
   second.release();
   engine.advance(4990ms);
-  EXPECT_FALSE(theirs.try_acquire());
+  EXPECT_FALSE(took(theirs.try_acquire()));
   engine.advance(20ms);
-  EXPECT_TRUE(theirs.try_acquire());
+  EXPECT_TRUE(took(theirs.try_acquire()));
 }
 
 TEST_F(terms_on_hand_time, a_note_made_of_temporaries_was_published_as_garbage) {
@@ -66,7 +67,7 @@ TEST_F(terms_on_hand_time, a_campaign_can_tell_instead_of_throwing) {
   EXPECT_TRUE(term && !why);
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_FALSE(other.campaign(why, stop.get_token()));
+  EXPECT_FALSE(took(other.campaign(why, stop.get_token())));
   EXPECT_TRUE(why == errc::cancelled);
   const client& asking = b;
   EXPECT_EQ(asking.ask("office"), 1U);
@@ -81,7 +82,7 @@ TEST_F(terms_on_hand_time, one_that_rests_can_be_lost) {
   engine.advance(1ms);
   hold next = theirs.try_acquire();
   EXPECT_TRUE(next);
-  EXPECT_FALSE(mine.try_acquire());
+  EXPECT_FALSE(took(mine.try_acquire()));
 }
 
 TEST_F(terms_on_hand_time, a_closed_client_leaves_it_taken_for_the_rest_of_its_min_hold) {
@@ -91,9 +92,9 @@ TEST_F(terms_on_hand_time, a_closed_client_leaves_it_taken_for_the_rest_of_its_m
   c.reset();
   EXPECT_TRUE(h.lost().stop_requested());
   engine.advance(39s);
-  EXPECT_FALSE(theirs.try_acquire());
+  EXPECT_FALSE(took(theirs.try_acquire()));
   engine.advance(1001ms);
-  EXPECT_TRUE(theirs.try_acquire());
+  EXPECT_TRUE(took(theirs.try_acquire()));
 }
 
 TEST_F(terms_on_hand_time, a_closed_client_leaves_what_it_had_given_back_taken_too) {
@@ -102,9 +103,9 @@ TEST_F(terms_on_hand_time, a_closed_client_leaves_what_it_had_given_back_taken_t
   engine.advance(20s);
   c.reset();
   engine.advance(39s);
-  EXPECT_FALSE(theirs.try_acquire());
+  EXPECT_FALSE(took(theirs.try_acquire()));
   engine.advance(1001ms);
-  EXPECT_TRUE(theirs.try_acquire());
+  EXPECT_TRUE(took(theirs.try_acquire()));
 }
 
 TEST_F(terms_on_hand_time, a_max_hold_ends_it_to_the_moment) {

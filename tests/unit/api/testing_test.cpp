@@ -1,4 +1,5 @@
 // tyer/testing.hpp does what it says, since other people's tests stand on it.
+#include "took.hpp"
 #include "unit/api/later.hpp"
 
 #include <tyer/testing.hpp>
@@ -34,7 +35,7 @@ TEST_F(testing_engine, renewals_happen_on_the_way) {
   engine.advance(1h);
   EXPECT_TRUE(h.valid());
   EXPECT_GT(h.remaining(), 5s);
-  EXPECT_FALSE(theirs.try_acquire());
+  EXPECT_FALSE(took(theirs.try_acquire()));
 }
 
 TEST_F(testing_engine, a_hold_has_an_id_that_renewals_do_not_change_and_no_other_hold_has) {
@@ -60,7 +61,7 @@ TEST_F(testing_engine, a_paused_engine_loses_the_hold_before_its_validity_ends) 
   EXPECT_TRUE(in_time);
   engine.resume();
   engine.advance(10s);
-  EXPECT_TRUE(theirs.try_acquire());
+  EXPECT_TRUE(took(theirs.try_acquire()));
 }
 
 TEST_F(testing_engine, a_short_pause_costs_nothing) {
@@ -110,7 +111,7 @@ TEST_F(testing_engine, a_wait_ends_when_time_is_moved_past_its_limit) {
   EXPECT_FALSE(waiting.is_there());
   engine.advance(1s);
   ASSERT_TRUE(waiting.is_there());
-  EXPECT_FALSE(waiting.get().got);
+  EXPECT_FALSE(took(waiting.get().got));
 }
 
 // Each of these once waited for ever, or a real second: time stood still, and the only thread waited for it.
@@ -118,7 +119,7 @@ TEST_F(testing_engine, a_timed_wait_of_the_only_thread_ends) {
   const hold h = mine.acquire();
   const auto before = engine.now();
   const auto really = std::chrono::steady_clock::now();
-  EXPECT_FALSE(theirs.try_acquire_for(10min));
+  EXPECT_FALSE(took(theirs.try_acquire_for(10min)));
   EXPECT_EQ(engine.now() - before, 10min);
   EXPECT_TRUE(h.valid());
   EXPECT_LT(std::chrono::steady_clock::now() - really, 20s);
@@ -136,9 +137,9 @@ TEST_F(testing_engine, calls_of_the_only_thread_on_a_paused_engine_end) {
   const auto really = std::chrono::steady_clock::now();
   engine.pause();
   failure why;
-  EXPECT_FALSE(theirs.try_acquire(why));
+  EXPECT_FALSE(took(theirs.try_acquire(why)));
   EXPECT_EQ(why.code, errc::unavailable);
-  EXPECT_FALSE(theirs.acquire(why));
+  EXPECT_FALSE(took(theirs.acquire(why)));
   EXPECT_EQ(why.code, errc::unavailable);
   EXPECT_EQ(h.release(), release_outcome::already_gone);  // meanwhile it was lost
   a.close();
@@ -154,7 +155,7 @@ TEST_F(testing_engine, while_one_thread_is_awake_time_stands_still) {
   EXPECT_EQ(engine.now(), before);
   EXPECT_EQ(waiting.wait_for(0s), std::future_status::timeout);
   engine.advance(6s);
-  EXPECT_FALSE(within_reason(std::move(waiting)));
+  EXPECT_FALSE(took(within_reason(std::move(waiting))));
 }
 
 TEST_F(testing_engine, a_thread_that_joins_another_one_is_not_awake) {
@@ -169,9 +170,9 @@ TEST_F(testing_engine, all_threads_of_a_test_may_wait) {
   std::vector<std::thread> all;
   std::atomic<int> empty{0};
   for (int i = 1; i <= 4; ++i) {
-    all.emplace_back([&, i] { empty += theirs.try_acquire_for(i * 10s) ? 0 : 1; });
+    all.emplace_back([&, i] { empty += took(theirs.try_acquire_for(i * 10s)) ? 0 : 1; });
   }
-  EXPECT_FALSE(theirs.try_acquire_for(1min));
+  EXPECT_FALSE(took(theirs.try_acquire_for(1min)));
   for (auto& t : all) t.join();
   EXPECT_EQ(empty, 4);
 }
@@ -182,24 +183,24 @@ TEST_F(testing_engine, clients_may_come_and_go) {
     hold h = mutex{c, "z"}.acquire();
   }
   engine.advance(1s);
-  EXPECT_TRUE((mutex{a, "z"}.try_acquire()));
+  EXPECT_TRUE(took(mutex{a, "z"}.try_acquire()));
 }
 
 TEST_F(testing_engine, a_lost_reply_leaves_the_client_in_doubt_and_the_lock_free_in_the_end) {
   engine.lose_next_reply();
   failure why;
   const auto before = engine.now();
-  EXPECT_FALSE(mine.try_acquire(why));
+  EXPECT_FALSE(took(mine.try_acquire(why)));
   EXPECT_EQ(why, errc::unavailable) << why.message();
   EXPECT_EQ(engine.now() - before, 2s) << "request_timeout";
-  EXPECT_TRUE(theirs.try_acquire_for(10s)) << "what was granted unheard is given back";
+  EXPECT_TRUE(took(theirs.try_acquire_for(10s))) << "what was granted unheard is given back";
 }
 
 TEST_F(testing_engine, a_lost_reply_to_a_release_is_asked_for_again) {
   hold h = mine.acquire();
   engine.lose_next_reply();
   EXPECT_EQ(h.release(), release_outcome::released) << "the second request finds what the first has done";
-  EXPECT_TRUE(theirs.try_acquire());
+  EXPECT_TRUE(took(theirs.try_acquire()));
 }
 
 TEST_F(testing_engine, a_lost_reply_to_a_question_is_no_verdict) {
@@ -223,6 +224,15 @@ TEST_F(testing_engine, waits_for_those_who_queue_here_and_there) {
   h.release();
 }
 
+TEST_F(testing_engine, moving_by_nothing_waits_until_a_holder_was_told_that_somebody_asked) {
+  const hold h = mine.acquire();
+  const auto before = engine.now();
+  EXPECT_EQ(b.ask("x", "please"), 1U);
+  engine.advance(0s);
+  EXPECT_TRUE(h.revoked().stop_requested());
+  EXPECT_EQ(engine.now(), before);
+}
+
 TEST_F(testing_engine, an_empty_hold_cannot_be_lost) { EXPECT_THROW(engine.lose(hold{}), error); }
 
 // Who has only looked at the time is somebody who is awake, and for whom it must not jump.
@@ -241,7 +251,7 @@ TEST_F(testing_engine, a_thread_that_was_only_given_a_hold_and_looks_at_the_time
   EXPECT_EQ(waits.wait_for(600ms), std::future_status::timeout);
   over = true;
   EXPECT_EQ(within_reason(std::move(looks)), 0s);
-  EXPECT_TRUE(within_reason(std::move(waits)));
+  EXPECT_TRUE(took(within_reason(std::move(waits))));
 }
 
 TEST(testing_engines, a_client_that_outlived_its_engine_never_ended_a_timed_wait) {
@@ -249,7 +259,7 @@ TEST(testing_engines, a_client_that_outlived_its_engine_never_ended_a_timed_wait
   client a = engine->connect(), b = engine->connect();
   const hold h = mutex{a, "x", {.ttl = 10s}}.acquire();
   engine.reset();
-  EXPECT_FALSE((mutex{b, "x"}.try_acquire_for(1min)));
+  EXPECT_FALSE(took(mutex{b, "x"}.try_acquire_for(1min)));
   EXPECT_TRUE(h.valid());
 }
 
@@ -272,7 +282,7 @@ TEST(testing_engines, know_nothing_of_each_other) {
   testing::engine one, two;
   client a = one.connect(), b = two.connect();
   hold h = mutex{a, "x"}.acquire();
-  EXPECT_TRUE((mutex{b, "x"}.try_acquire()));
+  EXPECT_TRUE(took(mutex{b, "x"}.try_acquire()));
 }
 
 }  // namespace

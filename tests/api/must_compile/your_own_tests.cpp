@@ -1,0 +1,28 @@
+// What a test of one's own is made of, and callbacks without Asio.
+#include <tyer/async.hpp>
+#include <tyer/testing.hpp>
+#include <tyer/tyer.hpp>
+
+#include <stop_token>
+
+using namespace std::chrono_literals;
+
+bool told(tyer::testing::engine& engine) {
+  tyer::client mine = engine.connect(), theirs = engine.connect({.request_timeout = 1s});
+  tyer::mutex m{mine, "order/42", {.ttl = 10s}};
+  const tyer::hold h = m.acquire();
+  theirs.ask("order/42", "please");
+  engine.advance(0s);  // until all is told
+  engine.pause();
+  engine.advance(std::chrono::duration<double>{9.5});
+  engine.resume();
+  return h.revoked().stop_requested() && !h.valid() && engine.wait_for_waiters("order/42", 0);
+}
+
+void called(tyer::mutex& m, tyer::shared_mutex& s, tyer::hold& reader, std::stop_token stop) {
+  tyer::start_acquire(m, [](tyer::failure, tyer::hold) {}, stop);
+  tyer::start_try_acquire_for(m, 5s, [](tyer::failure why, tyer::hold h) {
+    if (!why && h) tyer::start_release(std::move(h), [](tyer::failure, tyer::release_outcome) {});
+  });
+  tyer::start_try_upgrade_for(s, reader, 5s, [](tyer::failure, bool) {}, stop);
+}
