@@ -4,6 +4,7 @@
 #include "base/signals.hpp"
 #include "base/trouble.hpp"
 #include "commands.hpp"
+#include "run/once.hpp"
 #include "show.hpp"
 #include "text/duration.hpp"
 #include "text/entries.hpp"
@@ -46,7 +47,16 @@ const char* word_for(fate f) {
 
 struct holder {
   tyer::lock_entry entry;
+  steady_clock::time_point seen = steady_clock::now();
   fate became = fate::still_held;
+  bool renewed = false;  // since then
+
+  // Of its lease there is more left than there would be if nobody had renewed it.
+  void compare(const tyer::lock_entry& now) {
+    constexpr milliseconds imprecision = 1500ms;  // of etcd, which counts in seconds
+    const auto since = std::chrono::duration_cast<milliseconds>(steady_clock::now() - seen);
+    renewed = now.remaining > entry.remaining - since + imprecision;
+  }
 };
 
 std::vector<holder> find_holders(const entries& all, const std::string& id) {
@@ -76,6 +86,16 @@ bool note_who_left(std::vector<holder>& holders, const entries& now) {
   return std::ranges::none_of(holders, [](const auto& h) { return h.became == fate::still_held; });
 }
 
+// What an engine cannot say: whether anybody is there who could give it back.
+void look_who_renews(const tyer::admin& admin, const options& o, std::vector<holder>& holders) {
+  tyer::failure why;
+  for (const auto& now : admin.show(why, o.name)) {
+    for (auto& h : holders) {
+      if (!now.waiting && same(now, h.entry)) h.compare(now);
+    }
+  }
+}
+
 // False: interrupted. The holder may take its time, and one that does not listen goes on renewing.
 bool wait_until_given_back(session& s, const options& o, signals& bell, std::vector<holder>& holders) {
   news told{s.admin(), o.name, bell, 500ms};
@@ -84,7 +104,7 @@ bool wait_until_given_back(session& s, const options& o, signals& bell, std::vec
   const auto start = steady_clock::now();
   for (bool gone = false; !gone;) {
     const auto left = o.timeout - std::chrono::duration_cast<milliseconds>(steady_clock::now() - start);
-    if (left <= 0ms) return true;
+    if (left <= 0ms) return look_who_renews(s.admin(), o, holders), true;
     if (!bell.wait(left)) return false;
     while (auto now = told.take()) gone = note_who_left(holders, *now);
   }
@@ -103,6 +123,25 @@ void confirm(session& s, const options& o, const entries& all) {
   if (!confirmed(question)) throw trouble(exit_code::refused, "nothing was done");
 }
 
+// A hold that was given back and is kept by a min_hold looks like any other: while its client lives, that renews it.
+std::string advice_on(const std::vector<holder>& holders) {
+  if (std::ranges::all_of(holders, is_period, &holder::entry)) return "--now opens it, and the job can start again.";
+  if (std::ranges::any_of(holders, &holder::renewed)) {
+    return "It was asked for and is renewed: its holder does not listen, or a min_hold keeps what was given back.\n"
+           "Stop the holder, or take the lock from it with --now.";
+  }
+  return "It was asked for, and nobody was seen to renew it. Perhaps nobody is there who could give it back: a\n"
+         "min_hold keeps what was given back already, or the holder is dead or stands still. It ends by itself when\n"
+         "its lease is over (tyer show); --now opens it.";
+}
+
+std::string why_not(const options& o, const std::vector<holder>& holders) {
+  if (!std::ranges::all_of(holders, is_period, &holder::entry))
+    return plain(o.name) + " was not given back within " + typed(o.timeout);
+  return plain(o.name) + " is kept by --once-per for " + left(holders.front().entry) +
+         " more: nobody is there to be asked";
+}
+
 exit_code report(session& s, const options& o, const std::vector<holder>& holders, std::uint32_t asked) {
   const bool all_gone = std::ranges::none_of(holders, [](const auto& h) { return h.became == fate::still_held; });
   if (s.json()) {
@@ -118,13 +157,14 @@ exit_code report(session& s, const options& o, const std::vector<holder>& holder
         case fate::evicted: std::cout << "taken from " << owner << ", token " << token(h.entry) << '\n'; break;
         case fate::gave_back: std::cout << owner << " does not hold it any more\n"; break;
         case fate::already_gone: std::cout << owner << " had given it back already\n"; break;
-        case fate::still_held: std::cout << owner << " still holds it\n"; break;
+        case fate::still_held:
+          std::cout << owner << (is_period(h.entry) ? " has left it" : " has not given it back") << '\n';
+          break;
       }
     }
   }
   if (all_gone) return exit_code::ok;
-  throw trouble(exit_code::not_acquired, plain(o.name) + " was not given back within " + typed(o.timeout),
-                "Its holder was asked and goes on renewing; stop it, or take the lock from it with --now.");
+  throw trouble(exit_code::not_acquired, why_not(o, holders), advice_on(holders));
 }
 
 exit_code break_lock(session& s, const options& o) {
@@ -142,6 +182,7 @@ exit_code break_lock(session& s, const options& o) {
     evict(admin, holders, o.reason);
     return report(s, o, holders, 0);
   }
+  if (std::ranges::all_of(holders, is_period, &holder::entry)) return report(s, o, holders, 0);
   signals bell;
   const auto asked = s.client().ask(o.name, o.reason);
   if (!wait_until_given_back(s, o, bell, holders)) return bell.code();
@@ -156,14 +197,16 @@ command break_command() {
       .summary = "Make the holder of a lock give it back",
       .details =
           "Asks the holder (its hold::revoked() is requested, with the reason) and waits until it has given the lock "
-          "back or its lease is over. A holder that does not listen goes on renewing: then it exits with 124. "
-          "A command under `tyer run` or `tyer elect` is sent SIGTERM, and tyer ends with its code.\n\n"
+          "back or its lease is over. A command under `tyer run` or `tyer elect` is sent SIGTERM, and tyer ends with "
+          "its code. A holder that does not listen goes on renewing: then it exits with 124. A lock that was given "
+          "back and is kept by a min_hold looks the same from outside, and has nobody to be asked; nor has what "
+          "`tyer run --once-per` keeps. --now opens it.\n\n"
           "With --now the lock is taken at once from exactly the holds that were seen, never from whoever comes next. "
           "Nobody is asked. The old holder is told that it has lost the lock (`tyer run` ends with 123, `tyer elect` "
           "stands again), but until it hears of it, it goes on working, and the "
           "next one is at work already. Only what checks fencing tokens is safe then.\n\n"
-          "Asks for confirmation on a terminal; without one it does nothing unless --yes is given. Exits with 1 if "
-          "nobody holds the lock.",
+          "With and without --now it asks for confirmation on a terminal; without one it does nothing unless --yes is "
+          "given. Exits with 1 if nobody holds the lock.",
       .examples = {{"tyer break deploy --reason 'rollback'", "asks, and waits"},
                    {"tyer break deploy --reason 'host is gone' --now --yes", "in a script, without mercy"}},
       .prepare = [](CLI::App& app) -> action {

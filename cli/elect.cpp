@@ -32,7 +32,7 @@ command elect_command() {
               {"Stands for election, runs the command while it leads, and stands again if leadership is lost; "
                "the command is then ended before another one can lead. When the command ends by itself, "
                "tyer resigns and ends with its code. TYER_TOKEN is the term.",
-               words::what_is_promised, words::environment, words::if_asked}),
+               words::what_is_promised, words::whose_words, words::environment, words::if_asked}),
           .examples = {{"tyer elect scheduler --note $(hostname) -- ./scheduler",
                         "start it on every machine; one runs it"}},
           .prepare = prepare,

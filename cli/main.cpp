@@ -1,4 +1,5 @@
 // `tyer`: distributed locks from the shell.
+#include "base/arguments.hpp"
 #include "base/command.hpp"
 #include "base/inherited_signals.hpp"
 #include "base/secrets.hpp"
@@ -13,6 +14,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <clocale>
 #include <iostream>
 #include <map>
@@ -101,18 +103,20 @@ exit_code run(int argc, char** argv) {
   }
   const auto pages = make_manual(app, commands);
 
+  arguments words;
   try {
-    app.parse(argc, argv);
+    if (argc == 1) return std::cerr << as_text(pages.overview, 80), exit_code::usage;
+    words = sort_arguments(app, argc, argv);
+    std::ranges::reverse(words.own);  // as the parser wants them
+    app.parse(std::move(words.own));
   } catch (const CLI::CallForHelp&) {
     return show_help(app, pages);
+  } catch (const trouble& t) {
+    return complain(t.code(), without_urls(t.what(), argc, argv), t.advice());
   } catch (const CLI::ParseError& e) {
-    if (argc == 1) return std::cerr << as_text(pages.overview, 80), exit_code::usage;
-    const auto extra = app.remaining();
-    const bool unknown = app.get_subcommands().empty() && !extra.empty();
-    const std::string what = unknown ? "there is no command '" + extra.front() + "'" : e.what();
-    return complain(exit_code::usage, without_urls(what, argc, argv), "See `" + called(app) + " --help`.");
+    return complain(exit_code::usage, without_urls(e.what(), argc, argv), "See `" + called(app) + " --help`.");
   }
-  session s{options, pages};
+  session s{options, pages, std::move(words.command)};
   return carry_out(actions.at(app.get_subcommands().front()), s);
 }
 

@@ -22,7 +22,7 @@ constexpr const char* about_once_per =
     "at most once, not "
     "exactly once: a job that is killed is not made up for until the next period. Say a little less than the time "
     "between two starts of cron, 50m for an hourly job and 23h for a daily one, since cron is not exact. The lock "
-    "NAME:once is its memory: `tyer break --now NAME:once` lets the job start again.";
+    "NAME:once is its memory: `tyer break NAME:once --now --reason again` lets the job start again.";
 
 action prepare(CLI::App& app) {
   const auto p = std::make_shared<plan>();
@@ -48,7 +48,8 @@ command run_command() {
       .summary = "Run a command while holding a lock",
       .details = words::paragraphs(
           {"Waits for the lock, runs the command, and gives the lock back: flock(1), across machines.",
-           words::what_is_promised, words::environment, words::the_end, words::if_asked, about_once_per}),
+           words::what_is_promised, words::whose_words, words::environment, words::slots, words::the_end,
+           words::if_asked, about_once_per}),
       .examples = {{"tyer run nightly -- ./backup --all", "one at a time, on all machines"},
                    {"tyer run nightly --wait 30s -- ./backup", "gives up after 30 seconds, with the code 124"},
                    {"tyer run render --permits 1/3 -- sh -c 'render --slot $TYER_SLOT'", "three at a time"},

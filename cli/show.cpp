@@ -3,6 +3,7 @@
 
 #include "base/session.hpp"
 #include "commands.hpp"
+#include "run/once.hpp"
 #include "text/duration.hpp"
 #include "text/json.hpp"
 #include "text/plain.hpp"
@@ -41,12 +42,13 @@ std::string note_text(const std::string& note) {
 
 void holder_in_full(std::string& out, const tyer::lock_entry& e, const terminal& screen) {
   out += '\n';
-  row(out, screen, "held by", who(e));
+  row(out, screen, is_period(e) ? "kept by" : "held by", who(e));
   row(out, screen, "at", where(e));
   row(out, screen, "note", note_text(e.owner.note));
   if (e.mode != tyer::lock_mode::exclusive) row(out, screen, "as", how(e));
   row(out, screen, "asked", age(e) == "-" ? "" : age(e) + " ago");
-  row(out, screen, "lease", left(e) + " more, if it is not renewed");
+  row(out, screen, "lease",
+      left(e) + (is_period(e) ? " more; --now opens it (tyer break)" : " more, if it is not renewed"));
   row(out, screen, "token", token(e));
   row(out, screen, "id", e.id.text());
 }
@@ -99,22 +101,25 @@ std::string lock_text(const std::string& name, const entries& all, const termina
 }
 
 command show_command() {
-  return {.name = "show",
-          .summary = "Show who holds a lock and who waits for it",
-          .details =
-              "Shows every holder with its host, process, program and the place in its code, its note, how long ago it "
-              "asked for the lock, how much of its lease is left and its fencing token; then those who wait, the next "
-              "one first. KEPT is how long a place in the queue lasts if nobody hears from the waiter any more.\n\n"
-              "Who somebody is, is what that client says of itself. Times are by the clock of the owner's machine. "
-              "Hand-offs between threads of one client are not seen from outside.\n\n"
-              "Exits with 1 if nobody holds the lock or waits for it.",
-          .examples = {{"tyer show order/42", "who has it"},
-                       {"tyer show order/42 --json | jq -r '.holders[0].owner.host'", "on which machine"}},
-          .prepare = [](CLI::App& app) -> action {
-            auto name = std::make_shared<std::string>();
-            app.add_option("NAME", *name, "The lock")->required();
-            return [name](session& s) { return show(s, *name); };
-          }};
+  return {
+      .name = "show",
+      .summary = "Show who holds a lock and who waits for it",
+      .details =
+          "Shows every holder with its host, process, program and the place in its code, its note, how long ago it "
+          "asked for the lock, how much of its lease is left and its fencing token; then those who wait, the next "
+          "one first. KEPT is how long a place in the queue lasts if nobody hears from the waiter any more.\n\n"
+          "What `tyer run --once-per` keeps is said to be kept and not held: nobody is at work under it. A lock that "
+          "was given back and is kept by a min_hold looks like one that is held.\n\n"
+          "Who somebody is, is what that client says of itself. Times are by the clock of the owner's machine. "
+          "Hand-offs between threads of one client are not seen from outside.\n\n"
+          "Exits with 1 if nobody holds the lock or waits for it.",
+      .examples = {{"tyer show order/42", "who has it"},
+                   {"tyer show order/42 --json | jq -r '.holders[0].owner.host'", "on which machine"}},
+      .prepare = [](CLI::App& app) -> action {
+        auto name = std::make_shared<std::string>();
+        app.add_option("NAME", *name, "The lock")->required();
+        return [name](session& s) { return show(s, *name); };
+      }};
 }
 
 }  // namespace cli

@@ -29,7 +29,7 @@ command try_command() {
           .details = words::paragraphs(
               {"As `tyer run`, but does not wait: if somebody has the lock, or waits for it, the command is not "
                "started and the code is 124.",
-               words::what_is_promised, words::environment, words::the_end}),
+               words::what_is_promised, words::whose_words, words::environment, words::slots, words::the_end}),
           .examples = {{"tyer try sync -- rsync -a here/ there/", "left out if another one still runs"}},
           .prepare = prepare,
           .usage = words::usage};

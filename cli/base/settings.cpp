@@ -87,10 +87,12 @@ settings find_settings(const given& options) {
     const auto at = config.find(key);
     return at == config.end() ? std::string{} : at->second;
   };
-  std::string url = options.url;
-  if (url.empty()) url = environment("TYER_URL");
-  if (url.empty()) url = in_config("url");
-  return {resolved(url, config), options.prefix.empty() ? in_config("prefix") : options.prefix};
+  std::string url = options.url, source = "--url";
+  if (url.empty()) url = environment("TYER_URL"), source = "TYER_URL";
+  if (url.empty()) url = in_config("url"), source = "the configuration file";
+  auto meant = resolved(url, config);
+  if (meant != url) source = "url." + url + " in the configuration file";
+  return {std::move(meant), options.prefix.empty() ? in_config("prefix") : options.prefix, std::move(source)};
 }
 
 }  // namespace cli

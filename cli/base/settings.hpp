@@ -15,6 +15,7 @@ namespace cli {
 struct settings {
   std::string url;     // empty: nobody has said it
   std::string prefix;  // empty: the engine's own
+  std::string source;  // of the URL, for messages: "--url", "TYER_URL", "the configuration file"
 };
 
 struct given {  // on the command line; empty where it was not

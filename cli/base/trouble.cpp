@@ -8,8 +8,6 @@ std::string advice_for(const std::error_code& why) {
   if (why == tyer::errc::unavailable) return "See whether the server runs and is reached from here: tyer doctor";
   if (why == tyer::errc::refused) return "See what this login may do: tyer doctor";
   if (why == tyer::errc::permits_differ) return "All who use a semaphore must say the same number: --permits K/N";
-  if (why == tyer::errc::no_engine)
-    return "This tyer was built without that engine; `tyer version` lists those it has.";
   if (why == tyer::errc::name_conflict) return "Use another name or another --prefix, or remove what lies there.";
   return {};
 }

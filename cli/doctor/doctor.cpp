@@ -1,5 +1,6 @@
 // tyer doctor: is this engine fit for locks, and are we?
 #include "base/session.hpp"
+#include "base/trouble.hpp"
 #include "commands.hpp"
 #include "doctor/examine.hpp"
 #include "text/duration.hpp"
@@ -108,6 +109,13 @@ exit_code examine(session& s, const options& o) {
   return r.has_errors() ? exit_code::no : exit_code::ok;
 }
 
+// Others are sent to the doctor then.
+exit_code examine_to_the_end(session& s, const options& o) try { return examine(s, o); } catch (const tyer::error& e) {
+  const auto told = trouble_of({e.code(), e.words()});
+  throw trouble(told.code(), told.what(),
+                "It had answered before: look at the log and the load of the server, and at the network between.");
+}
+
 }  // namespace
 
 command doctor_command() {
@@ -125,7 +133,7 @@ command doctor_command() {
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
         add_duration(app, "--ttl", o->ttl, "The ttl of your locks, to compare with round trips");
-        return [o](session& s) { return examine(s, *o); };
+        return [o](session& s) { return examine_to_the_end(s, *o); };
       }};
 }
 

@@ -39,7 +39,8 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
 
 std::string text_of(const CLI::Option& o) {
   const auto usual = o.get_default_str();
-  return o.get_description() + (usual.empty() ? "" : " (default " + usual + ")");
+  const bool must = o.nonpositional() && o.get_required();
+  return o.get_description() + (must ? " (required)" : usual.empty() ? "" : " (default " + usual + ")");
 }
 
 page::item item_of(const CLI::Option& o) {
@@ -71,7 +72,10 @@ void add_options(const CLI::App& app, std::vector<page::item>& options, std::vec
 std::string usage_of(const CLI::App& app) {
   std::string text = "[OPTION]...";
   for (const CLI::Option* o : app.get_options()) {
-    if (o->nonpositional()) continue;
+    if (o->nonpositional()) {
+      if (o->get_required()) text += ' ' + item_of(*o).head();
+      continue;
+    }
     const std::string word = o->get_name(true) + (o->get_items_expected_max() > 1 ? "..." : "");
     text += o->get_required() ? ' ' + word : " [" + word + ']';
   }

@@ -13,6 +13,7 @@
 
 #include <cstring>
 #include <iostream>
+#include <source_location>
 
 namespace cli {
 
@@ -22,22 +23,20 @@ namespace {
 
 constexpr int code_of_first_signal = 128;
 
-tyer::hold acquire(session& s, const plan& p, const tyer::acquirable& lock, std::stop_token stop) {
-  const progress waiting{s.screen(), [&] { return "waiting for " + p.name; }};
-  if (!p.wait) return lock.acquire(std::move(stop));
-  if (*p.wait == 0ms) return lock.try_acquire();
-  return lock.try_acquire_for(*p.wait, std::move(stop));
-}
+constexpr std::chrono::seconds told_after =
+    30s;  // cron sends a mail for every line, and what waits that long is worth one
 
-// As session::reach, but a signal ends it at once.
-void reach(session& s, tyer::client& c, const std::stop_token& stop) {
-  const auto where = tyer::admin{c}.address();
-  const progress connecting{s.screen(), [&] { return "connecting to " + where; }};
-  const auto until = std::chrono::steady_clock::now() + s.connect_timeout();
-  for (tyer::failure why; !c.wait_ready(why, 100ms);) {
-    if (stop.stop_requested()) throw tyer::error(tyer::errc::cancelled);
-    if (std::chrono::steady_clock::now() >= until) throw trouble_of(why, "cannot reach " + where);
-  }
+// Where the lock was asked for in our own source says nothing to those who look at it.
+constexpr std::source_location nowhere{};
+
+tyer::hold acquire(session& s, const plan& p, const tyer::acquirable& lock, std::stop_token stop) {
+  const auto doing = [&] {
+    return "waiting for " + p.name + (s.screen().err_is_terminal() ? "" : " (tyer show says who has it)");
+  };
+  const progress waiting{s.screen(), doing, s.json() ? std::nullopt : std::optional{told_after}};
+  if (!p.wait) return lock.acquire(std::move(stop), nowhere);
+  if (*p.wait == 0ms) return lock.try_acquire(nowhere);
+  return lock.try_acquire_for(*p.wait, std::move(stop), nowhere);
 }
 
 [[noreturn]] void not_acquired(const plan& p) {
@@ -111,7 +110,7 @@ exit_code keep(session& s, const plan& p, line to_guardian, story& tale) {
   ward command{std::move(to_guardian)};
   try {
     tyer::client c = s.open({.label = "tyer " + p.verb});
-    reach(s, c, command.cancelled());
+    s.reach(c, command.cancelled());
     return all_turns(s, p, *lock_of(p, c), command, tale);
   } catch (const tyer::error& e) {
     if (e.code() != tyer::errc::cancelled || command.cancelled_by() == 0) throw trouble_of({e.code(), e.words()});
@@ -121,7 +120,8 @@ exit_code keep(session& s, const plan& p, line to_guardian, story& tale) {
 
 }  // namespace
 
-exit_code run_plan(session& s, const plan& p) {
+exit_code run_plan(session& s, plan p) {
+  p.command = s.command();
   check(p);
   story tale{p.name, s.json()};
   bool in_front = true;

@@ -8,7 +8,7 @@ namespace cli {
 
 class session;
 
-// In three processes: see guard/guarded.hpp. Throws trouble and tyer::error.
-exit_code run_plan(session&, const plan&);
+// The session's command. In three processes: see guard/guarded.hpp. Throws trouble and tyer::error.
+exit_code run_plan(session&, plan);
 
 }  // namespace cli

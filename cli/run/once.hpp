@@ -6,6 +6,7 @@
 // period: at most once, not exactly once.
 #pragma once
 
+#include <tyer/admin.hpp>
 #include <tyer/clock.hpp>
 
 #include <chrono>
@@ -21,6 +22,9 @@ inline constexpr std::chrono::milliseconds period_min = std::chrono::seconds{1};
 inline constexpr std::chrono::milliseconds period_max = std::chrono::hours{23};
 
 std::string once_name(const std::string& lock);
+
+// Whether what holds a lock is such a memory, by its own words. Nobody is at work under it, and nobody can be asked for it.
+bool is_period(const tyer::lock_entry& holder);
 
 // Takes the period. Not later than this the job must start: else it would be too near the next. Nothing: it was started by
 // somebody in this period. Throws tyer::error.

@@ -62,7 +62,8 @@ void check_command(const std::string& program) {
 
 void add_common(CLI::App& app, plan& p) {
   app.add_option("NAME", p.name, "The lock's name")->required();
-  app.add_option("COMMAND", p.command, "What to run, and its words")->required();
+  // For --help: its words are not the parser's, which would take lists and options out of them (see base/arguments.hpp).
+  app.add_option("COMMAND", p.command, "What to run, and its words: from here on all of them are its own");
   add_duration(app, "--ttl", p.ttl, "How long the lock outlives this machine; it is renewed every third of it");
   add_duration(app, "--grace", p.grace,
                "Between SIGTERM and SIGKILL when the lock ends (2 s, a fifth of the ttl at most)");
@@ -100,6 +101,7 @@ void check(const plan& p) {
         "For a daily job say 23h: cron starts it a little earlier one day than the day before, and a whole day would\n"
         "leave out every second run. For longer periods, let the command itself keep the date of its last run.");
   }
+  if (p.command.empty()) wrong("COMMAND is required", "Say what to run: tyer " + p.verb + " NAME -- COMMAND…");
   check_command(p.command.front());
   if (!p.without_proc && !can_see_descendants()) {
     throw trouble(

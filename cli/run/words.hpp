@@ -6,7 +6,11 @@
 
 namespace cli::words {
 
-inline constexpr const char* usage = "[OPTION…] NAME -- COMMAND…";
+inline constexpr const char* usage = "[OPTION…] NAME [--] COMMAND…";
+
+inline constexpr const char* whose_words =
+    "From COMMAND on all words are the command's, also those that look like options of tyer: these stand before it. A "
+    "NAME that begins with a dash has a -- of its own: `tyer run -- -x -- COMMAND`.";
 
 inline constexpr const char* what_is_promised =
     "The command, and all that came from it, is dead before anybody else can get the lock: a guardian process sends "
@@ -21,9 +25,12 @@ inline constexpr const char* what_is_promised =
 
 inline constexpr const char* environment =
     "The command has TYER_LOCK (the name), TYER_TOKEN (a number that is larger with every later grant: show it to "
-    "what you write to), TYER_HOLD (an id of this hold alone) and, with --permits, TYER_SLOT and TYER_SLOTS in its "
-    "environment. Input, output and the terminal are its own. Signals that tyer is sent are passed on; while Ctrl-Z "
+    "what you write to) and TYER_HOLD (an id of this hold alone) in its environment. Input, output and the terminal "
+    "are its own. Signals that tyer is sent are passed on; while Ctrl-Z "
     "has stopped it, the lock is kept. Its exit code is tyer's: 128 and more for a signal.";
+
+inline constexpr const char* slots =
+    "With --permits it has TYER_SLOT as well, the first of its slots, and TYER_SLOTS, all of them.";
 
 inline constexpr const char* if_asked =
     "If somebody asks for the lock (tyer break), the command is sent SIGTERM, once; when it ends, that is an end of "

@@ -3,7 +3,6 @@
 #include "text/duration.hpp"
 #include "text/plain.hpp"
 
-#include <chrono>
 #include <iostream>
 #include <utility>
 
@@ -11,9 +10,14 @@ namespace cli {
 
 using namespace std::chrono_literals;
 
-progress::progress(const terminal& where, std::function<std::string()> doing)
+progress::progress(const terminal& where, std::function<std::string()> doing,
+                   std::optional<std::chrono::seconds> for_a_log_after)
     : doing_(std::move(doing)), width_(where.width()) {
-  if (where.err_is_terminal()) thread_ = std::jthread{[this](const std::stop_token& stop) { go_on(stop); }};
+  if (where.err_is_terminal()) {
+    thread_ = std::jthread{[this](const std::stop_token& stop) { go_on(stop); }};
+  } else if (for_a_log_after) {
+    thread_ = std::jthread{[this, after = *for_a_log_after](const std::stop_token& stop) { tell_log(stop, after); }};
+  }
 }
 
 progress::~progress() {
@@ -35,6 +39,13 @@ void progress::go_on(const std::stop_token& stop) {
     shown_one = true;
   }
   if (shown_one) std::cerr << "\r\x1b[K" << std::flush;
+}
+
+void progress::tell_log(const std::stop_token& stop, std::chrono::seconds after) {
+  std::unique_lock lock{mutex_};
+  over_.wait_for(lock, stop, after, [] { return false; });
+  if (!stop.stop_requested())
+    std::cerr << "tyer: " << plain(doing_()) << ", for " << shown(after) << " so far" << std::endl;
 }
 
 }  // namespace cli

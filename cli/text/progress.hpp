@@ -1,11 +1,13 @@
-// A line on the terminal for whatever takes longer than a second. Nothing where nobody looks.
+// A line on the terminal for whatever takes longer than a second. Nothing where nobody looks, or one line for a log.
 #pragma once
 
 #include "text/terminal.hpp"
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -15,14 +17,16 @@ namespace cli {
 class progress {
  public:
   // `doing` is called after a second and then every second, on a thread of its own; an empty text shows nothing. The line
-  // is taken away at the end.
-  progress(const terminal& where, std::function<std::string()> doing);
+  // is taken away at the end. Where there is no terminal: one line to stderr, if it takes longer than `for_a_log_after`.
+  progress(const terminal& where, std::function<std::string()> doing,
+           std::optional<std::chrono::seconds> for_a_log_after = std::nullopt);
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
   ~progress();
 
  private:
   void go_on(const std::stop_token& stop);
+  void tell_log(const std::stop_token& stop, std::chrono::seconds after);
 
   std::function<std::string()> doing_;
   int width_ = 80;

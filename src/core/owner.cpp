@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t label_bytes_max = 64;
 constexpr std::string_view before_pid = " pid ", before_since = " @";
+constexpr std::string_view no_site = ":0";  // of a caller who gave no place in a source file
 
 template <class T>
 std::optional<T> number(std::string_view text) noexcept {
@@ -33,6 +34,7 @@ std::optional<wall_time> take_since(std::string_view& line) noexcept {
 
 bool is_site(std::string_view text) noexcept {
   const auto colon = text.rfind(':');
+  if (text == no_site) return true;
   return colon != text.npos && colon > 0 && number<std::uint32_t>(text.substr(colon + 1));
 }
 
@@ -76,6 +78,7 @@ std::optional<owner> read_owner(std::string_view text) noexcept {
   if (!pid) return std::nullopt;
   o.pid = *pid;
   o.site = line.substr(site_at + 1);
+  if (o.site == no_site) o.site = {};
   if (site_at > label_at) o.label = line.substr(label_at + 1, site_at - label_at - 1);
   return o;
 }
@@ -83,6 +86,7 @@ std::optional<owner> read_owner(std::string_view text) noexcept {
 std::string_view owner_in_short(std::string_view text) noexcept {
   auto line = first_line(text);
   take_since(line);
+  if (constexpr std::string_view at_end = " :0"; line.ends_with(at_end)) line.remove_suffix(at_end.size());  // no site
   return line;
 }
 

@@ -59,6 +59,22 @@ class Breaking(unittest.TestCase):
         holder.await_line("asked")
         holder.give_back()
 
+    def test_what_a_min_hold_keeps_was_told_as_a_holder_that_goes_on_renewing(self):
+        holder = self.hold("min_hold")
+        holder.give_back()
+        holder.process.wait(timeout=harness.PATIENCE_S)
+        done = tyer(self.url, "break", self.name, *REASON, "--yes", "--timeout", "2s", code=harness.NOT_ACQUIRED)
+        self.assertIn("nobody was seen to renew it", done.stderr)
+        self.assertIn("min_hold", done.stderr)
+        self.assertNotIn("still holds it", done.stdout)
+        tyer(self.url, "break", self.name, *REASON, "--yes", "--now")
+        tyer(self.url, "show", self.name, code=harness.NO)
+
+    def test_one_who_renews_is_told_as_one_who_does(self):
+        self.hold(ttl_ms=2000)
+        done = tyer(self.url, "break", self.name, *REASON, "--yes", "--timeout", "5s", code=harness.NOT_ACQUIRED)
+        self.assertIn("is renewed", done.stderr)
+
     def test_with_now_it_is_taken(self):
         holder = self.hold()
         told = tyer_json(self.url, "break", self.name, *REASON, "--yes", "--now")

@@ -3,7 +3,7 @@
 // A program that somebody else runs: takes the lock, says so, and keeps it until its standard input ends or, if it is
 // polite, until it is asked.
 //
-// KIND: mutex | shared | permits:K/N      MANNERS: polite | deaf
+// KIND: mutex | min_hold | shared | permits:K/N      MANNERS: polite | deaf
 #include <tyer/tyer.hpp>
 
 #include <poll.h>
@@ -44,7 +44,8 @@ void keep(tyer::hold h, bool polite) {
 }
 
 tyer::hold acquire(const tyer::client& c, const std::string& name, const std::string& kind, tyer::lock_options o) {
-  if (kind == "mutex") return tyer::mutex{c, name, o}.acquire();
+  if (kind == "min_hold") o.min_hold = std::chrono::minutes{10};
+  if (kind == "mutex" || kind == "min_hold") return tyer::mutex{c, name, o}.acquire();
   if (kind == "shared") return tyer::shared_mutex{c, name, o}.shared().acquire();
   unsigned k = 0, n = 0;
   if (std::sscanf(kind.c_str(), "permits:%u/%u", &k, &n) != 2) throw std::runtime_error("no such kind");

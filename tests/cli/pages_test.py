@@ -66,6 +66,19 @@ class Pages(unittest.TestCase):
             expected = {"tyer.1"} | {f"tyer-{c}.1" for c in commands()}
             self.assertEqual(set(os.listdir(folder)), expected)
 
+    def test_what_help_says_could_not_be_done(self):
+        """--reason is required, and elect has no --permits."""
+        self.assertIn("`tyer break NAME:once --now --reason again`", words(tyer(None, "run", "--help").stdout))
+        told = words(tyer(None, "break", "--help").stdout)
+        self.assertIn("Usage: tyer break [OPTION]... NAME --reason TEXT", told)
+        self.assertRegex(told, r"--reason TEXT [^-]*\(required\)")
+        for command in commands():
+            told = tyer(None, command, "--help").stdout
+            known = set(re.findall(r"^  (?:-h, )?(--[\w-]+)", told, re.M))
+            for option in set(re.findall(r"(?<![\w`-])(--[a-z][\w-]+)", told.split("Exit codes:")[0])) - known:
+                with self.subTest((command, option)):
+                    self.assertRegex(told, rf"(?s)`?tyer\s[^`.;]*{option}")  # of another command, in its own line
+
     def test_exit_codes_are_in_help(self):
         text = tyer(None, "--help").stdout
         for code in (harness.USAGE, harness.UNREACHABLE, harness.REFUSED, harness.LOST, harness.NOT_ACQUIRED, harness.FAILED):

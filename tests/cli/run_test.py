@@ -19,6 +19,8 @@ from harness import FAILED, LOST, NOBODY_LISTENS, NOT_ACQUIRED, PATIENCE_S, TYER
 from run_lab import Trio, alive, children, comm, send
 from run_shell import CTRL_C, CTRL_D, CTRL_Z, Shell
 
+KIND = os.environ.get("TYER_KIND", "redis")
+
 server: Engine
 names = (f"lock-{number}" for number in itertools.count())
 
@@ -161,6 +163,21 @@ class WhoGetsTheLock(RunTest):
         begin = time.monotonic()
         self.assertEqual(tyer("run", self.name, "--wait", "700ms", "--", "true").returncode, NOT_ACQUIRED)
         self.assertGreaterEqual(time.monotonic() - begin, 0.7)
+
+    @unittest.skipUnless(KIND == "redis", "takes long, and is the same on every engine")
+    def test_a_long_wait_without_a_terminal_went_on_without_a_word(self):
+        self.hold("--ttl", "60s")
+        done = tyer("run", self.name, "--wait", "32s", "--", "true")
+        told = f"tyer: waiting for {self.name} (tyer show says who has it), for 30 s so far"
+        self.assertEqual(done.stderr.decode().splitlines()[0], told)
+        self.assertEqual(done.returncode, NOT_ACQUIRED)
+
+    def test_a_place_in_the_source_of_tyer_was_shown_to_people(self):
+        self.hold("--ttl", "60s", "--note", "full backup")
+        shown = tyer("show", self.name).stdout
+        self.assertIn(b"full backup", shown)
+        self.assertNotIn(b".cpp", shown)
+        self.assertNotIn(b"  at  ", shown)
 
     def test_an_engine_that_falls_silent_meanwhile_is_121_and_no_lock_that_others_have(self):
         self.hold("--ttl", "60s")
@@ -403,6 +420,18 @@ class OncePer(RunTest):
         self.assertEqual(tyer("break", f"{self.name}:once", "--now", "--yes", "--reason", "again").returncode, 0)
         self.assertEqual(tyer(*words).stdout, b"done\n")
 
+    def test_its_memory_was_shown_and_asked_like_a_holder(self):
+        tyer("run", self.name, "--once-per", "1h", "--", "true")
+        shown = tyer("show", f"{self.name}:once").stdout
+        self.assertIn(b"  kept by   ", shown)
+        self.assertIn(b"tyer run --once-per\n", shown)
+        self.assertIn(b"--now opens it", shown)
+        begin = time.monotonic()
+        done = tyer("break", f"{self.name}:once", "--yes", "--reason", "again", "--timeout", "100s")
+        self.assertLess(time.monotonic() - begin, PATIENCE_S)
+        self.assertEqual(done.returncode, NOT_ACQUIRED)
+        self.assertRegex(done.stderr, rb"kept by --once-per for .* more: nobody is there to be asked\n--now opens it")
+
 
 class OnATerminal(RunTest):
     def setUp(self):
@@ -501,5 +530,5 @@ class OnATerminal(RunTest):
 
 
 if __name__ == "__main__":
-    with Engine(os.environ.get("TYER_KIND", "redis")) as server:
+    with Engine(KIND) as server:
         harness.main()

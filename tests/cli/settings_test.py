@@ -7,6 +7,7 @@ import contextlib
 import os
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
@@ -91,10 +92,35 @@ class Settings(unittest.TestCase):
         self.assertIn("line 1", done.stderr)
         self.assertNotIn("geheim", done.stderr)
 
-    def test_a_wrong_password_is_refused_or_not_reached(self):
-        done = tyer(self.url.replace("://", "://u:geheim@"), "ls", *QUICK, code=None)
-        self.assertIn(done.returncode, (harness.UNREACHABLE, harness.REFUSED))
-        self.assertNotIn("geheim", done.stderr)
+    def test_a_wrong_password_was_told_only_when_the_time_to_connect_was_over(self):
+        for words in (("ls",), ("doctor",), ("run", "x", "--", "true")):
+            with self.subTest(words):
+                begin = time.monotonic()
+                done = tyer(self.url.replace("://", "://u:geheim@"), *words, "--connect-timeout", "100s", code=harness.REFUSED)
+                self.assertLess(time.monotonic() - begin, harness.PATIENCE_S)
+                self.assertIn("look at the user and the password in the URI", done.stderr)
+                self.assertNotIn("geheim", done.stderr)
+
+    def test_a_missing_password_was_told_without_how_to_give_one(self):
+        with Engine("redis", "--password", "geheim") as engine:
+            done = tyer(engine.url.replace(":geheim@", ""), "ls", code=harness.REFUSED)
+        self.assertIn("redis://:PASSWORD@HOST or redis://USER:PASSWORD@HOST", done.stderr)
+
+    def test_tls_on_one_side_only_was_told_as_silence(self):
+        done = tyer(self.url.replace("redis:", "rediss:"), "ls", code=harness.UNREACHABLE)
+        self.assertIn("if that port does not speak TLS", done.stderr)
+        with Engine("redis", "--tls") as engine:
+            plain = engine.url.replace("rediss:", "redis:").split("?")[0]
+            self.assertIn("if that port speaks TLS", tyer(plain, "ls", "--connect-timeout", "2s", code=harness.UNREACHABLE).stderr)
+
+    def test_the_doctor_sent_people_to_the_doctor(self):
+        refused = self.url.replace("://", "://u:geheim@")
+        for url, code in ((NOBODY_LISTENS, harness.UNREACHABLE), (refused, harness.REFUSED)):
+            for words in (("doctor",), ("ls",), ("show", "x"), ("run", "x", "--", "true")):
+                with self.subTest((url, words)):
+                    done = tyer(url, *words, "--connect-timeout", "2s", code=code)
+                    self.assertNotIn("tyer doctor", done.stderr)
+                    self.assertEqual(len(done.stderr.splitlines()), 2 if code == harness.REFUSED else 3, done.stderr)
 
     def test_called_wrongly(self):
         for words, text in (
@@ -127,8 +153,28 @@ class Settings(unittest.TestCase):
             terminal.await_text("connecting to redis://127.0.0.1:1")
             self.assertEqual(terminal.end(), harness.UNREACHABLE)
 
-    def test_an_engine_that_this_tyer_does_not_have(self):
-        self.assertIn("tyer version", tyer("nothing://127.0.0.1", "ls", code=harness.USAGE).stderr)
+    def test_a_mistyped_scheme_was_told_as_an_engine_that_is_not_built_in(self):
+        for typed, meant in (("reds", "redis"), ("redis+sentinal", "redis+sentinel"), ("ectd", "etcd"), ("postgres", "")):
+            with self.subTest(typed):
+                done = tyer(f"{typed}://u:geheim@127.0.0.1", "ls", code=harness.USAGE)
+                self.assertNotIn("built without", done.stderr)
+                self.assertIn(f"Did you mean {meant}://?" if meant else "tyer version", done.stderr)
+                self.assertIn("that of TYER_URL", done.stderr)
+                self.assertNotIn("geheim", done.stderr)
+
+    def test_a_url_that_is_wrong_in_one_place_was_answered_with_how_to_name_an_engine(self):
+        folder = self.config("url = redis://h:port\nurl.prod = redis://h:0\n")
+        here = {"XDG_CONFIG_HOME": folder}
+        for done, word, source in (
+            (tyer("redis://h?ca=/x", "ls", code=harness.USAGE), "begins with rediss", "TYER_URL"),
+            (tyer(None, "--url", "redis://h:99999", "ls", code=harness.USAGE), "port", "--url"),
+            (tyer(None, "ls", env=here, code=harness.USAGE), "port", "the configuration file"),
+            (tyer(None, "--url", "prod", "ls", env=here, code=harness.USAGE), "port", "url.prod in the configuration file"),
+        ):
+            with self.subTest(source):
+                self.assertIn(word, done.stderr)
+                self.assertIn(f"It is that of {source}.", done.stderr)
+                self.assertNotIn("Say which engine", done.stderr)
 
     def test_version(self):
         told = tyer_json(None, "version")

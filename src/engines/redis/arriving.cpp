@@ -226,7 +226,8 @@ void connection::body::lose(std::string words, why kind) {
   }
   if (batch* b = std::exchange(open_, nullptr)) fail(*b, why::not_sent, words);
 
-  log(outage_ ? log_level::debug : log_level::warning, words);
+  // What the client is told of, it logs itself.
+  if (outage_ || s_.purpose != use::locks) log(outage_ ? log_level::debug : log_level::warning, words);
   if (!std::exchange(outage_, true) && !closing_) ready_.push_back({item::kind::down, 0, nullptr});
 }
 

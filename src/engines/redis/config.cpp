@@ -97,10 +97,18 @@ failure read_limits(core::uri& u, config& c) {
   return {};
 }
 
-// Under redis:// these stay in the query, so that somebody who forgot the second s is told.
+// Somebody who forgot the second s.
+failure refuse_tls(const core::uri& u) {
+  for (const char* option : {"ca", "cert", "key", "verify"}) {
+    if (u.find(option))
+      return wrong("?" + std::string{option} + "= is an option of TLS: with TLS the URI begins with rediss, not redis");
+  }
+  return {};
+}
+
 failure read_tls(core::uri& u, config& c) {
   c.tls = u.scheme.starts_with("rediss");
-  if (!c.tls) return {};
+  if (!c.tls) return refuse_tls(u);
   c.ca = u.take("ca").value_or("");
   c.cert = u.take("cert").value_or("");
   c.key = u.take("key").value_or("");

@@ -91,7 +91,7 @@ void connection::body::tick(time_point t) {
   if (closing_ && stage_ == stage::away) return;
   if (t >= next_attempt_) attempt(t);
   if (stage_ == stage::arriving && t >= arrive_by_) {
-    lose(s_.where.shown + " does not answer: it did not finish greeting us in time");
+    lose(session_ ? session_->explain_slowness() : s_.where.shown + " does not answer");
   }
   if (!flying_.empty() && t >= flying_.front()->sent + s_.request_timeout) tick_requests(t);
   if (t >= next_time_) ask_time(t);

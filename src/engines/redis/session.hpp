@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engines/redis/config.hpp"
+#include "engines/redis/greeting.hpp"
 #include "engines/redis/tls.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -72,8 +73,11 @@ class session {
 
   // What went wrong, in words; `error` if nothing better is known.
   std::string explain(const error_code& error) const {
-    return why_.empty() ? "the connection to " + where_.shown + " was lost: " + error.message() + advice(error) : why_;
+    if (!why_.empty()) return why_;
+    return "the connection to " + where_.shown + " was lost: " + error.message() + advice(error) +
+           greeting::advice_when_lost(where_, step_);
   }
+  std::string explain_slowness() const { return greeting::too_slow(where_, step_); }
   bool login_refused() const noexcept { return login_refused_; }
 
   void end() {
@@ -98,7 +102,7 @@ class session {
     void on_ssl_handshake(const error_code& e) { s->secured(e); }
     void on_write(const error_code&, const std::string&) {}
     void on_read(const error_code& e, std::size_t) {
-      if (!e) s->host_->on_read();
+      if (!e) s->read();
     }
     void on_hello(const error_code& e, const boost::redis::generic_response& r) { s->greeted(e, r); }
     void set_prefix(std::string_view) {}
@@ -153,6 +157,7 @@ class session {
       why_ = "the host name " + where_.server.host + " cannot be resolved: " + e.message();
       return;
     }
+    step_ = greeting::step::connecting;
     // Right behind the handler that opens the socket.
     boost::asio::post(stream.get_executor(), [this, alive = self.lock()] { close_on_exec(); });
   }
@@ -173,15 +178,30 @@ class session {
       why_ = "cannot connect to " + where_.shown + ": " + (no_socket ? why_no_socket() : e.message());
       return;
     }
+    step_ = where_.tls ? greeting::step::securing : greeting::step::greeting;
     close_on_exec();
     error_code ignored;
     if (over_) socket().close(ignored);
     socket().set_option(boost::asio::ip::tcp::no_delay(true), ignored);
   }
 
+  static bool spoke_tls(const error_code& e) {
+    return e.category() == boost::asio::error::get_ssl_category() &&
+           ERR_GET_REASON(static_cast<unsigned long>(e.value())) != SSL_R_WRONG_VERSION_NUMBER;
+  }
+
   void secured(const error_code& e) {
-    if (!e) return;
+    if (!e) {
+      step_ = greeting::step::greeting;
+      return;
+    }
     why_ = where_.shown + ": " + tls::explain(stream.next_layer().native_handle(), where_, e.message()) + advice(e);
+    if (!spoke_tls(e)) why_ += greeting::advice_when_lost(where_, step_);
+  }
+
+  void read() {
+    step_ = greeting::step::greeted;
+    host_->on_read();
   }
 
   void greeted(const error_code& e, const boost::redis::generic_response& r) {
@@ -195,10 +215,8 @@ class session {
       }
     }
     if (error.empty()) return host_->on_greeted(*this);
-    why_ = where_.shown + " refused the connection: " + error;
-    if (error.starts_with("ERR unknown command")) why_ += " (Redis 6.2 or newer, or Valkey, is needed)";
-    login_refused_ = error.starts_with("WRONGPASS") || error.starts_with("NOAUTH") || error.starts_with("NOPERM") ||
-                     error.find("without any password configured") != error.npos;
+    why_ = greeting::refused(where_, error);
+    login_refused_ = greeting::refuses_login(error);
   }
 
   enum class push : std::uint8_t { other, message, subscribed, unsubscribed };
@@ -235,6 +253,7 @@ class session {
   std::string why_, channel_;
   std::size_t index_ = 0, undrained_ = 0;
   push what_ = push::other;
+  greeting::step step_ = greeting::step::looking_up;
   int family_ = AF_INET;
   bool over_ = false, login_refused_ = false;
 };

@@ -24,6 +24,21 @@ TEST(owner, is_read_as_it_was_written) {
   EXPECT_EQ(o->since, since);
 }
 
+// Of a program whose source nobody who looks at its locks has.
+TEST(owner, who_gives_no_place_in_a_source_file_has_none) {
+  for (const auto& label : {"tyer run"s, "run :0"s, ""s}) {
+    const auto text = owner_text(owner_identity("h", 1, label), "", 0, since, "note");
+    const auto o = read_owner(text);
+    ASSERT_TRUE(o) << text;
+    EXPECT_EQ(o->label, label);
+    EXPECT_EQ(o->site, "");
+    EXPECT_EQ(o->note, "note");
+    EXPECT_EQ(o->since, since);
+    EXPECT_EQ(owner_in_short(text), "h pid 1 " + label);
+  }
+  EXPECT_EQ(owner_in_short("h pid 1 l f.cc:0 @5"), "h pid 1 l f.cc:0");
+}
+
 TEST(owner, a_label_is_any_text) {
   for (const auto& label : {"two words"s, "x pid 9 y:1"s, "@17"s, " @17"s, ""s, "a\nb"s}) {
     const auto text = owner_text(owner_identity("h", 1, label), "f.cc", 2, since, "");

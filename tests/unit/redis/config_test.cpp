@@ -75,7 +75,11 @@ TEST(config, sentinels_need_the_name_of_the_master) {
 
 TEST(config, what_it_does_not_know_stays) {
   EXPECT_EQ(read("redis://h?colour=red").left.query.size(), 1u);
-  EXPECT_EQ(read("redis://h?ca=/a").left.query.size(), 1u) << "TLS options without TLS are somebody's mistake";
+  for (const char* option : {"ca=/a", "cert=/a", "key=/a", "verify=none"}) {
+    const auto forgot = read(std::string{"redis://h?"} + option);  // TLS options without TLS are somebody's mistake
+    EXPECT_EQ(forgot.read.error.code, tyer::errc::invalid_uri);
+    EXPECT_NE(forgot.read.error.words.find("rediss"), std::string::npos) << forgot.read.error.words;
+  }
   EXPECT_TRUE(read("rediss://h?ca=/a").left.query.empty());
 }
 

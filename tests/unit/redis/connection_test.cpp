@@ -78,6 +78,14 @@ TEST(redis_connection, nobody_there) {
   EXPECT_TRUE(a.ready());
 }
 
+// Went wrong: the client logs what it is told, and the connection had logged the same before.
+TEST(redis_connection, the_first_warning_of_an_outage_was_logged_twice) {
+  engine_client a{"redis://127.0.0.1:1"};
+  ASSERT_TRUE(a.until([&] { return a.downs == 1; }));
+  EXPECT_FALSE(a.absence.words.empty());
+  EXPECT_EQ(a.warned, "");
+}
+
 TEST(redis_connection, a_server_that_hangs) {
   own_server server;
   engine_client a{server.uri(), 300ms};
@@ -122,6 +130,7 @@ TEST(redis_connection, password) {
   engine_client none{none_uri};
   ASSERT_TRUE(none.until([&] { return none.downs == 1; }));
   EXPECT_EQ(none.absence.kind, why::refused) << none.absence.words;
+  EXPECT_NE(none.absence.words.find("redis://:PASSWORD@HOST"), std::string::npos) << none.absence.words;
 }
 
 TEST(redis_connection, user_and_password) {

@@ -27,7 +27,10 @@ class engine_client final : public engine::events {
     auto parsed = core::parse_uri(uri);
     EXPECT_FALSE(parsed.error) << parsed.error.words;
     const engine::environment e{std::move(prefix), &ids, &clock, request_timeout,
-                                [this](log_level, std::string_view words) { logged += std::string{words} + "\n"; }};
+                                [this](log_level level, std::string_view words) {
+                                  logged += std::string{words} + "\n";
+                                  if (level == log_level::warning) warned += std::string{words} + "\n";
+                                }};
     auto made = ::tyer_engine_redis(parsed.value, e);
     EXPECT_FALSE(made.error) << made.error.words;
     value = std::move(made.value);
@@ -118,7 +121,7 @@ class engine_client final : public engine::events {
   engine::failure absence;
   std::vector<core::id> wakes, suspects;
   std::vector<std::pair<core::id, std::string>> asks;
-  std::string logged;
+  std::string logged, warned;
   std::unique_ptr<engine::engine> value;
 };
 

@@ -74,7 +74,17 @@ TEST_F(redis_tls, unchecked_only_when_asked_for_and_with_a_warning) {
 TEST_F(redis_tls, plain_words_to_a_tls_server) {
   auto plain = uri("127.0.0.1", "");
   plain.erase(plain.find("ss://") + 1, 1);
-  refused(plain);
+  const auto words = refused(plain);
+  EXPECT_NE(words.find("if that port speaks TLS"), std::string::npos) << words;
+}
+
+// Redis waits for the end of a line, which a TLS greeting has none of.
+TEST(redis_without_tls, a_tls_greeting_was_told_as_silence) {
+  own_server server;
+  auto uri = server.uri();
+  engine_client a{uri.insert(uri.find("://"), "s")};
+  ASSERT_TRUE(a.until([&] { return a.downs == 1; }, 30s));
+  EXPECT_NE(a.absence.words.find("if that port does not speak TLS"), std::string::npos) << a.absence.words;
 }
 
 }  // namespace

@@ -1,0 +1,188 @@
+#include "base/arguments.hpp"
+
+#include "base/spelling.hpp"
+#include "base/trouble.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+namespace cli {
+
+namespace {
+
+constexpr const char* end_of_options = "--";
+
+bool is_option(const std::string& word) { return word.size() > 1 && word.front() == '-' && word != end_of_options; }
+
+// Without the value that may stand behind it: "--wait" of "--wait=5s".
+std::string name_in(const std::string& word) { return word.substr(0, word.find('=')); }
+
+// What stands behind a letter may be its value, and nobody else's business: "-p" of "-psecret".
+std::string shown_name(const std::string& name) { return name.starts_with("--") ? name : name.substr(0, 2); }
+
+std::string title_of(const CLI::App* command) { return command == nullptr ? "tyer" : "tyer " + command->get_name(); }
+
+std::string quoted(const std::string& text) { return '`' + text + '`'; }
+
+void add_names(const CLI::App& app, std::vector<std::string>& names) {
+  for (const CLI::Option* o : app.get_options()) {
+    for (const auto& n : o->get_lnames()) names.push_back("--" + n);
+  }
+}
+
+class sorter {
+ public:
+  sorter(const CLI::App& root, int argc, const char* const* argv) : root_(root), words_(argv + 1, argv + argc) {}
+
+  arguments sorted() && {
+    while (at_ < words_.size() && !done_) {
+      const std::string& word = words_[at_++];
+      if (word == end_of_options) {
+        take_mark();
+      } else if (is_option(word)) {
+        take_option(word);
+      } else {
+        take_word(word);
+      }
+    }
+    if (!plain_.empty()) {
+      found_.own.emplace_back(end_of_options);
+      std::ranges::move(plain_, std::back_inserter(found_.own));
+    }
+    return std::move(found_);
+  }
+
+ private:
+  bool runs_another() const {
+    const CLI::Option* o = command_->get_option_no_throw("COMMAND");
+    return o != nullptr && o->get_items_expected_max() > 1;
+  }
+
+  std::size_t plain_max() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(command_->get_options(), [](const CLI::Option* o) { return !o->nonpositional(); }));
+  }
+
+  void take_mark() {
+    if (command_ == nullptr) throw unknown_command(end_of_options);
+    if (!runs_another()) {
+      while (at_ < words_.size()) take_word(words_[at_++]);
+    } else if (!plain_.empty()) {
+      rest_is_command();
+    } else {
+      take_name_with_a_dash();
+    }
+  }
+
+  // `tyer run -- -x -- make`: no command begins with a dash, and so this is no command whose NAME was forgotten.
+  void take_name_with_a_dash() {
+    const bool meant = at_ + 1 < words_.size() && is_option(words_[at_]) && words_[at_ + 1] == end_of_options;
+    if (!meant) {
+      throw trouble(exit_code::usage, "NAME is missing before `--`",
+                    "Say which lock it is: " + title_of(command_) + " NAME -- COMMAND…");
+    }
+    plain_.push_back(words_[at_]);
+    at_ += 2;
+    rest_is_command();
+  }
+
+  void take_option(const std::string& word) {
+    const auto name = name_in(word);
+    const CLI::Option* o = command_ == nullptr ? nullptr : command_->get_option_no_throw(name);
+    if (o == nullptr) o = root_.get_option_no_throw(name);
+    if (o == nullptr) throw unknown_option(name);
+    if (o->get_items_expected_max() == 0) {
+      found_.own.push_back(word);
+      done_ = o == root_.get_help_ptr();
+      return;
+    }
+    // In two words always: the parser would take an empty value for one that is still to come.
+    found_.own.push_back(name);
+    found_.own.push_back(name == word ? value_of(name) : word.substr(name.size() + 1));
+  }
+
+  std::string value_of(const std::string& option) {
+    if (at_ < words_.size() && words_[at_] != end_of_options) return words_[at_++];
+    throw trouble(exit_code::usage, option + " needs a value", see_help());
+  }
+
+  void take_word(const std::string& word) {
+    if (command_ == nullptr) return take_command(word);
+    if (runs_another() && !plain_.empty()) {
+      --at_;
+      return rest_is_command();
+    }
+    if (plain_.size() == plain_max()) {
+      throw trouble(exit_code::usage, quoted(title_of(command_)) + " does not expect '" + word + "'", see_help());
+    }
+    plain_.push_back(word);
+  }
+
+  void take_command(const std::string& word) {
+    const auto all = commands();
+    const auto at = std::ranges::find(all, word, [](const CLI::App* c) { return c->get_name(); });
+    if (at == all.end()) throw unknown_command(word);
+    command_ = *at;
+    found_.own.push_back(word);
+  }
+
+  void rest_is_command() {
+    found_.command.assign(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end());
+    done_ = true;
+  }
+
+  std::vector<const CLI::App*> commands() const { return root_.get_subcommands(nullptr); }
+
+  std::string see_help() const { return "See " + quoted(title_of(command_) + " --help") + '.'; }
+
+  trouble unknown_option(const std::string& name) const {
+    std::vector<std::string> known;
+    if (command_ != nullptr) add_names(*command_, known);
+    add_names(root_, known);
+    std::string advice = see_help();
+    if (const auto meant = nearest(name, known); !meant.empty()) {
+      advice = "Did you mean " + meant + "? " + advice;
+    } else if (const auto others = who_has(name); !others.empty()) {
+      advice = others + " it. " + advice;
+    }
+    return {exit_code::usage, quoted(title_of(command_)) + " has no option " + shown_name(name), advice};
+  }
+
+  trouble unknown_command(const std::string& word) const {
+    std::vector<std::string> known;
+    for (const CLI::App* c : commands()) known.push_back(c->get_name());
+    auto meant = known_elsewhere_as(word);
+    if (meant.empty()) meant = nearest(word, known);
+    const std::string see = see_help();
+    return {exit_code::usage, "there is no command '" + word + "'",
+            meant.empty() ? see : "Did you mean " + quoted("tyer " + meant) + "? " + see};
+  }
+
+  // "`tyer run` and `tyer try` have"
+  std::string who_has(const std::string& option) const {
+    std::vector<std::string> titles;
+    for (const CLI::App* c : commands()) {
+      if (c->get_option_no_throw(option) != nullptr) titles.push_back(quoted(title_of(c)));
+    }
+    std::string text;
+    for (const auto& t : titles) text += (text.empty() ? "" : &t == &titles.back() ? " and " : ", ") + t;
+    return text.empty() ? text : text + (titles.size() == 1 ? " has" : " have");
+  }
+
+  const CLI::App& root_;
+  std::vector<std::string> words_;
+  std::size_t at_ = 0;
+  const CLI::App* command_ = nullptr;
+  std::vector<std::string> plain_;  // what is no option
+  arguments found_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+arguments sort_arguments(const CLI::App& root, int argc, const char* const* argv) {
+  return sorter{root, argc, argv}.sorted();
+}
+
+}  // namespace cli
