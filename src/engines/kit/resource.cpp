@@ -39,7 +39,7 @@ result<answer> resource::acquire(const request& r, store_time now, notices& out)
     // Behind a queue, it is the head's turn that counts.
     return busy{left_to_wait(queue_.empty() ? of(r) : of(queue_.front()), now)};
   }
-  if (!has_it && queue_.size() + unread_ >= limits_.waiters) {
+  if (!has_it && waiting() >= limits_.waiters) {
     return no(why::over_limit, errc::over_limit,
               std::to_string(limits_.waiters) + " are waiting for this name already");
   }
@@ -61,7 +61,7 @@ result<answer> resource::acquire(const request& r, store_time now, notices& out)
     add(std::move(s), now);
     return granted{told_part(holds_.back()), r.ttl, holds_.back().slots};
   }
-  queue_.push_back(std::move(s));
+  line_up(std::move(s));
   ++changes_;
   return place_in_queue(queue_.size() - 1, now);
 }
@@ -81,7 +81,7 @@ fate resource::keep(const id& who, fate as, milliseconds ttl, store_time now, no
     if (as == fate::waiting) extend(queue_[*place], now + ttl);
     return fate::waiting;
   }
-  needs_all_ |= unread_ > 0;
+  needs_all_ |= !knows_all();
   return fate::gone;
 }
 
@@ -224,14 +224,16 @@ void resource::extend(seat& s, store_time until) noexcept {
 // --- with a server ---
 
 void resource::put(seat s) {
-  if (s.waits()) return queue_.push_back(std::move(s));
+  if (s.waits()) return line_up(std::move(s));
   if (s.how == mode::permit) capacity_ = s.capacity;
   holds_.push_back(std::move(s));
 }
 
-void resource::skip(std::size_t n) {
-  unread_ = n;
-  unread_at_ = queue_.size();
+// Whoever comes is behind all who are there, read or not.
+void resource::line_up(seat&& s) {
+  if (unread_at_end_ > 0 && unread_ == 0) unread_at_ = queue_.size();
+  unread_ += std::exchange(unread_at_end_, 0);
+  queue_.push_back(std::move(s));
 }
 
 bool resource::dirty() const noexcept {

@@ -137,7 +137,8 @@ class resource {
   // As of the last operation: what has expired since is still in them, and so are ghosts.
   const std::vector<seat>& holds() const noexcept { return holds_; }
   const std::deque<seat>& queue() const noexcept { return queue_; }  // as far as it was read
-  seat* find(const id&) noexcept;                                    // a hold or a place, no ghost
+  std::size_t waiting() const noexcept { return queue_.size() + unread_ + unread_at_end_; }
+  seat* find(const id&) noexcept;  // a hold or a place, no ghost
 
   std::uint64_t last_part() const noexcept { return last_part_; }  // the floor: no part up to this is given again
 
@@ -149,8 +150,10 @@ class resource {
 
   // ---- with a server: what was read
 
-  void put(seat);            // as it is there; places in the order of the queue
-  void skip(std::size_t n);  // so many places that were not read follow those that were
+  void put(seat);  // as it is there; places in the order of the queue
+  // So many places that were not read follow here. What is put then is behind them: the place of whoever has just joined, and what
+  // follows that must be skipped too.
+  void skip(std::size_t n) { unread_at_end_ += n; }
   void put_floor(std::uint64_t part) { last_part_ = part; }
   // stamped_by_write: the parts of the write to come are this at least. Under a floor above it they are told before the write.
   void put_next_part(std::uint64_t part) { next_part_ = part; }
@@ -161,7 +164,8 @@ class resource {
   const std::vector<std::int64_t>& must_end() const noexcept { return must_end_; }
   bool dirty() const noexcept;
   bool floor_dirty() const noexcept { return floor_dirty_; }
-  // What was there and is to go. An id that comes back in the same operation is also in holds() or queue(): fresh, as another one.
+  // What was there and is to go, by `created`: its state is the last it had here, not what is there. An id that comes back in the
+  // same operation is also in holds() or queue(): fresh, as another one.
   const std::vector<seat>& removed() const noexcept { return removed_; }
   bool turns_left() const noexcept { return turns_left_; }
   // What was marked is at the server, as of this revision. A pending part is its place counted from `parts`.
@@ -196,7 +200,9 @@ class resource {
   std::vector<std::uint32_t> free_slots(std::uint32_t take) const;
   void add(seat&&, store_time now);
   void turn(store_time now, notices&);  // of the heads of the queue
-  bool head_is_unread() const noexcept { return unread_ > 0 && unread_at_ == 0; }
+  bool head_is_unread() const noexcept;
+  bool knows_all() const noexcept { return unread_ + unread_at_end_ == 0; }
+  void line_up(seat&&);
   void make_exclusive(seat&, store_time now);
 
   seat* find_hold(const id&) noexcept;  // no ghost
@@ -204,10 +210,11 @@ class resource {
   std::optional<std::size_t> find_place(const id&) const noexcept;
 
   limits limits_;
-  std::vector<seat> holds_;                 // and ghosts, in the order they were granted
-  std::deque<seat> queue_;                  // in the order they came
-  std::size_t unread_ = 0, unread_at_ = 0;  // how many places of the queue were not read, and behind how many that were
-  std::uint32_t capacity_ = 0;              // of the permits that are held
+  std::vector<seat> holds_;  // and ghosts, in the order they were granted
+  std::deque<seat> queue_;   // in the order they came
+  // How many places of the queue were not read, behind how many that were; and how many at its end.
+  std::size_t unread_ = 0, unread_at_ = 0, unread_at_end_ = 0;
+  std::uint32_t capacity_ = 0;  // of the permits that are held
   std::uint64_t last_part_ = 0, next_part_ = 0;
   std::uint64_t changes_ = 0;
   store_time used_;

@@ -32,9 +32,7 @@ bool resource::fits(const demand& d) const noexcept {
   return d.how == mode::shared || (d.capacity == capacity_ && taken + d.take <= capacity_);
 }
 
-bool resource::passable() const noexcept {
-  return queue_.empty() && unread_ == 0 && std::ranges::none_of(holds_, &seat::upgrading);
-}
+bool resource::passable() const noexcept { return waiting() == 0 && std::ranges::none_of(holds_, &seat::upgrading); }
 
 // If nobody renews, and nobody else were waiting.
 store_time resource::free_at(demand d) const {
@@ -142,7 +140,7 @@ fate resource::remove(const id& who, bool clean, store_time now) {
     ++changes_;
     return fate::waiting;
   }
-  needs_all_ |= unread_ > 0;
+  needs_all_ |= !knows_all();
   return fate::gone;
 }
 
@@ -192,6 +190,10 @@ void resource::add(seat&& s, store_time now) {
   }
   holds_.push_back(std::move(s));
   ++changes_;
+}
+
+bool resource::head_is_unread() const noexcept {
+  return (unread_ > 0 && unread_at_ == 0) || (unread_at_end_ > 0 && queue_.empty());
 }
 
 void resource::turn(store_time now, notices& out) {

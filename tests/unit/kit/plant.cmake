@@ -22,8 +22,7 @@ endmacro()
 plant("a reader beside a writer" resource_turns "if (h.how != d.how)" "if (h.how != d.how && !PLANTED)")
 plant("one permit too many" resource_turns "if (holds_.empty()) return true;"
       "if (holds_.empty()) return true; if (PLANTED && d.how == mode::permit && holds_.front().how == d.how) return true;")
-plant("a try overtakes the queue" resource_turns "return queue_.empty() && unread_ == 0 &&"
-      "return (PLANTED || (queue_.empty() && unread_ == 0)) &&")
+plant("a try overtakes the queue" resource_turns "return waiting() == 0 &&" "return (PLANTED || waiting() == 0) &&")
 plant("a reader overtakes an upgrade" resource_turns "std::ranges::none_of(holds_, &seat::upgrading);"
       "(PLANTED || std::ranges::none_of(holds_, &seat::upgrading));")
 plant("a hold outlives its end" resource_turns "h.expires > now) continue;"
@@ -73,7 +72,7 @@ plant("a cancelled place stays written" resource_turns "if (limits_.stored && !q
 plant("turns that are left are not told" resource_turns "      turns_left_ = true;" "      turns_left_ = !PLANTED;")
 plant("nobody reads who may have its turn" resource_turns "(granted_ > 0 ? turns_left_ : needs_all_) = true;"
       "(granted_ > 0 ? turns_left_ : needs_all_) = !PLANTED;")
-plant("the unread are taken for gone" resource_turns "  needs_all_ |= unread_ > 0;\n  return fate::gone;" "  needs_all_ |= unread_ > 0 && !PLANTED;\n  return fate::gone;")
+plant("the unread are taken for gone" resource_turns "  needs_all_ |= !knows_all();\n  return fate::gone;" "  needs_all_ |= !knows_all() && !PLANTED;\n  return fate::gone;")
 
 foreach(file resource resource_turns)
   string(PREPEND planted_${file} "#include \"unit/kit/planted.hpp\"\n")

@@ -81,9 +81,11 @@ class stored_name {
     const auto head = all ? line.size() : std::min(setting_.head, line.size());
     for (std::size_t i = 0; i < head; ++i) n.put(line[i]);
     const auto own = joined ? std::ranges::find(line, *joined, &seat::who) : line.end();
-    const auto place = static_cast<std::size_t>(own - line.begin());
-    if (place >= head) n.skip(place - head);
-    if (place >= head && own != line.end()) n.put(*own);
+    const auto at = static_cast<std::size_t>(own - line.begin());
+    const bool is_behind = own != line.end() && at >= head;
+    n.skip((is_behind ? at : line.size()) - head);
+    if (is_behind) n.put(*own);
+    if (is_behind) n.skip(line.size() - at - 1);
     return n;
   }
 

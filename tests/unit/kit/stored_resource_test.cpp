@@ -189,6 +189,20 @@ TEST_F(stored_resource_test, the_unread_count_as_ahead_and_as_waiting) {
   EXPECT_EQ(fail(r).kind, why::over_limit);
 }
 
+TEST_F(stored_resource_test, those_behind_whoever_has_joined_are_not_forgotten) {
+  it.put(place(2));  // the head is over by then
+  it.find(number(2))->expires = now;
+  it.skip(0);
+  it.put(place(3));
+  it.skip(4);
+  EXPECT_EQ(it.waiting(), 6U);
+  auto r = ask(3);
+  r.enqueue = true;
+  lock(r);
+  EXPECT_EQ(it.waiting(), 4U) << "else somebody new would be let in front of them";
+  EXPECT_FALSE(it.needs_all());
+}
+
 TEST_F(stored_resource_test, who_was_not_found_may_be_among_the_unread) {
   it.put(held(1));
   it.skip(5);
