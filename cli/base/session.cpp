@@ -42,11 +42,12 @@ trouble not_reached(const std::string& where, const tyer::failure& why) {
   const auto told = trouble_of(why, named ? "" : "cannot reach " + where);
   if (why.code == tyer::errc::refused)
     return {told.code(), told.what(),
-            "The server is there, but does not let this login in: look at user, password and rights."};
+            "The server is there, but does not let this login in: look at user and password in the URL,\n"
+            "as …://USER:PASSWORD@HOST, and at their rights."};
   return {
       told.code(), told.what(),
       "See whether a server runs there, whether host and port of the URL are right, on which addresses it listens,\n"
-      "whether it wants TLS (rediss://) or not (redis://), and whether a firewall stands between."};
+      "whether it wants TLS (rediss://, etcds://) or not (redis://, etcd://), and whether a firewall stands between."};
 }
 
 }  // namespace

@@ -15,6 +15,13 @@ std::string without_password(std::string text, const std::string& password) {
   return text;
 }
 
+// The advice goes on behind it.
+std::string in_short(std::string_view error) {
+  if (error.starts_with("NOAUTH")) return "NOAUTH, it wants a password";  // and says which commands of Redis take one
+  if (error.ends_with('.')) error.remove_suffix(1);
+  return std::string{error};
+}
+
 std::string scheme(const config& where) { return where.shown.substr(0, where.shown.find("://") + 3); }
 
 std::string advice(const config& where, std::string_view error) {
@@ -44,7 +51,7 @@ std::string refused(const config& where, std::string_view error) {
   // An old server repeats what it was sent, and so the password, or the first part of it.
   if (error.starts_with("ERR unknown command"))
     return before + "it does not know the command HELLO; Redis 6.2 or newer, or Valkey, is needed";
-  return before + without_password(std::string{error}, where.password) + advice(where, error);
+  return before + without_password(in_short(error), where.password) + advice(where, error);
 }
 
 std::string too_slow(const config& where, step at) {
