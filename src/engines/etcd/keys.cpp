@@ -1,5 +1,7 @@
 #include "engines/etcd/keys.hpp"
 
+#include "engines/kit/escape.hpp"
+
 namespace tyer::etcd {
 
 namespace {
@@ -8,33 +10,8 @@ constexpr std::string_view floor_word = "floor";
 
 std::string escape(std::string_view name) {
   std::string out;
-  for (const char c : name) {
-    if (c == '%')
-      out += "%25";
-    else if (c == '{')
-      out += "%7B";
-    else if (c == '}')
-      out += "%7D";
-    else
-      out += c;
-  }
+  kit::escape(name, out);
   return out;
-}
-
-// Nothing for what escape() never writes.
-std::optional<std::string> unescape(std::string_view text) {
-  std::string name;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      name += text[i];
-      continue;
-    }
-    const auto code = text.substr(i + 1, 2);
-    if (code != "25" && code != "7B" && code != "7D") return std::nullopt;
-    name += code == "25" ? '%' : code == "7B" ? '{' : '}';
-    i += 2;
-  }
-  return name;
 }
 
 std::optional<core::id> read_id(std::string_view hex) {
@@ -78,7 +55,7 @@ std::optional<keys::parts> keys::read(std::string_view key) const {
   key.remove_prefix(prefix_.size());
   const auto end = key.find('}');
   if (key.empty() || key.front() != '{' || end == key.npos || key.substr(end, 2) != "}/") return std::nullopt;
-  auto name = unescape(key.substr(1, end - 1));
+  auto name = kit::unescape(key.substr(1, end - 1));
   const auto last = key.substr(end + 2);
   if (!name) return std::nullopt;
   if (last == floor_word) return parts{*std::move(name), std::nullopt};

@@ -1,7 +1,9 @@
 #include "engines/redis/config.hpp"
 
-#include <charconv>
+#include "engines/kit/options.hpp"
+
 #include <string_view>
+#include <utility>
 
 namespace tyer::redis {
 
@@ -10,16 +12,13 @@ namespace {
 constexpr std::uint16_t default_port = 6379, default_sentinel_port = 26379;
 constexpr std::uint32_t replicas_max = 100;
 
-failure wrong(std::string words) { return {errc::invalid_uri, std::move(words)}; }
+using kit::take_number;
 
-bool number(std::string_view text, std::uint32_t least, std::uint32_t most, std::uint32_t& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc{} && end == text.data() + text.size() && out >= least && out <= most;
-}
+failure wrong(std::string words) { return kit::wrong_uri(std::move(words)); }
 
 failure read_database(std::string_view text, config& c) {
   std::uint32_t database = 0;
-  if (!text.empty() && !number(text, 0, 65535, database))
+  if (!text.empty() && !kit::read_number(text, 0, 65535, database))
     return wrong("after the host comes the number of the database");
   c.database = static_cast<int>(database);
   return {};
@@ -79,22 +78,13 @@ failure read_where(core::uri& u, config& c) {
 }
 
 failure read_limits(core::uri& u, config& c) {
-  constexpr std::uint32_t year_s = 366 * 24 * 3600;
-  if (const auto text = u.take("tombstone_ttl")) {
-    std::uint32_t seconds = 0;
-    if (!number(*text, 1, year_s, seconds)) return wrong("?tombstone_ttl= must be seconds, 1 to 31622400");
-    c.tombstone_ttl = std::chrono::seconds{seconds};
-  }
-  if (const auto text = u.take("waiters_max")) {
-    if (!number(*text, 1, 10'000'000, c.waiters_max)) return wrong("?waiters_max= must be 1 to 10000000");
-  }
-  if (const auto text = u.take("in_flight_max")) {
-    if (!number(*text, 1, 10'000'000, c.in_flight_max)) return wrong("?in_flight_max= must be 1 to 10000000");
-  }
-  if (const auto text = u.take("replicas")) {
-    if (!number(*text, 0, replicas_max, c.replicas)) return wrong("?replicas= must be 0 to 100");
-  }
-  return {};
+  constexpr std::uint32_t year_s = 366 * 24 * 3600, most = 10'000'000;
+  auto seconds = static_cast<std::uint32_t>(std::chrono::floor<std::chrono::seconds>(c.tombstone_ttl).count());
+  if (auto f = take_number(u, "tombstone_ttl", 1, year_s, seconds, "seconds, ")) return f;
+  c.tombstone_ttl = std::chrono::seconds{seconds};
+  if (auto f = take_number(u, "waiters_max", 1, most, c.waiters_max)) return f;
+  if (auto f = take_number(u, "in_flight_max", 1, most, c.in_flight_max)) return f;
+  return take_number(u, "replicas", 0, replicas_max, c.replicas);
 }
 
 // Somebody who forgot the second s.
@@ -109,14 +99,12 @@ failure refuse_tls(const core::uri& u) {
 failure read_tls(core::uri& u, config& c) {
   c.tls = u.scheme.starts_with("rediss");
   if (!c.tls) return refuse_tls(u);
-  c.ca = u.take("ca").value_or("");
-  c.cert = u.take("cert").value_or("");
-  c.key = u.take("key").value_or("");
-  if (c.cert.empty() != c.key.empty()) return wrong("?cert= and ?key= belong together");
-  if (const auto verify = u.take("verify")) {
-    if (*verify != "none" && *verify != "peer") return wrong("?verify= must be peer (the default) or none");
-    c.verify = *verify != "none";
-  }
+  kit::tls_options o;
+  if (auto f = kit::take_tls(u, o)) return f;
+  c.ca = std::move(o.ca);
+  c.cert = std::move(o.cert);
+  c.key = std::move(o.key);
+  c.verify = o.verify;
   return {};
 }
 

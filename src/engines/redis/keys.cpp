@@ -1,44 +1,13 @@
 #include "engines/redis/keys.hpp"
 
+#include "engines/kit/escape.hpp"
+
 #include <cstring>
 
 namespace tyer::redis {
 
-namespace {
-
-void escape(std::string_view name, std::string& out) {
-  static constexpr std::string_view special = "%{}";
-  for (std::size_t at; (at = name.find_first_of(special)) != name.npos; name.remove_prefix(at + 1)) {
-    out += name.substr(0, at);
-    out += name[at] == '%' ? "%25" : name[at] == '{' ? "%7B" : "%7D";
-  }
-  out += name;
-}
-
-// Nothing for what escape() never writes.
-std::optional<std::string> unescape(std::string_view text) {
-  std::string name;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '{' || text[i] == '}') return std::nullopt;
-    if (text[i] != '%') {
-      name += text[i];
-      continue;
-    }
-    const auto code = text.substr(i + 1, 2);
-    if (code == "25")
-      name += '%';
-    else if (code == "7B")
-      name += '{';
-    else if (code == "7D")
-      name += '}';
-    else
-      return std::nullopt;
-    i += 2;
-  }
-  return name;
-}
-
-}  // namespace
+using kit::escape;
+using kit::unescape;
 
 void escape_glob(std::string_view text, std::string& out) {
   for (const char c : text) {

@@ -1,0 +1,47 @@
+// Options in the query of a URI that several engines have. Each takes what it understands out of the query.
+#pragma once
+
+#include "core/uri.hpp"
+
+#include <tyer/error.hpp>
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tyer::kit {
+
+inline tyer::failure wrong_uri(std::string words) { return {errc::invalid_uri, std::move(words)}; }
+
+// All of the text is a number from `least` to `most`.
+inline bool read_number(std::string_view text, std::uint32_t least, std::uint32_t most, std::uint32_t& out) {
+  const auto* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, out);
+  return error == std::errc{} && at == end && out >= least && out <= most;
+}
+
+inline tyer::failure take_number(core::uri& u, const std::string& option, std::uint32_t least, std::uint32_t most,
+                                 std::uint32_t& out, const char* unit = "") {
+  const auto text = u.take(option);
+  if (!text || read_number(*text, least, most, out)) return {};
+  return wrong_uri('?' + option + "= must be " + unit + std::to_string(least) + " to " + std::to_string(most));
+}
+
+struct tls_options {
+  std::string ca, cert, key;  // files
+  bool verify = true;
+};
+
+inline tyer::failure take_tls(core::uri& u, tls_options& o) {
+  o.ca = u.take("ca").value_or("");
+  o.cert = u.take("cert").value_or("");
+  o.key = u.take("key").value_or("");
+  if (o.cert.empty() != o.key.empty()) return wrong_uri("?cert= and ?key= belong together");
+  const auto verify = u.take("verify").value_or("peer");
+  if (verify != "none" && verify != "peer") return wrong_uri("?verify= must be peer (the default) or none");
+  o.verify = verify != "none";
+  return {};
+}
+
+}  // namespace tyer::kit
