@@ -52,13 +52,13 @@ auto in_background(F f) {
 
 // Its result, or the end of the test.
 template <class T>
-T soon(std::future<T>& f) {
-  if (f.wait_for(patience) != std::future_status::ready) throw std::runtime_error("it did not come in time");
+T soon(std::future<T>& f, steady_clock::duration within = patience) {
+  if (f.wait_for(within) != std::future_status::ready) throw std::runtime_error("it did not come in time");
   return f.get();
 }
 template <class T>
-T soon(std::future<T>&& f) {
-  return soon(f);
+T soon(std::future<T>&& f, steady_clock::duration within = patience) {
+  return soon(f, within);
 }
 
 inline bool wait_for_loss(const std::stop_token& lost, steady_clock::duration within = patience) {
