@@ -106,8 +106,7 @@ class model_contract : public engine_contract {
 
   // Whoever has asked since needs no message any more: it knows more than that would tell.
   void forget_wakes(const party& p) {
-    std::erase_if(told_,
-                  [&](const kit::notice& n) { return n.what == kit::notice::kind::wake && n.who == p.w.who; });
+    std::erase_if(told_, [&](const kit::notice& n) { return n.what == kit::notice::kind::wake && n.who == p.w.who; });
   }
 
   void release(party& p, bool clean) {
