@@ -97,6 +97,32 @@ TEST_F(affair_test, asks_all_at_once_and_counts_from_before_the_first) {
   EXPECT_EQ(won.part, 7u);
 }
 
+// It was: a request that found no memory on its way had no answer, and its id was waited for, and known, for ever.
+TEST_F(affair_test, an_acquire_that_has_no_answer_at_all_is_over_some_time) {
+  acquire();
+  for (std::size_t i = 0; i < 4; ++i) grant(i);
+  ASSERT_TRUE(it.take_acquired());
+  it.release(now);
+  for (std::size_t i = 0; i < 4; ++i) let_go(i);
+  for (int i = 0; i < 60 && !it.over(now); ++i) {
+    ASSERT_NE(it.due(), time_point::max());
+    pass(std::max<duration>(it.due() - now, 0ms));
+    while (count(kind::release) > 0) let_go(4, fate::gone);
+    released();
+  }
+  EXPECT_TRUE(it.over(now));
+}
+
+TEST_F(affair_test, a_release_that_has_no_answer_at_all_is_sent_again) {
+  win();
+  it.release(now);
+  for (std::size_t i = 0; i < 4; ++i) let_go(i);
+  taken(kind::release, 4);
+  EXPECT_NE(it.due(), time_point::max());
+  for (int i = 0; i < 20 && count(kind::release) == 0; ++i) pass(std::max<duration>(it.due() - now, 0ms));
+  EXPECT_EQ(count(kind::release), 1u);
+}
+
 TEST_F(affair_test, writes_the_token_back_before_it_tells_it) {
   acquire();
   for (std::size_t i = 0; i < 3; ++i) grant(i, 7 + i);

@@ -57,7 +57,7 @@ void affair::acquire(milliseconds ttl, milliseconds not_after, time_point now) {
 void affair::on_acquired(const order& asked, std::variant<answer, failure> said, time_point now) {
   const auto i = asked.node;
   node& n = nodes_[i];
-  --n.asks;
+  if (n.asks > 0) --n.asks;
   auto* const f = std::get_if<failure>(&said);
   const auto* const a = std::get_if<answer>(&said);
   const auto* const g = a != nullptr ? std::get_if<granted>(a) : nullptr;
@@ -147,6 +147,7 @@ void affair::act(std::size_t i, verb v, time_point now) {
     case verb::none: return;
     case verb::send:
       n.release_serial = ++serial_;
+      n.release_sent = now;
       return orders_.push_back({i, order::kind::release, n.release_serial});
     case verb::done:
       n.may_hold = n.may_hold && n.giving_back->result() == lease::release::outcome::unknown;
@@ -160,6 +161,7 @@ void affair::on_released(const order& asked, time_point sent, std::variant<fate,
   const auto* const f = std::get_if<failure>(&said);
   if (f != nullptr && f->kind == why::unknown) n.doubtful_until = now + 2 * s_.request_timeout;
   if (asked.serial != n.release_serial) return;
+  n.release_sent = time_point::max();
   vote v = vote::failed;
   if (f == nullptr) v = std::get<fate>(said) == fate::gone ? vote::gone : vote::holding;
   if (n.giving_back) {
@@ -248,8 +250,21 @@ void affair::on_up(std::size_t i, time_point now) {
   if (nodes_[i].giving_back) act(i, nodes_[i].giving_back->on_up(), now);
 }
 
+// As answers that say that nothing is known.
+void affair::give_up_answers(std::size_t i, time_point now) {
+  node& n = nodes_[i];
+  const failure unknown{why::unknown, make_error_code(errc::outcome_unknown), {}};
+  while (n.asks > 0 && now - n.asked_at >= unanswered_after()) on_acquired({i, order::kind::acquire, 0}, unknown, now);
+  if (n.release_sent != time_point::max() && now - n.release_sent >= unanswered_after()) {
+    const auto doubt = n.doubtful_until;  // not longer for this: by now nobody would carry it out
+    on_released({i, order::kind::release, n.release_serial}, n.release_sent, unknown, now);
+    n.doubtful_until = doubt;
+  }
+}
+
 void affair::on_time(time_point now) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    give_up_answers(i, now);
     node& n = nodes_[i];
     if (!n.giving_back) continue;
     if (away(i) == nullptr) {
@@ -280,7 +295,8 @@ time_point affair::due() const noexcept {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const node& n = nodes_[i];
     if (n.giving_back) also(away(i) != nullptr ? n.given_up_at : n.giving_back->wake_at());
-    if (n.asks > 0) also(time_point::max());
+    if (n.giving_back && n.release_sent != time_point::max()) also(n.release_sent + unanswered_after());
+    if (n.asks > 0) also(n.asked_at + unanswered_after());
   }
   if (!idle) return t;
   for (const node& n : nodes_) t = std::max({t, n.unsettled_until, n.doubtful_until});

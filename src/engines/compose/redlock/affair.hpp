@@ -95,7 +95,8 @@ class affair {
     bool may_hold = false;                           // granted, or perhaps, and not given back since
     std::optional<lease::release> giving_back;
     time_point given_up_at = time_point::min();
-    std::uint64_t release_serial = 0;  // of the last one sent
+    std::uint64_t release_serial = 0;             // of the last one sent
+    time_point release_sent = time_point::max();  // while it has no answer
   };
   struct undoing {
     lost answer;
@@ -115,12 +116,16 @@ class affair {
   void give_back(std::size_t node, time_point now);
   void act(std::size_t node, lease::release::verb v, time_point now);
   void end_undoing(time_point now);
+  void give_up_answers(std::size_t node, time_point now);
   void count(std::size_t node, vote v, time_point now);
   void end_releasing();
   const failure* away(std::size_t node) const noexcept { return s_.there != nullptr ? s_.there->away(node) : nullptr; }
   bool may_have_it(const node& n, time_point now) const noexcept {
     return !asked_ || n.may_hold || n.asks > 0 || n.unsettled_until > now;
   }
+
+  // A node answers everything within the time of a request, unless there was no memory for that: then no answer comes.
+  duration unanswered_after() const noexcept { return 2 * s_.request_timeout; }
 
   const setting& s_;
   std::vector<node> nodes_;

@@ -1,6 +1,8 @@
 #include "engines/compose/redlock/node.hpp"
 
 #include <chrono>
+#include <new>
+#include <thread>
 #include <utility>
 
 namespace tyer::redlock {
@@ -8,6 +10,7 @@ namespace tyer::redlock {
 namespace {
 
 constexpr std::chrono::milliseconds close_limit{150};  // what the runtime waits for a close is a little more
+constexpr std::chrono::milliseconds a_while{10};       // until there is memory again, perhaps
 
 }  // namespace
 
@@ -39,23 +42,66 @@ void node::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void node::serve() {
-  engine_->open(*this);
-  while (!stopping_.load(std::memory_order_seq_cst)) {
-    carry_out_orders();
-    engine_->run(engine::time_point::max());
+// Whatever finds no memory here concerns one request, or one piece of news: the others go on.
+template <class F>
+bool node::survives(F what) noexcept {
+  try {
+    what();
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
   }
-  carry_out_orders();
-  finish();
 }
 
-void node::carry_out_orders() {
+void node::serve() noexcept {
+  while (!stopping_.load(std::memory_order_seq_cst) && !survives([this] { engine_->open(*this); })) rest();
+  while (!stopping_.load(std::memory_order_seq_cst)) {
+    carry_out_orders();
+    tell_what_was_missed();
+    const auto until = missed_ == nothing ? engine::time_point::max() : clock_.now() + a_while;
+    if (!survives([&] { engine_->run(until); })) rest();
+  }
+  carry_out_orders();
+  survives([this] { finish(); });
+}
+
+void node::rest() noexcept { std::this_thread::sleep_for(a_while); }
+
+// An order that finds no memory is dropped, and with it who waits for its answer: as if the server had not answered.
+void node::carry_out_orders() noexcept {
   {
     const std::lock_guard lock{mutex_};
     working_.swap(orders_);
   }
-  for (order& o : working_) o(*engine_);
+  for (order& o : working_) {
+    survives([&] { o(*engine_); });
+  }
   working_.clear();
+}
+
+// Whether the server is there must be known in the end: so that is told again, then without words.
+void node::tell_what_was_missed() noexcept {
+  if (missed_ == is_up) up({});
+  if (missed_ == is_down) down({});
+}
+
+void node::up(const engine::server_facts& facts) {
+  const bool told =
+      survives([&] { tell([i = index_, facts, at = clock_.now()](listener& l) { l.on_up(i, facts, at); }); });
+  missed_ = told ? nothing : is_up;
+}
+
+void node::down(const engine::failure& f) {
+  missed_ = survives([&] { tell([i = index_, f](listener& l) { l.on_down(i, f); }); }) ? nothing : is_down;
+}
+
+// Hints: what they are about is found when the hold is renewed.
+void node::suspect(const engine::id& who) {
+  survives([&] { tell([i = index_, who](listener& l) { l.on_suspect(i, who); }); });
+}
+
+void node::asked(const engine::id& who, std::string_view reason) {
+  survives([&] { tell([i = index_, who, reason = std::string{reason}](listener& l) { l.on_asked(i, who, reason); }); });
 }
 
 // What was asked for is sent, and answered if the server is there.

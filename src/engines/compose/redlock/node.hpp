@@ -46,34 +46,31 @@ class node final : private engine::events {
   void stop();
 
  private:
-  void serve();
-  void carry_out_orders();
+  void serve() noexcept;
+  void carry_out_orders() noexcept;
+  void tell_what_was_missed() noexcept;
   void finish();
+  static void rest() noexcept;
+  template <class F>
+  static bool survives(F what) noexcept;
   template <class F>
   void tell(F f) {
     to_->put([l = listener_, f = std::move(f)](engine::events*) mutable { f(*l); });
   }
 
   void wake(const engine::id&) override {}  // nobody queues here
-  void suspect(const engine::id& who) override {
-    tell([i = index_, who](listener& l) { l.on_suspect(i, who); });
-  }
+  void suspect(const engine::id& who) override;
   void gone(const engine::id& who) override { suspect(who); }  // proof of one node only
-  void asked(const engine::id& who, std::string_view reason) override {
-    tell([i = index_, who, reason = std::string{reason}](listener& l) { l.on_asked(i, who, reason); });
-  }
+  void asked(const engine::id& who, std::string_view reason) override;
   void changed(std::string_view) override {}
-  void up(const engine::server_facts& facts) override {
-    tell([i = index_, facts, at = clock_.now()](listener& l) { l.on_up(i, facts, at); });
-  }
-  void down(const engine::failure& f) override {
-    tell([i = index_, f](listener& l) { l.on_down(i, f); });
-  }
+  void up(const engine::server_facts& facts) override;
+  void down(const engine::failure& f) override;
 
   const std::size_t index_;
   const std::unique_ptr<engine::engine> engine_;
   const core::clock& clock_;
   listener* listener_ = nullptr;
+  enum { nothing, is_up, is_down } missed_ = nothing;  // what could not be told
   std::shared_ptr<engine::inbox> to_;
 
   std::mutex mutex_;

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <new>
+#include <utility>
 
 namespace tyer::redlock {
 
@@ -120,7 +122,12 @@ void redlock_engine::attend(const id& who) {
   const auto at = records_.find(who);
   if (at == records_.end()) return;
   record& r = at->second;
-  for (const auto& o : r.business.take_orders()) send(who, r, o);
+  for (const auto& o : r.business.take_orders()) {
+    try {
+      send(who, r, o);
+    } catch (const std::bad_alloc&) {  // as if it had no answer: the machine does not wait for ever
+    }
+  }
   auto acquired = r.business.take_acquired();
   auto released = r.business.take_released();
   const auto losses = r.business.losses();
@@ -141,7 +148,12 @@ void redlock_engine::schedule(const id& who, record& r) {
   if (r.business.over(now())) {
     records_.erase(who);
   } else if (r.due != time_point::max()) {
-    dues_.emplace(r.due, who);
+    try {
+      dues_.emplace(r.due, who);
+    } catch (const std::bad_alloc&) {
+      r.due = time_point::max();
+      unscheduled_ = true;
+    }
   }
 }
 
@@ -283,6 +295,13 @@ void redlock_engine::tell(presence::news n) {
 // ---- the loop
 
 void redlock_engine::on_time(time_point t) {
+  if (std::exchange(unscheduled_, false)) {
+    for (auto at = records_.begin(); at != records_.end();) {
+      const auto who = at->first;
+      record& r = (at++)->second;
+      schedule(who, r);
+    }
+  }
   while (!dues_.empty() && dues_.begin()->first <= t) {
     const auto who = dues_.begin()->second;
     record& r = records_.at(who);
@@ -296,6 +315,7 @@ void redlock_engine::on_time(time_point t) {
 }
 
 time_point redlock_engine::next_due() const {
+  if (unscheduled_) return now();
   auto next = presence_.due();
   if (!dues_.empty()) next = std::min(next, dues_.begin()->first);
   for (const auto& s : surveys_) next = std::min(next, s->due());

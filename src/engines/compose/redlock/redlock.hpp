@@ -123,6 +123,7 @@ class redlock_engine final : public kit::engine_base, private node::listener {
 
   records records_;
   std::set<std::pair<time_point, id>> dues_;
+  bool unscheduled_ = false;  // for want of memory some are not there
   std::vector<std::shared_ptr<survey_base>> surveys_;
   ::pid_t opened_in_ = 0;
 };
