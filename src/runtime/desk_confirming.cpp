@@ -5,7 +5,7 @@
 #include "runtime/hold_state.hpp"
 
 #include <algorithm>
-#include <deque>
+#include <list>
 #include <memory>
 #include <utility>
 
@@ -75,8 +75,8 @@ class confirmation final : public desk::asker {
 
   std::shared_ptr<desk::under_way> shared_;
   core::id who_;
-  std::deque<caller> callers_;  // in the order they came, and so of their times
-  std::size_t asked_ = 0;       // how many of them the request under way is for
+  std::list<caller> callers_;  // in the order they came, and so of their times; moving a deque would allocate
+  std::size_t asked_ = 0;      // how many of them the request under way is for
   bool in_flight_ = false;
   bool queued_ = false;  // too many others are under way
   std::uint32_t group_ = 0;
