@@ -80,10 +80,9 @@ class [[nodiscard]] TYER_EXPORT hold {
   //   answer                   | meaning
   //   -------------------------+--------------------------------------------------------------------------------------
   //   true                     | it stood when the engine answered, and is renewed by that: valid_until() is later
-  //   false                    | it is lost; lost() is requested by another thread, perhaps a moment later
+  //   false                    | it is lost, and lost() is requested
   //   throws, or tells a `why` | nobody knows: errc::unavailable after `request_timeout` at the latest, ... The hold is as before
   //
-  // Of one hold a question is under way at a time; whoever asks meanwhile shares the next.
   // Not a fence either: what is true may be over before it is read. Throws errc::not_held for an empty hold.
   [[nodiscard]] bool confirm() const;
   [[nodiscard]] bool confirm(failure& why) const noexcept;
