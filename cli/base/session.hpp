@@ -20,8 +20,8 @@ struct common_options {
   given engine;
   bool json = false;
   std::string colour = "auto";
-  std::chrono::milliseconds connect_timeout{
-      6000};  // longer than an engine's own attempt, which then has told why it failed
+  // Longer than an engine's own attempt, which then has told why it failed.
+  std::chrono::milliseconds connect_timeout{6000};
 };
 
 class session {

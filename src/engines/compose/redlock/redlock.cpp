@@ -315,7 +315,7 @@ void redlock_engine::on_time(time_point t) {
 }
 
 time_point redlock_engine::next_due() const {
-  if (unscheduled_) return now();
+  if (unscheduled_) return now() + retry_least;  // perhaps there is memory then
   auto next = presence_.due();
   if (!dues_.empty()) next = std::min(next, dues_.begin()->first);
   for (const auto& s : surveys_) next = std::min(next, s->due());
