@@ -302,7 +302,7 @@ class TheEnd(RunTest):
 
     def test_sigterm_comes_a_grace_before_sigkill(self):
         script = "trap 'echo got TERM; sleep 0.2; echo in order; exit 0' TERM; echo held; while :; do sleep 0.02; done"
-        child = self.hold("--ttl", "3s", "--grace", "600ms", script=script)
+        child = self.hold("--ttl", "10s", "--grace", "2s", script=script)
         send(signal.SIGSTOP, Trio(child.pid).keeper)
         self.assertEqual([child.stdout.readline() for _ in range(2)], ["got TERM\n", "in order\n"])
         self.assertEqual(child.wait(PATIENCE_S), LOST)
@@ -467,13 +467,13 @@ class OnATerminal(RunTest):
         self.assertEqual(self.code(), 130)
 
     def test_ctrl_z_stops_and_fg_goes_on_and_the_lock_is_kept(self):
-        self.shell.type(self.line("cat", "--ttl", "1s") + "\n")
+        self.shell.type(self.line("cat", "--ttl", "3s") + "\n")
         self.shell.type("one\n")
         self.shell.expect("one\r\none")
         self.shell.type(CTRL_Z)
         self.shell.expect("Stopped")
         self.shell.until_prompt()
-        end = time.monotonic() + 2.5  # more than two ttls
+        end = time.monotonic() + 6.5  # more than two ttls
         while time.monotonic() < end:
             self.assertFalse(self.is_free())
         self.shell.type("fg\n")

@@ -10,8 +10,8 @@
 namespace contract {
 namespace {
 
-constexpr auto ttl = 1500ms;
-constexpr auto waiter_ttl = 700ms;
+constexpr auto ttl = 2500ms;
+constexpr auto waiter_ttl = 2s;  // a machine that stands still for a second takes nobody's place
 
 class death_of : public fixture {
  protected:

@@ -76,8 +76,8 @@ TEST_F(keep_contract, a_waiter_that_was_handed_the_lock_is_told_but_not_extended
   w.waiter_ttl = brief();
   b.enqueue(w);
   a.release(holder);
-  const auto end = a.now() + w.waiter_ttl;
   EXPECT_EQ(b.keep(w, fate::waiting, 60s), fate::holding);
+  const auto end = b.now() + w.waiter_ttl;
   b.pump_until(end + 5ms);
   EXPECT_EQ(b.keep(w, fate::waiting, 60s), fate::gone);
   c.lock_freed(c.wants("order"));

@@ -68,6 +68,7 @@ TEST(sentinel, a_killed_master_is_replaced) {
   const auto victim = servers.kill("master");
   ASSERT_TRUE(a.until([&] { return !a.is_up; }));
   ASSERT_TRUE(a.until([&] { return a.ups > ups && a.is_up; }, failover_limit));
+  servers.wait();           // a replica that still follows it would take over that it has nothing
   servers.restart(victim);  // it comes back as a replica
   servers.wait();
   ASSERT_NE(hold_on(a, who, after), nullptr);
