@@ -25,6 +25,9 @@
 //   Qt               | [=](auto f) { QMetaObject::invokeMethod(object, std::move(f), Qt::QueuedConnection); }
 //   standalone Asio  | [ex](auto f) { asio::post(ex, std::move(f)); }
 //
+// Of a call that has no client (an empty hold) it comes on a thread that nobody joins: it may run while the process ends, when
+// objects of static storage are gone.
+//
 // It may be anything that can be moved. If it throws, that goes to whoever runs it: a loop of yours, or a thread of the client,
 // which ends the process. What it owns is destroyed where it was called. Arguments may be
 // gone when the call has begun.

@@ -164,6 +164,10 @@ class house final : public std::enable_shared_from_this<house>, private engine::
     const std::lock_guard in{door_};
     desk_->changed(name);
   }
+  void queue_changed(std::string_view name) override {
+    const std::lock_guard in{door_};
+    desk_->queue_changed(name);
+  }
   void up(const engine::server_facts& facts) override;
   void down(const engine::failure& f) override;
 
