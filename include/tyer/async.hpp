@@ -16,8 +16,8 @@
 // that comes when the answer is there changes nothing.
 //
 // The callback is called once, also when the client is closed, and never inside the call: where `client_options::completions`
-// puts it, else on a thread of the client, one after the other. (Not yet so where memory runs out in the midst of it: then it may
-// be destroyed without being called.) In a forked child, where no thread of the client is, it comes
+// puts it, else on a thread of the client, one after the other. Where memory runs out in the midst of it, it is called with
+// std::errc::not_enough_memory. In a forked child, where no thread of the client is, it comes
 // inside the call, with errc::forked. So give the client your loop, which runs later what it is given (what is run at once is
 // run on the client's thread instead):
 //
