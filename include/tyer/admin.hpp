@@ -131,7 +131,9 @@ class TYER_EXPORT admin {
   // Tells everybody now, and then whenever it is seen that somebody has come, gone, or got the lock; a renewal is no change.
   // Runs on a thread of the client, one call at a time. memory and etcd are looked at when they say that something changed;
   // Redis, in all deployments, and Redlock say nothing of the kind. `every` is how often one looks in any case, and how far
-  // behind one may be there. What came and went between two looks is not told, on any engine.
+  // behind one may be there. What came and went between two looks is not told, on any engine. However much changes, looks are at
+  // least 100 ms apart, and each costs the same few requests however many wait: on etcd `remaining` is exact for the first entry
+  // alone, and for the others what it is at most.
   // errc::invalid_option unless `every` is above zero.
   observation watch(std::string_view name, std::function<void(const std::vector<lock_entry>&)> changed) const {
     return watch(name, std::move(changed), std::chrono::seconds{1});

@@ -16,14 +16,17 @@
 // that comes when the answer is there changes nothing.
 //
 // The callback is called once, also when the client is closed, and never inside the call: where `client_options::completions`
-// puts it, else on a thread of the client, one after the other. (Not yet so where memory runs out in the midst of it: then it may
-// be destroyed without being called.) In a forked child, where no thread of the client is, it comes
+// puts it, else on a thread of the client, one after the other. Where memory runs out in the midst of it, it is called with
+// std::errc::not_enough_memory. In a forked child, where no thread of the client is, it comes
 // inside the call, with errc::forked. So give the client your loop, which runs later what it is given (what is run at once is
 // run on the client's thread instead):
 //
 //   libuv            | [&](auto f) { queue.push(std::move(f)); uv_async_send(&wake); }    // and run the queue in its callback
 //   Qt               | [=](auto f) { QMetaObject::invokeMethod(object, std::move(f), Qt::QueuedConnection); }
 //   standalone Asio  | [ex](auto f) { asio::post(ex, std::move(f)); }
+//
+// Of a call that has no client (an empty hold) it comes on a thread that nobody joins: it may run while the process ends, when
+// objects of static storage are gone.
 //
 // It may be anything that can be moved. If it throws, that goes to whoever runs it: a loop of yours, or a thread of the client,
 // which ends the process. What it owns is destroyed where it was called. Arguments may be

@@ -80,10 +80,10 @@ class [[nodiscard]] TYER_EXPORT hold {
   //   answer                   | meaning
   //   -------------------------+--------------------------------------------------------------------------------------
   //   true                     | it stood when the engine answered, and is renewed by that: valid_until() is later
-  //   false                    | it is lost, and lost() is requested, perhaps a moment later
+  //   false                    | it is lost; lost() is requested by another thread, perhaps a moment later
   //   throws, or tells a `why` | nobody knows: errc::unavailable after `request_timeout` at the latest, ... The hold is as before
   //
-  // On etcd it costs more, and behind a server that lags it may still be true for what was broken: docs/engines/etcd.md.
+  // Of one hold a question is under way at a time; whoever asks meanwhile shares the next.
   // Not a fence either: what is true may be over before it is read. Throws errc::not_held for an empty hold.
   [[nodiscard]] bool confirm() const;
   [[nodiscard]] bool confirm(failure& why) const noexcept;

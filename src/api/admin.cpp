@@ -223,7 +223,8 @@ observation admin::watch_every(std::chrono::nanoseconds every, std::string_view 
     return tell;
   };
   auto s = std::make_shared<detail::observation_state>(state_->home, std::move(look));
-  s->start(std::string{name}, core::within_for_ever(every));
+  constexpr std::chrono::milliseconds apart{100};  // so many waiters may come and go
+  s->start(std::string{name}, {.every = core::within_for_ever(every), .apart = apart});
   return observation{std::move(s)};
 }
 

@@ -7,6 +7,7 @@
 #include <tyer/detail/async.hpp>
 
 #include <atomic>
+#include <new>
 #include <utility>
 
 namespace tyer {
@@ -119,9 +120,9 @@ pending start_wait_ready(const home& at, std::chrono::nanoseconds at_most, answe
 }
 
 pending start_release(hold h, answer_ptr<release_outcome> handler) {
+  auto call = std::make_shared<release_call>(std::move(handler));
   auto s = access::take(h);
   const auto home = s ? s->home.lock() : nullptr;
-  auto call = std::make_shared<release_call>(std::move(handler));
   if (!s) {
     call->answer(errc::not_held, release_outcome::already_gone);
   } else if (!home || home->closed()) {
@@ -129,7 +130,12 @@ pending start_release(hold h, answer_ptr<release_outcome> handler) {
   } else if (home->forked()) {
     call->answer(errc::forked, release_outcome::unknown);
   } else {
-    home->give_back(std::move(s), [call](failure f, release_outcome o) { call->answer(std::move(f), o); });
+    try {
+      home->give_back(s, [call](failure f, release_outcome o) { call->answer(std::move(f), o); });
+    } catch (const std::bad_alloc&) {
+      s->forsake();  // it is given back instead of being renewed the next time
+      throw;
+    }
   }
   return call;
 }
@@ -141,8 +147,13 @@ home home_of(const client& c) { return access::state(c) ? access::state(c)->home
 home home_of(const hold& h) { return access::state(h) ? access::state(h)->home.lock() : nullptr; }
 
 void complete_at(const home& h, std::function<void()> f) {
-  if (!h) return runtime::late_line::of_nobody().run_soon([f = std::move(f)] { f(); });
-  static_cast<runtime::house*>(h.get())->complete(std::move(f));
+  if (h) return static_cast<runtime::house*>(h.get())->complete(std::move(f));
+  complete_at(h, std::make_shared<runtime::plain_completion>(std::move(f)));
+}
+
+void complete_at(const home& h, std::shared_ptr<completion> c) {
+  if (!h) return runtime::late_line::of_nobody().run_soon(std::move(c));
+  static_cast<runtime::house*>(h.get())->complete(std::move(c));
 }
 
 }  // namespace detail

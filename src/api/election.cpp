@@ -68,7 +68,7 @@ observation election::observe(std::function<void(const std::optional<leadership>
     return tell;
   };
   auto s = std::make_shared<detail::observation_state>(state_->home, std::move(look));
-  s->start(state_->what->name, state_->what->ttl / 3);
+  s->start(state_->what->name, {.waiters = false, .every = state_->what->ttl / 3});
   return observation{std::move(s)};
 }
 

@@ -10,10 +10,12 @@ inline namespace v1 {
 
 namespace detail {
 
-void observation_state::start(std::string name, std::chrono::milliseconds every) {
+void observation_state::start(std::string name, const terms& t) {
   observer_ = std::make_shared<runtime::observer>();
   observer_->name = std::move(name);
-  observer_->every = every;
+  observer_->waiters = t.waiters;
+  observer_->every = t.every;
+  observer_->apart = t.apart;
   observer_->seen = [me = weak_from_this(), home = std::weak_ptr{home_}, o = observer_.get()](const engine::page& p) {
     if (const auto self = me.lock(); self && self->on_look(p)) return;
     if (const auto h = home.lock()) h->forget(o->shared_from_this());  // who stopped had no memory to say so

@@ -26,7 +26,11 @@ class observation_state : public std::enable_shared_from_this<observation_state>
 
   observation_state(std::shared_ptr<runtime::house> h, look l) : home_(std::move(h)), look_(std::move(l)) {}
 
-  void start(std::string name, std::chrono::milliseconds every);
+  struct terms {
+    bool waiters = true;
+    std::chrono::milliseconds every{}, apart{};
+  };
+  void start(std::string name, const terms& t);
   // Never fails: without memory the desk is told when it has looked the next time.
   void stop() noexcept;
 

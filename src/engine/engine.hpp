@@ -26,6 +26,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -135,12 +136,13 @@ struct done {};
 
 class events {
  public:
-  virtual void wake(const id&) = 0;                            // acquire() again with the same id
-  virtual void suspect(const id&) = 0;                         // keep() now
-  virtual void gone(const id&) = 0;                            // proof
-  virtual void asked(const id&, std::string_view reason) = 0;  // cooperative revocation
-  virtual void changed(std::string_view name) = 0;             // for observers
-  virtual void up(const server_facts&) = 0;                    // (re)connected: keep everything at once
+  virtual void wake(const id&) = 0;                                     // acquire() again with the same id
+  virtual void suspect(const id&) = 0;                                  // keep() now
+  virtual void gone(const id&) = 0;                                     // proof
+  virtual void asked(const id&, std::string_view reason) = 0;           // cooperative revocation
+  virtual void changed(std::string_view name) = 0;                      // for observers
+  virtual void queue_changed(std::string_view name) { changed(name); }  // only who waits for it, not who holds it
+  virtual void up(const server_facts&) = 0;                             // (re)connected: keep everything at once
   virtual void down(const failure&) = 0;
 
  protected:
@@ -169,6 +171,11 @@ class engine {
   // Who is told that it waits does not ask again for long: so a keep of a place also ends what is over at its name, a hold or
   // the place at the head of the queue, and wakes whoever has its turn.
   virtual void keep(std::span<const target>, fate as, milliseconds ttl, reply<kept>) = 0;
+  // Whether a hold stands now: as keep() of it, but by what the server, or most of them, say to a request that left since; `sent`
+  // is not before the call. An engine whose keep() may rest on something earlier has an answer of its own to this.
+  virtual void confirm(const target& t, milliseconds ttl, reply<kept> r) {
+    keep({&t, 1}, fate::holding, ttl, std::move(r));
+  }
   // Also cancels a waiter; answers what it was. A hold with a lock delay that expires, is evicted or is released *unclean*
   // stays in the way of others for that long: as a ghost, gone for its owner (keep, acquire, list), but still in its place.
   // A clean release of the same id lays the ghost: the old holder has said that it has stopped.
@@ -183,6 +190,9 @@ class engine {
   virtual void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) = 0;
   virtual void evict(const target&, std::string_view reason, reply<fate>) = 0;  // exactly that hold, never the next
   virtual void show(std::string_view name, reply<page>) = 0;  // who holds it and who waits, the head of the queue first
+  // For those who observe a name, at each change: as show(), with or without who waits, and by the same few requests however many
+  // that are. So `left` may be no more than what it is at most.
+  virtual void look(std::string_view name, bool /*waiters*/, reply<page> r) { show(name, std::move(r)); }
   // The pages of one listing may show an entry twice or, if it comes or goes meanwhile, not at all.
   virtual void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<page>) = 0;
   virtual void watch(std::string_view name, bool on) = 0;

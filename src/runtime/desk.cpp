@@ -292,6 +292,7 @@ void desk::asked(const core::id& who, std::string_view) {
 }
 
 void desk::changed(std::string_view name) { look_all(name); }
+void desk::queue_changed(std::string_view name) { look_all(name, true); }
 void desk::down(const engine::failure&) {}  // every request under way gets its own answer
 
 void desk::up(const engine::server_facts&) {

@@ -79,8 +79,8 @@ class desk final : public engine::events {
   void cancel(const std::shared_ptr<wish>& w, tyer::failure why);
   void give_back(const hold_ptr& h, release_reply told);
 
-  // Asks the engine now, by keep() and, if that rests on an earlier request, by show(). True: it stands, and is renewed by
-  // that. False without a failure: it is lost.
+  // Asks the engine now. True: it stands, and is renewed by that. False without a failure: it is lost. Of one hold a question is
+  // under way at a time, and all who ask meanwhile share the next; whoever has no answer within request_timeout is told so.
   void confirm(const hold_ptr& h, confirm_reply told);
 
   void convert(std::shared_ptr<change> c);
@@ -124,6 +124,7 @@ class desk final : public engine::events {
   void gone(const core::id& who) override;
   void asked(const core::id&, std::string_view reason) override;
   void changed(std::string_view name) override;
+  void queue_changed(std::string_view name) override;
   void up(const engine::server_facts&) override;
   void down(const engine::failure&) override;
 
@@ -211,6 +212,7 @@ class desk final : public engine::events {
   };
   template <class T>
   class relayed;
+  friend class confirmation;
 
   struct asking {
     core::id who;
@@ -310,11 +312,8 @@ class desk final : public engine::events {
   void on_left_behind(const core::id& who, engine::outcome<engine::kept>&& o);
   void on_hold_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration proven);
   void on_waiter_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration proven);
-  struct confirming;
-  void on_confirmed(confirming&& c, engine::outcome<engine::kept>&& o);
-  void look_whether_it_stands(confirming&& c, const ticket& t) noexcept;
-  void on_looked(confirming&& c, engine::outcome<engine::page>&& o);
-  ticket* still_held(const hold_ptr& h) noexcept;
+  void send_held_back(confirmation& c) noexcept;
+  static ticket* still_held(const hold_ptr& h) noexcept;
   void lose_by_proof(ticket& t, core::fate is);
   void lose_by_deadline(ticket& t);
   void lapse(ticket& t, lease::time_point end);
@@ -341,7 +340,7 @@ class desk final : public engine::events {
   void look(const std::shared_ptr<observer>& o) noexcept;
   void on_seen(const std::shared_ptr<observer>& o, engine::outcome<engine::page>&& result);
   void on_not_seen(const std::shared_ptr<observer>& o) noexcept;
-  void look_all(std::string_view name) noexcept;
+  void look_all(std::string_view name, bool only_at_waiters = false) noexcept;
 
   // a ticket on its way back
   void retire(ticket& t);

@@ -62,6 +62,7 @@ void desk::send_asks_that_waited(asks& of_group) noexcept {
   while (!of_group.waiting.empty() && of_group.in_flight < limits_.asks_in_flight_max) {
     ticket* t = find(of_group.waiting.front());
     of_group.waiting.pop_front();
+    if (t != nullptr && t->confirming != nullptr) send_held_back(*t->confirming);
     if (t == nullptr || t->acquiring() == nullptr) continue;
     t->acquiring()->on_sent(clock_.now());
     ask(*t);  // the name may have moved to another group

@@ -95,6 +95,7 @@ void desk::forget(const std::shared_ptr<observer>& o) {
 // A push says only that something has changed; what it is now, a look says. However many changes there are, one look is under
 // way at a time, and behind the last one a single time stands for the next.
 void desk::look(const std::shared_ptr<observer>& o) noexcept {
+  if (!o->looking && clock_.now() < o->not_before) return observer_times_.set(*o, o->not_before);
   if (std::exchange(o->looking, true)) {
     o->again = true;
     return;
@@ -103,7 +104,7 @@ void desk::look(const std::shared_ptr<observer>& o) noexcept {
   using reply =
       reply_to<engine::page, &under_way::others, &desk::on_seen, &desk::on_not_seen, std::shared_ptr<observer>>;
   try {
-    engine_.show(o->name, reply{under_way_, o});
+    engine_.look(o->name, o->waiters, reply{under_way_, o});
   } catch (const std::bad_alloc&) {  // the reply was dropped, and said so
   }
 }
@@ -116,7 +117,8 @@ void desk::on_not_seen(const std::shared_ptr<observer>& o) noexcept {
 void desk::on_seen(const std::shared_ptr<observer>& o, engine::outcome<engine::page>&& result) {
   o->looking = false;
   if (!o->watched || closed_) return;
-  observer_times_.set(*o, clock_.now() + o->every);
+  o->not_before = clock_.now() + o->apart;
+  observer_times_.set(*o, std::max(clock_.now() + o->every, o->not_before));
   try {
     if (const auto* p = std::get_if<engine::page>(&result.result)) o->seen(*p);
   } catch (const std::bad_alloc&) {  // what it did not see now, it sees the next time
@@ -125,8 +127,9 @@ void desk::on_seen(const std::shared_ptr<observer>& o, engine::outcome<engine::p
 }
 
 // All of a name; without a name all there are.
-void desk::look_all(std::string_view name) noexcept {
+void desk::look_all(std::string_view name, bool only_at_waiters) noexcept {
   for (const auto& o : observers_) {
+    if (only_at_waiters && !o->waiters) continue;
     if (name.empty() || o->name == name) look(o);
   }
 }

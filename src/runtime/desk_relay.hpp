@@ -18,11 +18,17 @@ inline engine::failure closed_now(core::why kind) noexcept try {
   return {kind, make_error_code(errc::closed), {}};
 }
 
+inline engine::failure not_answered_in_time() noexcept try {
+  return {core::why::unknown, make_error_code(errc::outcome_unknown), "no answer within the request_timeout"};
+} catch (const std::bad_alloc&) {
+  return {core::why::unknown, make_error_code(errc::outcome_unknown), {}};
+}
+
 // Hands the engine's answer on, from inside the door. Whichever comes first is the answer: the engine's, or that the client was
 // closed. If the engine drops it, so is `told`, who takes that for one.
 //
 // What could not be sent, because the engine is not there yet or not there now, is sent again for as long as one request may
-// take: as one attempt at a lock is.
+// take: as one attempt at a lock is. And then it is over, also for what was sent only just before.
 template <class T>
 class desk::relayed final : public asker {
  public:
@@ -56,7 +62,7 @@ class desk::relayed final : public asker {
     });
   }
   void send(desk& d) noexcept override {
-    d.asker_times_.remove(*this);
+    d.asker_times_.set(*this, until_);
     try {
       send(std::move(self));
     } catch (const std::bad_alloc&) {  // dropped: that is an answer too
@@ -67,7 +73,7 @@ class desk::relayed final : public asker {
     if (now < until_) return send(d);
     const auto last = std::move(self);
     d.forget(*this);
-    tell({now, std::move(why_not_)});
+    tell({now, last ? std::move(why_not_) : not_answered_in_time()});
   }
   void close(lease::time_point now) noexcept override {
     const auto last = std::move(self);

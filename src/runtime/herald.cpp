@@ -4,7 +4,6 @@
 #include "runtime/own_thread.hpp"
 
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <system_error>
 #include <utility>
@@ -15,7 +14,7 @@ class herald::body {
  public:
   hush be_quiet() noexcept { return hush{mutex_}; }
   void tell(const hold_ptr& h, news what, const hush&) noexcept;
-  bool run_soon(core::function<void()> task);
+  bool run_soon(const std::shared_ptr<completion>& c) noexcept;
   bool wants_help() noexcept;
   void no_help() noexcept;  // the helper that was wanted could not be made
   bool anybody_waits() noexcept;
@@ -39,7 +38,7 @@ class herald::body {
   std::condition_variable changed_, settled_;
   hold_ptr first_;  // to be told, in the order they came
   detail::hold_state* last_ = nullptr;
-  std::deque<core::function<void()>> tasks_;
+  completion_line tasks_;
   std::size_t busy_ = 0, helpers_ = 0;
   bool stopping_ = false, ended_ = false;
 };
@@ -64,10 +63,10 @@ hold_ptr herald::body::pop() noexcept {
   return h;
 }
 
-bool herald::body::run_soon(core::function<void()> task) {
+bool herald::body::run_soon(const std::shared_ptr<completion>& c) noexcept {
   const std::lock_guard lock{mutex_};
   if (ended_) return false;
-  tasks_.push_back(std::move(task));
+  tasks_.push(c);
   changed_.notify_one();
   return true;
 }
@@ -102,12 +101,11 @@ void herald::body::tell_next(std::unique_lock<std::mutex>& lock) noexcept {
 }
 
 void herald::body::run_next(std::unique_lock<std::mutex>& lock) {
-  auto task = std::move(tasks_.front());
-  tasks_.pop_front();
+  auto task = tasks_.pop();
   ++busy_;
   lock.unlock();
-  task();
-  task = nullptr;
+  task->run();
+  task.reset();
   lock.lock();
   --busy_;
 }
@@ -163,7 +161,7 @@ herald::~herald() {
 void herald::tell(const hold_ptr& h, news what) noexcept { tell(h, what, be_quiet()); }
 herald::hush herald::be_quiet() noexcept { return body_->be_quiet(); }
 void herald::tell(const hold_ptr& h, news what, const hush& quiet) noexcept { body_->tell(h, what, quiet); }
-bool herald::run_soon(core::function<void()> task) { return body_->run_soon(std::move(task)); }
+bool herald::run_soon(const std::shared_ptr<completion>& c) noexcept { return body_->run_soon(c); }
 
 bool herald::look_after() noexcept {
   if (body_->wants_help()) {

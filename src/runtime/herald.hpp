@@ -13,7 +13,7 @@
 // Thread safety: everything may be called from any thread.
 #pragma once
 
-#include "core/function.hpp"
+#include "runtime/completion_line.hpp"
 #include "runtime/wish.hpp"
 
 #include <chrono>
@@ -42,7 +42,7 @@ class herald {
   using hush = std::unique_lock<std::mutex>;
   [[nodiscard]] hush be_quiet() noexcept;
   void tell(const hold_ptr& h, news what, const hush&) noexcept;
-  bool run_soon(core::function<void()> task);  // false if it has ended
+  bool run_soon(const std::shared_ptr<completion>& c) noexcept;  // false if it has ended
 
   // For the thread of the deadlines, to be called every `patience` while somebody waits to be told: starts a helper if
   // somebody has waited for too long. False if nobody waits.

@@ -171,17 +171,27 @@ thread_local bool house::handing_over::here_ = false;
 
 void house::complete(std::function<void()> f) {
   if (forked()) return f();
-  if (!parts_.completions) return run_on_own_thread(std::move(f));
-  const handing_over now;
-  parts_.completions([me = weak_from_this(), f = std::move(f)] {
-    if (!handing_over::here()) return f();
-    if (const auto h = me.lock()) return h->run_on_own_thread(f);
-    late_line::of_nobody().run_soon([f] { f(); });
-  });
+  complete(std::make_shared<plain_completion>(std::move(f)));
 }
 
-void house::run_on_own_thread(std::function<void()> f) {
-  if (!watch_->run_soon([f] { f(); })) late_->run_soon([f = std::move(f)] { f(); });  // the client was closed
+// Without memory for the user's executor it runs on the client's own thread.
+void house::complete(std::shared_ptr<completion> c) {
+  if (forked()) return c->run();
+  if (!parts_.completions) return run_on_own_thread(std::move(c));
+  const handing_over now;
+  try {
+    parts_.completions([me = weak_from_this(), c] {
+      if (!handing_over::here()) return c->run();
+      if (const auto h = me.lock()) return h->run_on_own_thread(c);
+      late_line::of_nobody().run_soon(c);
+    });
+  } catch (const std::bad_alloc&) {
+    run_on_own_thread(std::move(c));
+  }
+}
+
+void house::run_on_own_thread(std::shared_ptr<completion> c) {
+  if (!watch_->run_soon(c)) late_->run_soon(std::move(c));  // the client was closed
 }
 
 // ---- what the engine tells

@@ -82,6 +82,7 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   // Runs where completions of callers without an executor of their own run, and never inside this call; but in a forked child,
   // where nobody else is left to run it.
   void complete(std::function<void()> f);
+  void complete(std::shared_ptr<completion> c);
 
   tyer::failure wait_ready(std::chrono::milliseconds at_most);
   void expect_ready(std::shared_ptr<hope> h);  // as wait_ready, with an answer instead of a wait
@@ -118,7 +119,7 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   class drive;
   class handing_over;
 
-  void run_on_own_thread(std::function<void()> f);
+  void run_on_own_thread(std::shared_ptr<completion> c);
 
   bool join(const std::shared_ptr<wish>& w);
   bool hand_off(const hold_ptr& h);
@@ -163,6 +164,10 @@ class house final : public std::enable_shared_from_this<house>, private engine::
   void changed(std::string_view name) override {
     const std::lock_guard in{door_};
     desk_->changed(name);
+  }
+  void queue_changed(std::string_view name) override {
+    const std::lock_guard in{door_};
+    desk_->queue_changed(name);
   }
   void up(const engine::server_facts& facts) override;
   void down(const engine::failure& f) override;

@@ -11,30 +11,25 @@
 
 namespace tyer::runtime {
 
-void late_line::run_soon(core::function<void()> task) {
-  core::function<void()> refused;  // destroyed outside of the lock: what it owns is the user's
+void late_line::run_soon(std::shared_ptr<completion> c) {
   const std::lock_guard lock{mutex_};
-  tasks_.push_back(std::move(task));
-  if (serves_) return;
   try {
-    std::thread{[self = shared_from_this()] { self->serve(); }}.detach();
-    serves_ = true;
+    if (!serves_) std::thread{[self = shared_from_this()] { self->serve(); }}.detach();
   } catch (const std::system_error&) {
-    refused = std::move(tasks_.back());
-    tasks_.pop_back();
     throw std::bad_alloc{};
   }
+  serves_ = true;
+  tasks_.push(std::move(c));
 }
 
 void late_line::serve() {
   on_own_thread = true;
   std::unique_lock lock{mutex_};
   while (!tasks_.empty()) {
-    auto task = std::move(tasks_.front());
-    tasks_.pop_front();
+    auto task = tasks_.pop();
     lock.unlock();
-    task();
-    task = nullptr;
+    task->run();
+    task.reset();
     lock.lock();
   }
   serves_ = false;

@@ -4,9 +4,8 @@
 // Thread safety: everything may be called from any thread.
 #pragma once
 
-#include "core/function.hpp"
+#include "runtime/completion_line.hpp"
 
-#include <deque>
 #include <memory>
 #include <mutex>
 
@@ -14,8 +13,8 @@ namespace tyer::runtime {
 
 class late_line final : public std::enable_shared_from_this<late_line> {
  public:
-  // Throws std::bad_alloc, also if there is no room for a thread: then the task is gone.
-  void run_soon(core::function<void()> task);
+  // Throws std::bad_alloc if there is no room for a thread: then it is not in line.
+  void run_soon(std::shared_ptr<completion> c);
 
   // Of this process, for who has no client at all.
   static late_line& of_nobody();
@@ -24,7 +23,7 @@ class late_line final : public std::enable_shared_from_this<late_line> {
   void serve();
 
   std::mutex mutex_;
-  std::deque<core::function<void()>> tasks_;
+  completion_line tasks_;
   bool serves_ = false;
 };
 

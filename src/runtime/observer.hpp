@@ -13,13 +13,16 @@ namespace tyer::runtime {
 
 struct observer : timed, std::enable_shared_from_this<observer> {
   std::string name;
-  std::chrono::milliseconds every{};               // looks so often, and whenever the engine tells of a change
+  bool waiters = true;                // it wants to know of them too
+  std::chrono::milliseconds every{};  // looks so often, and whenever the engine tells of a change
+  std::chrono::milliseconds apart{};  // but its looks begin at least so long after the one before has ended
   core::function<void(const engine::page&)> seen;  // after each look, on the desk's thread: must not block
 
   // The desk's own.
   bool watched = true;
   bool looking = false;
-  bool again = false;  // something changed while it looked
+  bool again = false;              // something changed while it looked
+  lease::time_point not_before{};  // the next look
 };
 
 }  // namespace tyer::runtime

@@ -22,6 +22,7 @@
 
 namespace tyer::runtime {
 
+class confirmation;  // desk_confirming.cpp
 using release_reply = core::function<void(tyer::failure, release_outcome)>;
 
 // Lost, with a lock delay: the engine keeps the place closed until the owner says that it has stopped.
@@ -62,10 +63,11 @@ struct ticket : lease::kept, timed {
   lease::time_point late_until = lease::time_point::min();  // until then a request without an answer may be executed
   std::variant<lease::acquire, lease::tenure, lapsed, lease::release> stage;
   std::unique_ptr<conversion> changing;
-  hold_ptr current;    // who has it now, in the tenure
-  release_reply told;  // who wants to know of the release
-  tyer::failure last;  // the engine's last words, for the caller who gets the error
-  std::string owner;   // while it is being acquired
+  confirmation* confirming = nullptr;  // those who ask whether it stands
+  hold_ptr current;                    // who has it now, in the tenure
+  release_reply told;                  // who wants to know of the release
+  tyer::failure last;                  // the engine's last words, for the caller who gets the error
+  std::string owner;                   // while it is being acquired
 
   explicit ticket(lease::acquire a) : stage(std::move(a)) {}
 

@@ -31,7 +31,7 @@ class watch final : public watcher {
   void guard(const hold_ptr& h) override;
   void tell(const hold_ptr& h) noexcept override;
   void ask(const hold_ptr& h) noexcept override;
-  bool run_soon(core::function<void()> task) { return herald_.run_soon(std::move(task)); }
+  bool run_soon(const std::shared_ptr<completion>& c) noexcept { return herald_.run_soon(c); }
 
   // For a clock that is moved by hand: look at the time again. Returns when everything due was told, with the time of the
   // next alarm.

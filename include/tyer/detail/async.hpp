@@ -93,6 +93,15 @@ TYER_EXPORT pending start_wait_ready(const home&, std::chrono::nanoseconds at_mo
 TYER_EXPORT pending start_release(hold, answer_ptr<release_outcome>);
 TYER_EXPORT pending start_release(multi_hold, answer_ptr<release_outcome>);
 
+// Something that is to run where completions run. Its place in line is its own, so that none need be found when it is ready: it
+// runs also when there is no memory left.
+class TYER_EXPORT completion {
+ public:
+  virtual ~completion() = default;
+  virtual void run() = 0;
+  std::shared_ptr<completion> behind;  // of the line that it stands in
+};
+
 // Where completions of handlers without an executor of their own run: the client's `completions`, else a thread of the
 // client. Null if there is no client: then on a thread for all of these.
 TYER_EXPORT home home_of(const acquirable&);
@@ -101,6 +110,8 @@ TYER_EXPORT home home_of(const client&);
 TYER_EXPORT home home_of(const hold&);
 TYER_EXPORT home home_of(const multi_hold&);
 TYER_EXPORT void complete_at(const home&, std::function<void()>);
+// Throws std::bad_alloc only where there is no client any more, or was none, if no thread can be had for it.
+TYER_EXPORT void complete_at(const home&, std::shared_ptr<completion>);
 
 }  // namespace detail
 }  // namespace v1

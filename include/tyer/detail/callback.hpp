@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -14,15 +15,33 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-// One call: its callback, its answer, and who may stop it.
+// What is told beside a failure.
+template <class Answer>
+Answer no_answer() {
+  return {};
+}
+template <>
+inline release_outcome no_answer<release_outcome>() {
+  return release_outcome::unknown;
+}
+
+// One call: its callback, its answer, and who may stop it. All that the answer needs is reserved with it.
 template <class Done, class... Answer>
-class callback_call : public std::enable_shared_from_this<callback_call<Done, Answer...>> {
+class callback_call final : public completion, public std::enable_shared_from_this<callback_call<Done, Answer...>> {
  public:
   callback_call(home at, Done done) : at_(std::move(at)), done_(std::move(done)) {}
 
   void answer(failure f, Answer... a) {
     answer_.emplace(std::move(f), std::move(a)...);
-    complete_at(at_, [self = this->shared_from_this()] { self->tell(); });
+    complete_at(at_, std::shared_ptr<completion>{this->shared_from_this()});
+  }
+
+  // Whoever was to answer had no memory for that. A call that throws has said so itself.
+  void dropped() noexcept {
+    if (state_.exchange(was_dropped) == has_begun) answer_no_memory();
+  }
+  void begun() noexcept {
+    if (state_.exchange(has_begun) == was_dropped) answer_no_memory();
   }
 
   // Behind the start of the call, since only what has begun can be called off. The answer may be there already: then whoever of
@@ -34,6 +53,7 @@ class callback_call : public std::enable_shared_from_this<callback_call<Done, An
 
  private:
   static constexpr unsigned heeding = 1, answered = 2;
+  static constexpr unsigned begins = 0, has_begun = 1, was_dropped = 2;
   struct cancelling {
     std::weak_ptr<pending_call> call;
     void operator()() const {
@@ -41,7 +61,14 @@ class callback_call : public std::enable_shared_from_this<callback_call<Done, An
     }
   };
 
-  void tell() {
+  void answer_no_memory() noexcept {
+    try {
+      answer(std::make_error_code(std::errc::not_enough_memory), no_answer<Answer>()...);
+    } catch (...) {  // and no thread either
+    }
+  }
+
+  void run() override {
     if ((seen_.fetch_or(answered) & heeding) != 0) on_stop_.reset();
     Done done = std::move(*done_);
     done_.reset();
@@ -51,14 +78,21 @@ class callback_call : public std::enable_shared_from_this<callback_call<Done, An
   const home at_;
   std::optional<Done> done_;
   std::optional<std::tuple<failure, Answer...>> answer_;
-  std::atomic<unsigned> seen_{0};
+  std::atomic<unsigned> seen_{0}, state_{begins};
   std::optional<std::stop_callback<cancelling>> on_stop_;
 };
 
 template <class Done, class... Answer>
-struct callback_handler final : answer_object<Answer...> {
+struct callback_handler final : answer_handler<Answer...> {
   explicit callback_handler(std::shared_ptr<callback_call<Done, Answer...>> c) : call(std::move(c)) {}
-  void done(failure f, Answer... a) override { call->answer(std::move(f), std::move(a)...); }
+  void finish(failure f, Answer... a) override {
+    const std::unique_ptr<callback_handler> mine{this};
+    call->answer(std::move(f), std::move(a)...);
+  }
+  void destroy() noexcept override {
+    const std::unique_ptr<callback_handler> mine{this};
+    call->dropped();
+  }
   std::shared_ptr<callback_call<Done, Answer...>> call;
 };
 
@@ -67,6 +101,7 @@ template <class... Answer, class Done, class Start>
 void start_then(home at, Done done, std::stop_token stop, Start start) {
   const auto call = std::make_shared<callback_call<Done, Answer...>>(std::move(at), std::move(done));
   const pending under_way = start(std::make_unique<callback_handler<Done, Answer...>>(call));
+  call->begun();
   if (under_way && stop.stop_possible()) call->heed(std::move(stop), under_way);
 }
 

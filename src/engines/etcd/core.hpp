@@ -25,12 +25,14 @@ class etcd_engine final : public frame {
 
   void acquire(const tyer::engine::request&, reply<answer>) override;
   void keep(std::span<const target>, fate as, milliseconds ttl, reply<tyer::engine::kept>) override;
+  void confirm(const target&, milliseconds ttl, reply<tyer::engine::kept>) override;
   void release(const target&, bool clean, reply<fate>) override;
   void convert(const target&, mode to, milliseconds not_after, reply<answer>) override;
   void lift(const target&, std::uint64_t part, reply<fate>) override;
   void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;
   void evict(const target&, std::string_view reason, reply<fate>) override;
   void show(std::string_view name, reply<tyer::engine::page>) override;
+  void look(std::string_view name, bool waiters, reply<tyer::engine::page>) override;
   void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<tyer::engine::page>) override;
 
  private:
@@ -47,6 +49,7 @@ class etcd_engine final : public frame {
     std::uint64_t asked_count = 0;
     watches::number own = 0, ahead = 0;
     std::uint64_t seen_under = 0;  // the stream of watches that was already watching the key when it was last read
+    time_point read_at;            // when the last read of it left that was answered
     bool looking = false;          // for who is ahead
   };
   struct acquiring;
@@ -57,6 +60,7 @@ class etcd_engine final : public frame {
   // --- etcd.cpp ---
   key_range watched_keys(const std::string& name) const override { return keys_.room(name); }
   bool is_of(const std::string&, const std::string&) const override { return true; }
+  bool of_holders(const std::string&, const pb::Event&) override;
   void set_back(std::int64_t revision) override;
   void look_for_turns() override;
   void watch_lasting(const id&) override;
@@ -104,6 +108,7 @@ class etcd_engine final : public frame {
   void take_page(const std::shared_ptr<listing>&, const pb::RangeResponse&);
 
   // --- keeping.cpp ---
+  std::shared_ptr<keeping> start_keeping(std::span<const target>, fate as, milliseconds ttl, reply<tyer::engine::kept>);
   void renew_kept(const std::shared_ptr<keeping>&);
   void lease_kept(const std::shared_ptr<keeping>&, std::int64_t lease, time_point sent);
   bool needs_no_read(const keeping&, const mine&) const;

@@ -282,9 +282,11 @@ void frame::watch(std::string_view name, bool on) {
   if (!on) return;
   watched_[n] = watches_.add({.keys = watched_keys(n),
                               .from = link_.revision() + 1,
+                              .with_previous = true,
                               .on_event =
                                   [this, n](const pb::Event& e) {
-                                    if (is_of(n, e.kv().key())) events_->changed(n);
+                                    if (!is_of(n, e.kv().key())) return;
+                                    of_holders(n, e) ? events_->changed(n) : events_->queue_changed(n);
                                   },
                               .on_gap =
                                   [this, n] {

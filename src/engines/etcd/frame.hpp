@@ -67,6 +67,7 @@ class frame : public engine::engine, link::listener {
   // --- what a layout answers ---
   virtual key_range watched_keys(const std::string& name) const = 0;
   virtual bool is_of(const std::string& name, const std::string& key) const = 0;  // of the keys watched for it
+  virtual bool of_holders(const std::string& name, const pb::Event&) = 0;         // not only of who waits
   virtual void set_back(std::int64_t revision) = 0;                               // nothing was written later than that
   virtual void look_for_turns() = 0;  // what was said while nobody could be reached was missed
   virtual time_point next_look() const { return time_point::max(); }
@@ -91,6 +92,7 @@ class frame : public engine::engine, link::listener {
   // Those that are alive; if one could not be asked, the operation fails instead. Perhaps called before it returns.
   void renew_all(const op&, const std::set<std::int64_t>& leases, milliseconds ttl,
                  std::function<void(std::set<std::int64_t>)>);
+  bool is_observed(const std::string& name) const { return watched_.contains(name); }
   // Events are missing: what the last of them would have said is found by reading.
   void read_as_event(const std::string& key, std::function<void(const failure*, const pb::Event&)>);
 
@@ -112,6 +114,8 @@ class frame : public engine::engine, link::listener {
     std::shared_ptr<reply<tyer::engine::page>> back;
     std::vector<found> all;
     std::string cursor;
+    std::uint64_t look = 0;                             // its number, if the layout counts them
+    bool holders_only = false, brief = false;           // brief: only the first lease is asked for
     std::map<std::int64_t, std::int64_t> seconds_left;  // of leases
     std::size_t awaited = 0;
   };

@@ -3,6 +3,9 @@
 // A hold or a place whose key was read while it was being watched, and is watched since without a break, is not read again:
 // the watch would have told of its end or of its turn. So one message for the lease keeps any number of them, and all who
 // ask soon after it left count from it too; then they fall due together.
+//
+// But a watch tells only what the server that it comes from has been told: one that lags behind the others says nothing, while
+// the lease is renewed by their leader. So a hold is read again when it was not for most of its ttl, with every third renewal.
 #include "engines/etcd/core.hpp"
 
 #include <algorithm>
@@ -24,21 +27,20 @@ struct etcd_engine::keeping {
   std::vector<one> all;
   fate as = fate::holding;
   milliseconds ttl{};
+  time_point since;  // what left earlier does not count
   std::set<std::int64_t> leases, renewed;
   std::vector<std::size_t> read;  // which of them
   std::size_t awaited = 0;
 };
 
-void etcd_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<tyer::engine::kept> back) {
+std::shared_ptr<etcd_engine::keeping> etcd_engine::start_keeping(std::span<const target> targets, fate as,
+                                                                 milliseconds ttl, reply<tyer::engine::kept> back) {
   auto k = std::make_shared<keeping>();
   k->back = std::make_shared<reply<tyer::engine::kept>>(std::move(back));
   k->as = as;
   k->ttl = ttl;
   k->o = make({}, k->back);
-  if (targets.size() > can().keep_batch) {
-    box_->put([this, k] { fail(k->o, no(why::over_limit, errc::over_limit, "too many to keep at once")); });
-    return;
-  }
+  k->since = k->o->sent - may_be_earlier(ttl);
   for (const target& t : targets) {
     auto& one = k->all.emplace_back(t.who, std::string{t.name}, keys_.seat(t.name, t.who));
     const auto at = mine_.find(t.who);
@@ -46,19 +48,36 @@ void etcd_engine::keep(std::span<const target> targets, fate as, milliseconds tt
     one.overdue = at->second.due <= k->o->sent;
     if (!one.overdue) k->leases.insert(at->second.lease);
   }
+  return k;
+}
+
+void etcd_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<tyer::engine::kept> back) {
+  const auto k = start_keeping(targets, as, ttl, std::move(back));
+  if (targets.size() > can().keep_batch) {
+    box_->put([this, k] { fail(k->o, no(why::over_limit, errc::over_limit, "too many to keep at once")); });
+    return;
+  }
   renew_kept(k);
 }
 
+// The lease beside the read: one round trip, and nothing that was known before counts. A watch tells what the server it comes from
+// has been told; a read is answered for most of them.
+void etcd_engine::confirm(const target& t, milliseconds ttl, reply<tyer::engine::kept> back) {
+  const auto k = start_keeping({&t, 1}, fate::holding, ttl, std::move(back));
+  k->since = k->o->sent;
+  for (const auto lease : k->leases) leases_.renew(lease, k->since, ttl, [](const failure*, bool, time_point) {});
+  k->all[0].overdue ? box_->put([this, k] { read_kept(k); }) : read_kept(k);
+}
+
 void etcd_engine::renew_kept(const std::shared_ptr<keeping>& k) {
-  const auto since = k->o->sent - may_be_earlier(k->ttl);
   k->awaited = 1;
   for (const auto lease : k->leases) {
-    if (const auto kept = leases_.kept_at(lease); kept >= since) {
+    if (const auto kept = leases_.kept_at(lease); kept >= k->since) {
       lease_kept(k, lease, kept);
       continue;
     }
     ++k->awaited;
-    leases_.renew(lease, since, k->ttl, [this, k, lease](const failure* f, bool alive, time_point sent) {
+    leases_.renew(lease, k->since, k->ttl, [this, k, lease](const failure* f, bool alive, time_point sent) {
       if (k->o->over()) return;
       if (f != nullptr) return fail(k->o, *f);
       if (alive) lease_kept(k, lease, sent);
@@ -78,6 +97,7 @@ void etcd_engine::lease_kept(const std::shared_ptr<keeping>& k, std::int64_t lea
 }
 
 bool etcd_engine::needs_no_read(const keeping& k, const mine& m) const {
+  if (k.as == fate::holding && k.o->sent - m.read_at >= lease_clock::duration{k.ttl} * 5 / 6) return false;
   return !m.handed_over && m.waits == (k.as == fate::waiting) && m.due > environment_.clock->now() &&
          m.lease_ttl >= rounded(k.ttl) && k.renewed.contains(m.lease) && m.seen_under != 0 &&
          m.seen_under == watches_.confirmed_on(m.own);
@@ -155,10 +175,11 @@ void etcd_engine::keep_one(const std::shared_ptr<keeping>& k, std::size_t i, con
   if (at != mine_.end() && at->second.key == kv.key()) {
     at->second.modified = std::min(at->second.modified, kv.mod_revision());  // earlier only if the data was set back
     if (!extend(at->second, k->o->sent + k->ttl)) return void(k->all[i].is = fate::gone);
+    at->second.read_at = k->o->sent;
     const auto under = k->all[i].watched_under;
     if (under == watches_.confirmed_on(at->second.own)) at->second.seen_under = under;
   }
-  if (k->renewed.contains(kv.lease())) return;
+  if (k->renewed.contains(kv.lease()) || leases_.kept_at(kv.lease()) >= k->o->sent) return;
   ++k->awaited;
   leases_.renew(kv.lease(), k->o->sent, k->ttl, [this, k, i](const failure* f, bool alive, time_point) {
     if (k->o->over()) return;
@@ -210,10 +231,9 @@ void etcd_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, 
 
 // The longer lease counts only from when it was confirmed itself.
 void etcd_engine::confirm_longer(const std::shared_ptr<keeping>& k, std::size_t i, std::int64_t lease) {
-  const auto since = k->o->sent - may_be_earlier(k->ttl);
-  if (const auto kept = leases_.kept_at(lease); kept >= since) return lease_kept(k, lease, kept);
+  if (const auto kept = leases_.kept_at(lease); kept >= k->since) return lease_kept(k, lease, kept);
   ++k->awaited;
-  leases_.renew(lease, since, k->ttl, [this, k, i, lease](const failure* f, bool alive, time_point sent) {
+  leases_.renew(lease, k->since, k->ttl, [this, k, i, lease](const failure* f, bool alive, time_point sent) {
     if (k->o->over()) return;
     if (f != nullptr) return fail(k->o, *f);
     alive ? lease_kept(k, lease, sent) : void(k->all[i].is = fate::gone);

@@ -34,6 +34,21 @@ void etcd_engine::show(std::string_view name, reply<page> back) {
   show_all(x, std::string{name});
 }
 
+// A hold that ends is told with what it was; one whose past the server has forgotten may have been anything.
+bool etcd_engine::of_holders(const std::string&, const pb::Event& e) {
+  if (e.type() == pb::Event::DELETE && !e.has_prev_kv()) return true;
+  const auto& kv = e.type() == pb::Event::DELETE ? e.prev_kv() : e.kv();
+  const auto record = read_value(kv.value());
+  return !record || record->state() != pb::Record::WAITING;
+}
+
+void etcd_engine::look(std::string_view name, bool waiters, reply<page> back) {
+  auto x = start_listing(std::move(back));
+  x->holders_only = !waiters;
+  x->brief = true;
+  show_all(x, std::string{name});
+}
+
 void etcd_engine::show_all(const std::shared_ptr<listing>& x, const std::string& name) {
   const auto room = keys_.room(name);
   pb::RangeRequest r;

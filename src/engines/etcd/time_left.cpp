@@ -14,7 +14,11 @@ std::shared_ptr<frame::listing> frame::start_listing(reply<tyer::engine::page> b
 }
 
 void frame::ask_time_left(const std::shared_ptr<listing>& x) {
-  for (const auto& f : x->all) x->seconds_left[f.lease] = -1;
+  if (x->holders_only) std::erase_if(x->all, [](const found& f) { return f.e.what != fate::holding; });
+  for (const auto& f : x->all) {
+    x->seconds_left[f.lease] = -1;
+    if (x->brief) break;
+  }
   x->awaited = x->seconds_left.size();
   if (x->awaited == 0) return finish_page(x);
   for (auto& [lease, seconds] : x->seconds_left) {
@@ -35,8 +39,10 @@ void frame::finish_page(const std::shared_ptr<listing>& x) {
   tyer::engine::page p;
   p.cursor = x->cursor;
   for (auto& f : x->all) {
-    const auto seconds = x->seconds_left[f.lease];
-    if (seconds >= 0) f.e.left = std::min<milliseconds>(f.e.left, std::chrono::seconds{seconds + 1});
+    const auto at = x->seconds_left.find(f.lease);
+    if (at != x->seconds_left.end() && at->second >= 0) {
+      f.e.left = std::min<milliseconds>(f.e.left, std::chrono::seconds{at->second + 1});
+    }
     p.entries.push_back(std::move(f.e));
   }
   finish(x->o, x->back, {std::move(p)});

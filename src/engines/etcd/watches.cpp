@@ -42,6 +42,7 @@ void watches::create(number n, const what& w) {
   c.set_key(w.keys.from);
   c.set_range_end(w.keys.to);
   c.set_start_revision(w.from);
+  c.set_prev_kv(w.with_previous);
   if (w.deletions_only) c.add_filters(pb::WatchCreateRequest::NOPUT);
   asked_.push_back(n);
   stream_->send(std::move(r));

@@ -23,6 +23,7 @@ class watches {
     key_range keys;         // `to` empty: one key
     std::int64_t from = 0;  // the first revision that is news
     bool deletions_only = false;
+    bool with_previous = false;  // an event tells what was there before
     std::function<void(const pb::Event&)> on_event;
     std::function<void()> on_gap;  // the server has forgotten some: read anew, and watch again
     // Whoever is watching may not read it: what it asks for now is told so. It is tried again.

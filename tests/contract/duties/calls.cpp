@@ -63,6 +63,10 @@ constexpr std::array kinds{
                 const std::vector<engine::target> all(c.can().keep_batch + 1, s.held.target());
                 c.raw().keep(all, fate::holding, 20s, into<engine::kept>(std::move(t)));
               }},
+    call_kind{"confirm", asks_server,
+              [](client& c, const stage& s, told_ptr t) {
+                c.raw().confirm(s.held.target(), 20s, into<engine::kept>(std::move(t)));
+              }},
     call_kind{"convert", asks_server,
               [](client& c, const stage& s, told_ptr t) {
                 c.raw().convert(s.held.target(), mode::shared, 20s, into<answer>(std::move(t)));
@@ -77,6 +81,10 @@ constexpr std::array kinds{
     call_kind{
         "show", asks_server,
         [](client& c, const stage& s, told_ptr t) { c.raw().show(s.taken.name, into<engine::page>(std::move(t))); }},
+    call_kind{"look", asks_server,
+              [](client& c, const stage& s, told_ptr t) {
+                c.raw().look(s.taken.name, false, into<engine::page>(std::move(t)));
+              }},
     call_kind{"list", asks_server,
               [](client& c, const stage&, told_ptr t) { c.raw().list("", "", 10, into<engine::page>(std::move(t))); }},
     call_kind{"diagnose", call_kind::needs::about_servers,

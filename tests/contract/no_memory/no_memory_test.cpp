@@ -79,6 +79,20 @@ TEST_P(no_memory, a_wait_that_is_called_off) {
   nothing_is_left_of(name);
 }
 
+TEST_P(no_memory, to_confirm_a_hold_ended_the_process) {
+  mutex m{c, fresh("confirm"), {.ttl = 10s}};
+  const hold h = m.acquire();
+  bool stands = false;
+  failure why;
+  for_every_allocation(
+      fresh("free"), [&] { stands = h.confirm(why); },
+      [&] {
+        expect_no_memory(why);
+        EXPECT_TRUE(stands || why) << "it is not lost";
+        EXPECT_TRUE(h.valid());
+      });
+}
+
 TEST_P(no_memory, release) {
   const auto name = fresh("release");
   mutex m{c, name, {.ttl = 2s}};

@@ -53,7 +53,9 @@ class fake_etcd {
   std::function<duration(std::size_t client)> latency = [](std::size_t) { return duration{500us}; };  // of a stream
   void cut(std::size_t client);                                                                       // its streams end
   void stall(std::size_t client, moment until);  // what is on its streams arrives then
-  void pause();                                  // the servers take everything and do nothing
+  // The server that a client is with has not heard what was written: its watches tell nothing, reads ask the others.
+  std::function<bool(std::size_t client)> lags = [](std::size_t) { return false; };
+  void pause();  // the servers take everything and do nothing
   void resume();
   void set_up(std::size_t server, bool up);
   bool connecting = false;                               // channels are on their way all the time: nothing arrives

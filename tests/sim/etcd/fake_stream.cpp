@@ -103,7 +103,7 @@ void stream_end::change_watches(const pb::WatchRequest& r) {
 }
 
 void stream_end::tell() {
-  if (method_ != "Watch" || ended_ || !fake_.is_up(server_)) return;
+  if (method_ != "Watch" || ended_ || !fake_.is_up(server_) || fake_.lags(client_)) return;
   for (auto& [number, w] : watches_) {
     if (w.next > fake_.data.revision()) continue;
     pb::WatchResponse back;

@@ -111,6 +111,10 @@ class one_client final : seam::events {
         [&](auto reply) { engine_->keep({&t, 1}, as, as == fate::holding ? ttl : waiter_ttl, std::move(reply)); });
   }
 
+  outcome<seam::kept> confirm(const id& who) {
+    return call<seam::kept>([&](auto reply) { engine_->confirm({who, "order"}, ttl, std::move(reply)); });
+  }
+
   bool stands_still = false;  // its loop; the threads of gRPC do not
   std::vector<id> woken, suspected;
   std::vector<std::string> said;   // to its log

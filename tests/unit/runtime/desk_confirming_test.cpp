@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+#include <vector>
+
 namespace tyer::testing {
 namespace {
 
@@ -61,31 +65,101 @@ TEST_F(confirming, an_answer_that_is_older_than_the_question_is_not_taken_for_on
   const auto a = confirm();
   b.engine.keeps[0].sent -= 500ms;
   b.engine.keeps[0].answer({fate::holding});
-  EXPECT_EQ(a->times, 0);
-  ASSERT_EQ(b.engine.shows.size(), 1u);
-  seam::entry mine;
-  mine.who = b.engine.keeps[0].who[0];
-  mine.what = fate::holding;
-  b.engine.shows[0].answer({{mine}, {}});
-  EXPECT_TRUE(a->yes && !a->why && a->times == 1);
-
-  const auto gone = confirm();
-  b.engine.keeps[1].sent -= 500ms;
-  b.engine.keeps[1].answer({fate::holding});
-  b.engine.shows[1].answer({});
-  EXPECT_TRUE(!gone->yes && !gone->why && gone->times == 1);
-  EXPECT_EQ(c->hold->where(), phase::lost);
-}
-
-TEST_F(confirming, a_list_that_goes_on_says_nothing_of_who_is_not_on_it) {
-  b.pass(1s);
-  const auto a = confirm();
-  b.engine.keeps[0].sent -= 500ms;
-  b.engine.keeps[0].answer({fate::holding});
-  b.engine.shows[0].answer({{}, "more"});
+  EXPECT_TRUE(!a->yes && a->times == 1);
   EXPECT_EQ(a->why, errc::outcome_unknown);
   EXPECT_EQ(c->hold->where(), phase::held);
 }
+
+// ---- how many ask
+
+// It was: each was a request of its own, and a flood of them delayed the renewals of all other holds.
+TEST_F(confirming, of_one_hold_one_question_is_under_way_and_all_who_ask_meanwhile_share_the_next) {
+  const auto first = confirm();
+  std::vector<std::shared_ptr<changed>> later;
+  for (int i = 0; i < 1000; ++i) later.push_back(confirm());
+  ASSERT_EQ(b.engine.keeps.size(), 1u);
+  b.engine.keeps[0].answer({fate::holding});
+  EXPECT_TRUE(first->yes);
+  EXPECT_EQ(later[0]->times, 0) << "asked after that one had left";
+  ASSERT_EQ(b.engine.keeps.size(), 2u);
+  b.engine.keeps[1].answer({fate::holding});
+  for (const auto& a : later) EXPECT_TRUE(a->yes && a->times == 1);
+  EXPECT_EQ(b.engine.keeps.size(), 2u);
+}
+
+TEST(confirming_many, stand_behind_the_bound_of_requests_under_way) {
+  runtime::limits l;
+  l.asks_in_flight_max = 2;
+  bench b{l};
+  std::vector<bench::caller> all;
+  for (int i = 0; i < 5; ++i) {
+    all.push_back(b.want(bench::make_lock("order/" + std::to_string(i), 9s)));
+    b.engine.acquires.back().grant(100);
+  }
+  int yes = 0;
+  for (const auto& c : all) b.desk.confirm(c->hold, [&](tyer::failure, bool stands) { yes += stands ? 1 : 0; });
+  EXPECT_EQ(b.engine.keeps.size(), 2u);
+  const auto other = b.want(bench::make_lock("another", 9s));
+  EXPECT_EQ(b.engine.acquires.size(), 5u) << "in line behind them";
+  for (std::size_t i = 0; i < 5; ++i) {
+    ASSERT_LT(i, b.engine.keeps.size());
+    b.engine.keeps[i].answer({fate::holding});
+  }
+  EXPECT_EQ(yes, 5);
+  EXPECT_EQ(b.engine.acquires.size(), 6u);
+}
+
+// ---- how long it takes
+
+TEST_F(confirming, who_asks_behind_a_silent_request_is_told_within_its_own_time) {
+  const auto first = confirm();
+  b.pass(1s);
+  const auto second = confirm();
+  b.pass(1s - 1ms);
+  b.engine.keeps[0].fail(why::unknown, "no answer");
+  EXPECT_EQ(first->why, errc::unavailable);
+  ASSERT_EQ(b.engine.keeps.size(), 2u);
+  b.pass(1s - 1ms);
+  EXPECT_EQ(second->times, 0);
+  b.pass(2ms);
+  EXPECT_EQ(second->why, errc::unavailable);
+  const auto third = confirm();
+  b.engine.keeps[1].answer({fate::holding});
+  EXPECT_TRUE(!second->yes && second->times == 1);
+  b.engine.keeps.back().answer({fate::holding});
+  EXPECT_TRUE(third->yes);
+}
+
+// It was: what could not be sent was sent once more just before its time was over, and then had as much time again.
+TEST_F(confirming, what_was_sent_only_after_a_while_is_over_within_request_timeout_all_the_same) {
+  const auto a = confirm();
+  const auto begun = b.clock.now();
+  for (std::size_t i = 0; b.clock.now() - begun < 1500ms; ++i) {
+    b.engine.keeps[i].fail(why::not_sent, "not there");
+    while (b.engine.keeps.size() == i + 1 && a->times == 0) b.pass(1ms);
+    ASSERT_EQ(a->times, 0);
+  }
+  b.pass(begun + 2s - b.clock.now());
+  EXPECT_EQ(a->times, 1);
+  EXPECT_EQ(a->why, errc::unavailable);
+}
+
+TEST_F(confirming, what_is_shown_is_over_within_request_timeout_however_late_it_was_sent) {
+  int told = 0;
+  b.desk.show("order", [&](auto&&) { ++told; });
+  const auto begun = b.clock.now();
+  for (std::size_t i = 0; b.clock.now() - begun < 1500ms; ++i) {
+    b.engine.shows[i].fail(why::not_sent, "not there");
+    while (b.engine.shows.size() == i + 1 && told == 0) b.pass(1ms);
+    ASSERT_EQ(told, 0);
+  }
+  b.pass(begun + 2s - b.clock.now());
+  EXPECT_EQ(told, 1);
+  b.engine.shows.back().answer({});
+  EXPECT_EQ(told, 1);
+}
+
+// ---- what ends meanwhile
 
 TEST_F(confirming, one_that_was_given_back_meanwhile_is_over) {
   const auto a = confirm();

@@ -99,6 +99,34 @@ TEST(desk_times, changes_do_not_multiply_the_looks_of_an_observer) {
   EXPECT_GE(b.engine.shows.size() - before, 59u);
 }
 
+// It was: with every candidate that joined an election, all who observed it looked, and each look asked for every lease.
+TEST(desk_times, who_joins_the_queue_is_no_news_for_one_who_observes_the_holders) {
+  bench b;
+  onlooker w{b};
+  w.it->waiters = false;
+  b.engine.shows[0].answer({});
+  for (int i = 0; i < 100; ++i) b.desk.queue_changed("order");
+  EXPECT_EQ(b.engine.shows.size(), 1u);
+  b.desk.changed("order");
+  EXPECT_EQ(b.engine.shows.size(), 2u);
+}
+
+TEST(desk_times, an_observer_of_the_queue_looks_no_more_often_than_it_said) {
+  bench b;
+  onlooker w{b};
+  w.it->apart = 100ms;
+  b.engine.shows[0].answer({});
+  for (int i = 0; i < 500; ++i) {
+    b.desk.queue_changed("order");
+    b.pass(1ms);
+    if (!b.engine.shows.back().answered()) b.engine.shows.back().answer({});
+  }
+  EXPECT_GE(b.engine.shows.size(), 5u);
+  EXPECT_LE(b.engine.shows.size(), 6u);
+  b.pass(100ms);
+  EXPECT_LE(b.engine.shows.size(), 7u) << "and sees what was last";
+}
+
 TEST(desk_times, an_observer_that_was_forgotten_leaves_nothing_behind) {
   bench b;
   for (int i = 0; i < 1000; ++i) {

@@ -109,10 +109,10 @@ TEST(watch, a_slow_completion_does_not_delay_lost) {
   const auto h = a.hold();
   std::atomic<bool> told{false};
   std::atomic<int> under_way{0};
-  a.watch.run_soon([&] {
+  a.watch.run_soon(std::make_shared<runtime::plain_completion>([&] {
     ++under_way;
     told = soon(h->lost());
-  });
+  }));
   while (under_way == 0) std::this_thread::yield();
   a.move(9s);  // returns when the completion does, and that waits for lost()
   EXPECT_TRUE(told);

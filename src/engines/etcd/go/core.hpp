@@ -26,12 +26,14 @@ class go_engine final : public frame {
 
   void acquire(const tyer::engine::request&, reply<answer>) override;
   void keep(std::span<const target>, fate as, milliseconds ttl, reply<tyer::engine::kept>) override;
+  void confirm(const target&, milliseconds ttl, reply<tyer::engine::kept>) override;
   void release(const target&, bool clean, reply<fate>) override;
   void convert(const target&, mode to, milliseconds not_after, reply<answer>) override;
   void lift(const target&, std::uint64_t part, reply<fate>) override;
   void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;
   void evict(const target&, std::string_view reason, reply<fate>) override;
   void show(std::string_view name, reply<tyer::engine::page>) override;
+  void look(std::string_view name, bool waiters, reply<tyer::engine::page>) override;
   void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<tyer::engine::page>) override;
 
  private:
@@ -56,6 +58,7 @@ class go_engine final : public frame {
   // --- go.cpp ---
   key_range watched_keys(const std::string& name) const override { return layout_.room(name); }
   bool is_of(const std::string& name, const std::string& key) const override { return layout_.name_of(key) == name; }
+  bool of_holders(const std::string& name, const pb::Event&) override;
   void set_back(std::int64_t revision) override;
   void look_for_turns() override;
   void watch_lasting(const id&) override;
@@ -81,6 +84,7 @@ class go_engine final : public frame {
   void again(const std::shared_ptr<acquiring>&);
 
   // --- keeping.cpp ---
+  std::shared_ptr<keeping> start_keeping(std::span<const target>, fate as, milliseconds ttl, reply<tyer::engine::kept>);
   void read_kept(const std::shared_ptr<keeping>&);
   void judge_kept(const std::shared_ptr<keeping>&, const pb::TxnResponse&);
   void judge_own(const std::shared_ptr<keeping>&, std::size_t i, const pb::RangeResponse& own,
@@ -120,6 +124,11 @@ class go_engine final : public frame {
   const layout layout_;
   std::unordered_map<id, mine, core::id_hash> mine_;
   std::map<std::string, id> by_key_;
+  struct first_key {
+    std::uint64_t look = 0;  // the last that was begun
+    std::string key;         // what it has found; empty: not known
+  };
+  std::map<std::string, first_key> first_;  // of names that are looked at
 };
 
 // Of transactions.

@@ -20,21 +20,17 @@ struct go_engine::keeping {
   std::vector<one> all;
   fate as = fate::holding;
   milliseconds ttl{};
-  std::set<std::int64_t> renewed;
+  std::set<std::int64_t> leases, renewed;
   std::size_t awaited = 1;
 };
 
-void go_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<tyer::engine::kept> back) {
+std::shared_ptr<go_engine::keeping> go_engine::start_keeping(std::span<const target> targets, fate as, milliseconds ttl,
+                                                             reply<tyer::engine::kept> back) {
   auto k = std::make_shared<keeping>();
   k->back = std::make_shared<reply<tyer::engine::kept>>(std::move(back));
   k->as = as;
   k->ttl = ttl;
   k->o = make({}, k->back);
-  if (targets.size() > can().keep_batch) {
-    box_->put([this, k] { fail(k->o, no(why::over_limit, errc::over_limit, "too many to keep at once")); });
-    return;
-  }
-  std::set<std::int64_t> known;
   for (const target& t : targets) {
     auto& one = k->all.emplace_back(t.who, std::string{t.name});
     const mine* m = own(t.who, t.name);
@@ -42,12 +38,28 @@ void go_engine::keep(std::span<const target> targets, fate as, milliseconds ttl,
     one.key = m->key;
     one.created = m->created;
     one.overdue = m->due <= k->o->sent;
-    if (!one.overdue) known.insert(m->lease);
+    if (!one.overdue) k->leases.insert(m->lease);
   }
-  renew_all(k->o, known, k->ttl, [this, k](std::set<std::int64_t> alive) {
+  return k;
+}
+
+void go_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<tyer::engine::kept> back) {
+  const auto k = start_keeping(targets, as, ttl, std::move(back));
+  if (targets.size() > can().keep_batch) {
+    box_->put([this, k] { fail(k->o, no(why::over_limit, errc::over_limit, "too many to keep at once")); });
+    return;
+  }
+  renew_all(k->o, k->leases, k->ttl, [this, k](std::set<std::int64_t> alive) {
     k->renewed = std::move(alive);
     read_kept(k);
   });
+}
+
+// The lease beside the read: one round trip.
+void go_engine::confirm(const target& t, milliseconds ttl, reply<tyer::engine::kept> back) {
+  const auto k = start_keeping({&t, 1}, fate::holding, ttl, std::move(back));
+  for (const auto lease : k->leases) leases_.renew(lease, k->o->sent, ttl, [](const failure*, bool, time_point) {});
+  read_kept(k);
 }
 
 // Two reads for each of our own, its key and the first of the name; for others one of all keys of the name.
@@ -113,7 +125,8 @@ void go_engine::judge_own(const std::shared_ptr<keeping>& k, std::size_t i, cons
   if (m->record.lease_ms() < static_cast<std::uint64_t>(rounded(k->ttl).count())) return move_longer(k, i, *m);
   if (!put_off(*m, k->o->sent + k->ttl)) return void(one.is = fate::gone);
   keep_until(*m, k->o->sent + k->ttl);
-  if (!k->renewed.contains(read.kvs(0).lease())) renew_for(k, i, read.kvs(0).lease());
+  const auto lease = read.kvs(0).lease();
+  if (!k->renewed.contains(lease) && leases_.kept_at(lease) < k->o->sent) renew_for(k, i, lease);
 }
 
 void go_engine::judge_other(const std::shared_ptr<keeping>& k, std::size_t i, const pb::RangeResponse& room) {

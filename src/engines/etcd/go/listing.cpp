@@ -29,6 +29,26 @@ void go_engine::show(std::string_view name, reply<tyer::engine::page> back) {
   show_names(start_listing(std::move(back)), {std::string{name}});
 }
 
+// Nothing at a key says whether it waits: that is so of all but the first. While a look is under way that is not known.
+bool go_engine::of_holders(const std::string& name, const pb::Event& e) {
+  const auto at = first_.find(name);
+  if (at == first_.end() || at->second.key.empty()) return true;
+  if (at->second.key != e.kv().key()) return false;
+  if (e.type() == pb::Event::DELETE) at->second.key.clear();
+  return true;
+}
+
+void go_engine::look(std::string_view name, bool waiters, reply<tyer::engine::page> back) {
+  auto x = start_listing(std::move(back));
+  x->holders_only = !waiters;
+  x->brief = true;
+  std::erase_if(first_, [this](const auto& other) { return !is_observed(other.first); });
+  auto& f = first_[std::string{name}];
+  x->look = ++f.look;
+  f.key.clear();
+  show_names(x, {std::string{name}});
+}
+
 // A page is the names of some keys, whole: who holds and who waits is seen only from all keys of a name.
 void go_engine::list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
                      reply<tyer::engine::page> back) {
@@ -66,6 +86,8 @@ void go_engine::show_names(const std::shared_ptr<listing>& x, const std::set<std
           const auto read = go::read(layout_, name, answer.responses(i++).response_range());
           const auto* all = std::get_if<0>(&read);
           if (all == nullptr) continue;  // of no lock
+          const auto f = first_.find(name);
+          if (f != first_.end() && f->second.look == x->look && !all->empty()) f->second.key = all->front().key;
           for (const place& p : *all) x->all.push_back({described(name, p, &p != all->data()), p.lease});
         }
         ask_time_left(x);
