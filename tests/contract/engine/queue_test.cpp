@@ -163,10 +163,10 @@ TEST_F(queue_contract, a_hand_over_nobody_claims_passes_on_after_a_waiter_lease)
   const auto holder = a.wants("order");
   a.lock(holder);
   auto dead = b.waits("order");
-  dead.waiter_ttl = brief();
+  dead.waiter_ttl = 2s;
   b.enqueue(dead);
   auto next = c.waits("order");
-  next.waiter_ttl = 2s;
+  next.waiter_ttl = 5s;
   c.enqueue(next);
   const auto before = a.now();
   a.release(holder);
