@@ -6,6 +6,9 @@
 
 namespace tyer::test {
 
+// For sentinels: a machine that stands still for a second is not taken for a server that died.
+inline constexpr char patient_sentinels[] = "--set down-after-milliseconds=2500 ";
+
 class own_server {
  public:
   explicit own_server(const std::string& options = {});

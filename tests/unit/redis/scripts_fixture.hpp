@@ -37,6 +37,9 @@ inline std::string make_id(char client, int serial) {
 }
 inline const std::string ann = make_id('A', 1), bob = make_id('B', 1), cid = make_id('C', 1), dee = make_id('D', 1);
 
+// Short, but a machine that is busy with other things does not take that long from one call to the next.
+constexpr milliseconds brief{1000};
+
 struct how {
   milliseconds ttl = 10s, place = 3s;
   microseconds not_after = never;

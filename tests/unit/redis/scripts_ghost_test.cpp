@@ -62,11 +62,11 @@ TEST_F(redis_scripts, a_shared_ghost_stops_writers_only) {
 }
 
 TEST_F(redis_scripts, a_ghost_of_permits_keeps_its_slots) {
-  permits(ann, 2, 3, {.ttl = 20ms, .delay = 300ms});
+  permits(ann, 2, 3, {.ttl = 20ms, .delay = brief});
   outlast(20ms);
   EXPECT_EQ(permits(bob, 1, 3), "2-2");
   EXPECT_EQ(permits(cid, 1, 3)[0], 'q');
-  outlast(300ms);
+  outlast(brief);
   EXPECT_EQ(permits(cid, 1, 3), "0-0");
 }
 
@@ -90,7 +90,7 @@ TEST_F(redis_scripts, who_waits_behind_its_own_ghost_can_give_up_both) {
 TEST_F(redis_scripts, an_unclaimed_hand_over_leaves_no_ghost) {
   acquire(ann);
   acquire(bob, {.place = 100ms, .delay = 1h});
-  share(cid, {.place = 1s, .delay = 1h});
+  share(cid, {.delay = 1h});
   release(ann);
   outlast(100ms);
   EXPECT_EQ(keep_waiter(cid), "h");

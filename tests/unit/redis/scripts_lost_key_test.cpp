@@ -10,10 +10,10 @@ class redis_scripts_lost_key : public redis_scripts {
     how with;
   };
   static std::vector<kind> kinds() {
-    return {{"exclusive", {.ttl = 200ms, .place = 500ms}},
-            {"delay", {.ttl = 200ms, .place = 500ms, .delay = 50ms}},
-            {"shared", {.ttl = 200ms, .place = 500ms, .as = engine::mode::shared}},
-            {"permit", {.ttl = 200ms, .place = 500ms, .as = engine::mode::permit}}};
+    return {{"exclusive", {.ttl = 100ms, .place = 500ms}},
+            {"delay", {.ttl = 100ms, .place = 500ms, .delay = 50ms}},
+            {"shared", {.ttl = 100ms, .place = 500ms, .as = engine::mode::shared}},
+            {"permit", {.ttl = 100ms, .place = 500ms, .as = engine::mode::permit}}};
   }
 
   // What a client does that waits: it keeps its place, and asks only if that tells it to. True: it has the lock.
@@ -23,6 +23,16 @@ class redis_scripts_lost_key : public redis_scripts {
     if (fate == "w") return false;
     const auto answer = acquire(who, with);
     return is_part(answer) || answer[0] == 's';
+  }
+
+  // Two behind one. On a busy machine its lease may be over before both have come.
+  void queue_up(how held, const how& waits, const std::string& what) {
+    do {
+      server.ask({"FLUSHALL"});
+      held.ttl *= 2;
+      ASSERT_LT(held.ttl, 10s) << what;
+      acquire(ann, held);
+    } while (acquire(bob, waits)[0] != 'q' || acquire(cid, waits)[0] != 'q');
   }
 
   // Both waiters had their turn, in whatever order, though nobody but they touches the name.
@@ -46,11 +56,8 @@ TEST_F(redis_scripts_lost_key, nobody_waits_for_ever) {
     for (const auto& [waiter, waits] : kinds()) {
       if (held.as == engine::mode::shared && waits.as == held.as) continue;  // then nobody waits
       for (const auto& lost : {key, queue, waiters, holders}) {
-        server.ask({"FLUSHALL"});
         const auto what = std::string{waiter} + " behind " + name + ", without " + lost;
-        acquire(ann, held);
-        ASSERT_EQ(acquire(bob, waits)[0], 'q') << what;
-        ASSERT_EQ(acquire(cid, waits)[0], 'q') << what;
+        queue_up(held, waits, what);
         server.ask({"DEL", lost});
         expect_both_served(waits, what);
       }

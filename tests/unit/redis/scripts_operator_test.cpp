@@ -121,11 +121,11 @@ TEST_F(redis_scripts, holders_that_were_replaced_by_something_else) {
 }
 
 TEST_F(redis_scripts, holders_of_another_format_are_no_holders) {
-  share(ann, {.ttl = 200ms});
+  share(ann, {.ttl = brief});
   server.ask({"HSET", holders, bob, "short"});
   EXPECT_EQ(keep_hold(bob), "g");
   EXPECT_EQ(release(bob), "g");
-  outlast(200ms);
+  outlast(brief);
   EXPECT_PRED1(is_part, attempt(cid));
   EXPECT_FALSE(exists(holders));
 }

@@ -45,9 +45,9 @@ TEST_F(redis_scripts, another_capacity_while_in_use) {
 }
 
 TEST_F(redis_scripts, permits_end_one_by_one) {
-  permits(ann, 1, 2, {.ttl = 200ms});
+  permits(ann, 1, 2, {.ttl = brief});
   permits(bob, 1, 2);
-  outlast(200ms);
+  outlast(brief);
   EXPECT_EQ(permits(cid, 1, 2), "0-0");
   EXPECT_EQ(keep_hold(ann), "g");
   EXPECT_EQ(keep_hold(bob), "h");
@@ -76,10 +76,10 @@ TEST_F(redis_scripts, who_wants_few_does_not_overtake_who_wants_many) {
 
 TEST_F(redis_scripts, who_wants_few_waited_behind_who_wanted_many_and_died_until_a_hold_ended) {
   permits(ann, 2, 3, {.ttl = 1h});
-  EXPECT_TRUE(permits(bob, 3, 3, {.place = 500ms}).starts_with("q0 "));
+  EXPECT_TRUE(permits(bob, 3, 3, {.place = brief}).starts_with("q0 "));
   EXPECT_EQ(permits(cid, 1, 3), "q1 3000");
   EXPECT_EQ(permits(dee, 1, 3), "q2 3000");
-  outlast(500ms);
+  outlast(brief);
   EXPECT_EQ(keep_waiter(cid), "h");
   EXPECT_EQ(keep_waiter(dee), "w") << "there is no more";
 }
@@ -95,10 +95,10 @@ TEST_F(redis_scripts, permits_shared_holds_and_exclusive_ones_exclude_each_other
 }
 
 TEST_F(redis_scripts, lost_holders_of_permits_are_forgotten_at_their_time) {
-  permits(ann, 1, 2, {.ttl = 200ms});
+  permits(ann, 1, 2, {.ttl = brief});
   server.ask({"DEL", holders});
   EXPECT_EQ(permits(bob, 1, 2), "1-1");
-  outlast(200ms);
+  outlast(brief);
   EXPECT_EQ(permits(cid, 1, 2), "0-0");
 }
 

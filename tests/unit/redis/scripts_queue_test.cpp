@@ -88,10 +88,10 @@ TEST_F(redis_scripts, anybodys_touch_passes_an_expired_lock_on_to_the_head) {
   };
   for (const auto& [name, touch] : touches) {
     server.ask({"FLUSHALL"});
-    acquire(ann, {.ttl = 200ms});
+    acquire(ann, {.ttl = brief});
     ASSERT_EQ(acquire(bob)[0], 'q') << name;
     ASSERT_EQ(acquire(cid)[0], 'q') << name;
-    outlast(200ms);
+    outlast(brief);
     touch();
     EXPECT_EQ(keep_waiter(bob), "h") << name;
     EXPECT_EQ(keep_waiter(cid), "w") << name;
@@ -99,19 +99,19 @@ TEST_F(redis_scripts, anybodys_touch_passes_an_expired_lock_on_to_the_head) {
 }
 
 TEST_F(redis_scripts, the_head_that_asks_after_expiry_is_granted_at_once) {
-  acquire(ann, {.ttl = 200ms});
+  acquire(ann, {.ttl = brief});
   acquire(bob);
   acquire(cid);
-  outlast(200ms);
+  outlast(brief);
   EXPECT_PRED1(is_part, acquire(bob));
   EXPECT_EQ(keep_hold(bob), "h") << "no claim needed";
   EXPECT_TRUE(acquire(cid).starts_with("q0 "));
 }
 
 TEST_F(redis_scripts, the_head_that_keeps_its_place_after_expiry_is_handed_the_lock) {
-  acquire(ann, {.ttl = 200ms});
+  acquire(ann, {.ttl = brief});
   acquire(bob);
-  outlast(200ms);
+  outlast(brief);
   EXPECT_EQ(keep_waiter(bob), "h");
   EXPECT_PRED1(is_part, acquire(bob));
 }
@@ -131,12 +131,12 @@ TEST_F(redis_scripts, dead_waiters_are_skipped) {
 
 TEST_F(redis_scripts, to_look_at_a_place_does_not_keep_it) {
   acquire(ann);
-  acquire(bob, {.place = 500ms});
+  acquire(bob, {.place = brief});
   acquire(cid);
   const auto before = kept();
   EXPECT_EQ(keep_waiter(bob, 0ms), "w");
   EXPECT_EQ(kept(), before);
-  outlast(500ms);
+  outlast(brief);
   EXPECT_EQ(keep_waiter(bob, 0ms), "g") << "it has lapsed";
   EXPECT_EQ(kept(), before);
   EXPECT_EQ(release(ann), "h");
@@ -160,11 +160,11 @@ TEST_F(redis_scripts, a_crowd_of_dead_waiters_is_reaped_in_bounded_steps) {
 
 TEST_F(redis_scripts, a_dead_waiter_that_was_handed_the_lock_costs_its_lease) {
   acquire(ann);
-  acquire(bob, {.place = 20ms});
+  acquire(bob, {.place = brief});
   acquire(cid);
   release(ann);
   EXPECT_TRUE(acquire(cid).starts_with("q0 "));
-  outlast(20ms);
+  outlast(brief);
   EXPECT_PRED1(is_part, acquire(cid));
   EXPECT_EQ(release(bob), "g");
 }
@@ -200,9 +200,9 @@ TEST_F(redis_scripts, keep_does_not_extend_what_was_not_claimed) {
 
 TEST_F(redis_scripts, keep_waiters_extends_the_place) {
   acquire(ann);
-  acquire(bob, {.place = 20ms});
+  acquire(bob, {.place = brief});
   EXPECT_EQ(keep_waiter(bob, 60s), "w");
-  outlast(20ms);
+  outlast(brief);
   release(ann);
   EXPECT_PRED1(is_part, acquire(bob));
   EXPECT_EQ(keep_waiter(cid), "g");

@@ -140,15 +140,15 @@ TEST_P(redis_scripts_refused, a_waiter_is_not_told_that_it_is_gone_or_has_its_tu
                                 "none", what);
     EXPECT_EQ(keep_waiter(bob), "w") << what;
 
-    auto brief = k.with;
-    brief.ttl = 10ms;
-    brief.delay = 0ms;
+    auto dying = k.with;
+    dying.ttl = 10ms;
+    dying.delay = 0ms;
     do {  // on a busy machine it may be over before bob can queue
       server.ask({"FLUSHALL"});
-      brief.ttl *= 2;
-      acquire(ann, brief);
+      dying.ttl *= 2;
+      acquire(ann, dying);
     } while (acquire(bob)[0] != 'q');
-    outlast(brief.ttl);
+    outlast(dying.ttl);
     expect_nothing_done_or_done([&] { return call(scripts::keep_waiters, {"1", key, "4000", "86400000", bob}); }, "h",
                                 what + ", its turn");
   });

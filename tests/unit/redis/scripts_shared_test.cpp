@@ -45,10 +45,10 @@ TEST_F(redis_scripts, holders_made_by_a_hand_over_expire_too) {
 }
 
 TEST_F(redis_scripts, each_reader_has_its_own_time) {
-  share(ann, {.ttl = 20ms});
+  share(ann, {.ttl = brief});
   share(bob);
   EXPECT_EQ(keep_hold(bob, 30s), "h");
-  outlast(20ms);
+  outlast(brief);
   EXPECT_EQ(keep_hold(ann), "g");
   EXPECT_EQ(server.ask({"HLEN", holders}).number, 2) << "nobody had to look";
   share(cid);
@@ -86,11 +86,11 @@ TEST_F(redis_scripts, a_run_of_readers_is_woken_together) {
 
 TEST_F(redis_scripts, a_reader_that_does_not_claim_costs_its_lease) {
   acquire(ann);
-  share(bob, {.place = 20ms});
+  share(bob, {.place = brief});
   acquire(cid);
   release(ann);
   EXPECT_TRUE(acquire(cid).starts_with("q0 "));
-  outlast(20ms);
+  outlast(brief);
   EXPECT_EQ(keep_waiter(cid), "h");
   EXPECT_FALSE(exists(holders));
 }
@@ -98,14 +98,14 @@ TEST_F(redis_scripts, a_reader_that_does_not_claim_costs_its_lease) {
 // Nothing else of the name ends by itself: only those behind it can find out.
 TEST_F(redis_scripts, readers_behind_a_writer_that_died_waited_until_a_hold_ended) {
   share(ann, {.ttl = 1h});
-  acquire(bob, {.place = 500ms});
+  acquire(bob, {.place = brief});
   const auto late = make_id('E', 1);
   ASSERT_EQ(share(cid), "q1 3000");
   ASSERT_EQ(share(dee), "q2 3000");
   ASSERT_TRUE(acquire(late).starts_with("q3 "));
   raw_redis inbox{server_uri()};
   inbox.ask({"SUBSCRIBE", "tyer:inbox:4343434343434343"});
-  outlast(500ms);
+  outlast(brief);
   EXPECT_EQ(keep_waiter(dee), "h") << "the second behind it is enough";
   EXPECT_EQ(inbox.read().items.at(2).text, "w" + cid) << "and the first one is told";
   EXPECT_PRED1(is_part, share(cid));
@@ -136,7 +136,8 @@ TEST_F(redis_scripts, a_thousand_at_a_time_are_handed_the_lock) {
 }
 
 TEST_F(redis_scripts, too_many_holders) {
-  for (std::uint32_t i = 0; i < redis::holders_max; ++i) share("E-" + std::to_string(100000 + i) + "--------");
+  for (std::uint32_t i = 0; i < redis::holders_max; ++i)
+    share("E-" + std::to_string(100000 + i) + "--------", {.ttl = 1h});
   EXPECT_EQ(share(ann), "h");
   EXPECT_PRED1(is_part, share("E-100000--------"));
   EXPECT_EQ(release("E-100000--------"), "h");
@@ -144,11 +145,11 @@ TEST_F(redis_scripts, too_many_holders) {
 }
 
 TEST_F(redis_scripts, holders_that_are_lost_block_no_longer_than_their_time) {
-  share(ann, {.ttl = 50ms});
+  share(ann, {.ttl = brief});
   server.ask({"DEL", holders});
   EXPECT_EQ(keep_hold(ann), "g");
   EXPECT_EQ(attempt(bob)[0], 'b');
-  outlast(50ms);
+  outlast(brief);
   EXPECT_PRED1(is_part, attempt(bob));
 }
 
@@ -226,10 +227,10 @@ TEST_F(redis_scripts, upgrade_taken_back) {
 
 TEST_F(redis_scripts, an_upgrade_ends_with_its_hold) {
   const std::vector<std::pair<const char*, std::function<void()>>> ends{
-      {"release", [&] { release(ann); }}, {"evict", [&] { evict(ann); }}, {"expiry", [&] { outlast(50ms); }}};
+      {"release", [&] { release(ann); }}, {"evict", [&] { evict(ann); }}, {"expiry", [&] { outlast(brief); }}};
   for (const auto& [name, end] : ends) {
     server.ask({"FLUSHALL"});
-    share(ann, {.ttl = 50ms, .delay = 1h});
+    share(ann, {.ttl = brief, .delay = 1h});
     share(bob);
     ASSERT_EQ(convert(ann, mode::exclusive)[0], 'q') << name;
     share(cid);

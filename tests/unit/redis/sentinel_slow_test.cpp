@@ -56,7 +56,7 @@ class sentinel_slow : public testing::Test {
     return c.until([&] { return c.is_up && c.facts.id != first; }, failover_limit);
   }
 
-  own_server servers{"--set failover-timeout=default --set parallel-syncs=default"};
+  own_server servers{std::string{patient_sentinels} + "--set failover-timeout=default --set parallel-syncs=default"};
 };
 
 TEST_F(sentinel_slow, nobody_is_led_back_to_the_old_master_by_who_leads_the_failover) {

@@ -37,7 +37,7 @@ const tyer::engine::granted* hold_on(engine_client& c, const tyer::core::id& who
 }
 
 TEST(sentinel, a_hold_and_a_waiter_go_on_after_a_planned_failover) {
-  own_server servers;
+  own_server servers{patient_sentinels};
   engine_client a{safe(servers)}, b{servers.uri()};
   ASSERT_TRUE(a.ready() && b.ready());
   const auto first = a.facts.id;
@@ -58,7 +58,7 @@ TEST(sentinel, a_hold_and_a_waiter_go_on_after_a_planned_failover) {
 }
 
 TEST(sentinel, a_killed_master_is_replaced) {
-  own_server servers;
+  own_server servers{patient_sentinels};
   engine_client a{safe(servers)};
   ASSERT_TRUE(a.ready());
   const auto who = a.ids.next();
@@ -76,7 +76,7 @@ TEST(sentinel, a_killed_master_is_replaced) {
 }
 
 TEST(sentinel, a_master_that_hangs_is_replaced) {
-  own_server servers;
+  own_server servers{patient_sentinels};
   engine_client a{servers.uri()};
   ASSERT_TRUE(a.ready());
   const auto first = a.facts.id;
@@ -91,7 +91,7 @@ TEST(sentinel, a_master_that_hangs_is_replaced) {
 }
 
 TEST(sentinel, one_that_slept_through_a_failover_does_not_lead_back) {
-  own_server servers;
+  own_server servers{patient_sentinels};
   engine_client a{servers.uri()};
   ASSERT_TRUE(a.ready());
   const auto sleeper = servers.pause("sentinel-0");
@@ -108,7 +108,7 @@ TEST(sentinel, one_that_slept_through_a_failover_does_not_lead_back) {
 }
 
 TEST(sentinel, one_of_three_is_enough_to_begin) {
-  own_server servers;
+  own_server servers{patient_sentinels};
   servers.kill("sentinel-0 sentinel-1");
   engine_client a{servers.uri()};
   ASSERT_TRUE(a.ready());
@@ -116,7 +116,7 @@ TEST(sentinel, one_of_three_is_enough_to_begin) {
 }
 
 TEST(sentinel, without_sentinels_the_master_is_still_used) {
-  own_server servers;
+  own_server servers{patient_sentinels};
   engine_client a{servers.uri()};
   ASSERT_TRUE(a.ready());
   servers.kill("sentinel-0 sentinel-1 sentinel-2");
@@ -125,7 +125,7 @@ TEST(sentinel, without_sentinels_the_master_is_still_used) {
 }
 
 TEST(sentinel, when_none_can_tell_the_words_name_them_all) {
-  own_server servers;
+  own_server servers{patient_sentinels};
   servers.kill("sentinel-0 sentinel-1 sentinel-2");
   engine_client a{servers.uri()};
   ASSERT_TRUE(a.until([&] { return a.downs > 0; }));
@@ -138,7 +138,7 @@ TEST(sentinel, when_none_can_tell_the_words_name_them_all) {
 }
 
 TEST(sentinel, a_master_that_they_do_not_know_is_named) {
-  own_server servers;
+  own_server servers{patient_sentinels};
   const auto uri = servers.uri();
   engine_client a{uri.substr(0, uri.rfind('/')) + "/mistress"};
   ASSERT_TRUE(a.until([&] { return a.downs > 0; }));
