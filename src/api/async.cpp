@@ -156,6 +156,13 @@ void complete_at(const home& h, std::shared_ptr<completion> c) {
   static_cast<runtime::house*>(h.get())->complete(std::move(c));
 }
 
+void complete_if_possible(const home& h, std::shared_ptr<completion> c) noexcept {
+  try {
+    complete_at(h, std::move(c));
+  } catch (...) {  // not even a thread can be had, or the user's executor has none
+  }
+}
+
 }  // namespace detail
 }  // namespace v1
 }  // namespace tyer

@@ -112,6 +112,8 @@ TYER_EXPORT home home_of(const multi_hold&);
 TYER_EXPORT void complete_at(const home&, std::function<void()>);
 // Throws std::bad_alloc only where there is no client any more, or was none, if no thread can be had for it.
 TYER_EXPORT void complete_at(const home&, std::shared_ptr<completion>);
+TYER_EXPORT void complete_if_possible(const home&,
+                                      std::shared_ptr<completion>) noexcept;  // dropped instead of throwing
 
 }  // namespace detail
 }  // namespace v1

@@ -62,10 +62,8 @@ class callback_call final : public completion, public std::enable_shared_from_th
   };
 
   void answer_no_memory() noexcept {
-    try {
-      answer(std::make_error_code(std::errc::not_enough_memory), no_answer<Answer>()...);
-    } catch (...) {  // and no thread either
-    }
+    answer_.emplace(std::make_error_code(std::errc::not_enough_memory), no_answer<Answer>()...);
+    complete_if_possible(at_, std::shared_ptr<completion>{this->shared_from_this()});
   }
 
   void run() override {

@@ -14,7 +14,7 @@ namespace contract {
 struct child_order {
   std::string name;
   std::string kind = "mutex";  // as contract_child.cpp has them
-  std::chrono::milliseconds ttl{1500}, waiter_ttl{700}, lock_delay{0};
+  std::chrono::milliseconds ttl{2500}, waiter_ttl{2000}, lock_delay{0};
   int turns = 0;  // takes it so often, and counts in `file` how many were inside at once
   std::string file = {};
 };

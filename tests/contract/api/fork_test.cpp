@@ -130,10 +130,10 @@ TYPED_TEST(forking, a_child_that_ends_does_not_release_the_parents_hold) {
 
 TYPED_TEST(forking, the_parent_goes_on_renewing) {
   auto c = this->connect();
-  auto h = this->make(c, {.ttl = 1200ms}).acquire();
+  auto h = this->make(c, {.ttl = 2400ms}).acquire();
   const auto end = h.valid_until();
   EXPECT_EQ(in_forked_child([&] { return h.valid() ? 1 : 0; }), 0);
-  EXPECT_TRUE(eventually([&] { return !h.valid() || h.valid_until() > end + 1200ms; }));
+  EXPECT_TRUE(eventually([&] { return !h.valid() || h.valid_until() > end + 2400ms; }));
   EXPECT_TRUE(h.valid());
 }
 

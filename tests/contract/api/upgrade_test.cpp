@@ -251,14 +251,14 @@ TEST_F(upgrade, downgrade_lets_readers_in_and_keeps_writers_out) {
 }
 
 TEST_F(upgrade, a_downgraded_hold_goes_on_being_renewed) {
-  tyer::shared_mutex brief{a, name(), {.ttl = 1200ms}};
+  tyer::shared_mutex brief{a, name(), {.ttl = 2400ms}};
   auto h = brief.acquire();
   brief.downgrade(h);
   const auto end = h.valid_until();
-  EXPECT_TRUE(eventually([&] { return !h.valid() || h.valid_until() > end + 1200ms; }));
+  EXPECT_TRUE(eventually([&] { return !h.valid() || h.valid_until() > end + 2400ms; }));
   EXPECT_TRUE(brief.upgrade(h));
   const auto upgraded = h.valid_until();
-  EXPECT_TRUE(eventually([&] { return !h.valid() || h.valid_until() > upgraded + 1200ms; }));
+  EXPECT_TRUE(eventually([&] { return !h.valid() || h.valid_until() > upgraded + 2400ms; }));
   EXPECT_TRUE(h.valid());
   EXPECT_FALSE(took(in_b.shared().try_acquire()));
 }
