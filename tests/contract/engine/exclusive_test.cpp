@@ -29,7 +29,7 @@ TEST_F(exclusive_contract, the_same_id_again_is_the_same_grant) {
 
 TEST_F(exclusive_contract, the_same_id_again_counts_from_the_last_time) {
   auto w = a.wants("order");
-  w.ttl = brief();
+  w.ttl = steady();
   const auto given = a.lock(w).ttl;
   const auto first_end = a.now() + given;
   a.pump_until(a.now() + given / 2);

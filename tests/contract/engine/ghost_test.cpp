@@ -124,7 +124,7 @@ TEST_F(ghost_contract, one_of_permits_keeps_its_slots_only) {
 TEST_F(ghost_contract, a_hold_that_is_kept_becomes_none) {
   for (const mode how : modes()) {
     auto w = haunting(a, name_of(how), how, 60s);
-    w.ttl = brief();
+    w.ttl = steady();
     a.lock(w);
     EXPECT_EQ(a.keep(w, fate::holding, 20s), fate::holding);
     b.pump_until(b.now() + w.ttl + 5ms);

@@ -166,6 +166,8 @@ class engine_contract : public ::testing::Test {
 
   // A time that a test can afford to let pass, and still enough for a few requests on a machine that is busy.
   milliseconds brief() const { return std::max<milliseconds>(500ms, can().ttl_min); }
+  // For what is to be kept in time: a machine that stands still for a second is no reason to lose it.
+  milliseconds steady() const { return std::max<milliseconds>(2s, can().ttl_min); }
 
   // A new client with the same prefix: more of them than three, or one that is to die.
   std::unique_ptr<client> another() const { return std::make_unique<client>(prefix); }

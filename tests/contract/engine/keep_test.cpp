@@ -9,7 +9,7 @@ using keep_contract = engine_contract;
 
 TEST_F(keep_contract, a_kept_hold_outlives_its_ttl) {
   auto w = a.wants("order");
-  w.ttl = brief();
+  w.ttl = steady();
   const auto given = lasts(w, a.lock(w));
   const auto end = a.now() + given;
   EXPECT_EQ(a.keep(w, fate::holding, 20s), fate::holding);

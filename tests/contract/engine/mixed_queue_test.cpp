@@ -81,10 +81,10 @@ TEST_F(mixed_queue_contract, a_writer_that_died_lets_the_readers_behind_it_in) {
   if (!can().shared || !can().queue) return;
   a.lock(a.wants("order", mode::shared));
   auto dead = b.waits("order");
-  dead.waiter_ttl = brief();
+  dead.waiter_ttl = steady();
   b.enqueue(dead);
   auto reader = c.waits("order", mode::shared);
-  reader.waiter_ttl = 2s;
+  reader.waiter_ttl = 10s;
   EXPECT_EQ(c.enqueue(reader).ahead, 1u);
   const auto before = c.now();
   c.wait_turn(reader);

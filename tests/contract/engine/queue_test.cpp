@@ -163,7 +163,7 @@ TEST_F(queue_contract, a_hand_over_nobody_claims_passes_on_after_a_waiter_lease)
   const auto holder = a.wants("order");
   a.lock(holder);
   auto dead = b.waits("order");
-  dead.waiter_ttl = 2s;
+  dead.waiter_ttl = steady();
   b.enqueue(dead);
   auto next = c.waits("order");
   next.waiter_ttl = 5s;
@@ -196,7 +196,7 @@ TEST_F(queue_contract, a_waiter_whose_client_died_is_passed_over) {
   a.lock(holder);
   auto mortal = another();
   auto dead = mortal->waits("order");
-  dead.waiter_ttl = brief();
+  dead.waiter_ttl = steady();
   mortal->enqueue(dead);
   const auto died = mortal->now();
   mortal.reset();
@@ -229,7 +229,7 @@ TEST_F(queue_contract, a_waiter_that_keeps_its_place_outlives_its_lease) {
   if (without_queue()) return;
   a.lock(a.wants("order"));
   auto w = b.waits("order");
-  w.waiter_ttl = brief();
+  w.waiter_ttl = steady();
   b.enqueue(w);
   const auto end = b.now() + w.waiter_ttl;
   EXPECT_EQ(b.keep(w, fate::waiting, 20s), fate::waiting);
@@ -242,7 +242,7 @@ TEST_F(queue_contract, asking_again_keeps_the_place_too) {
   if (without_queue()) return;
   a.lock(a.wants("order"));
   auto w = b.waits("order");
-  w.waiter_ttl = std::max<milliseconds>(2s, brief());  // half of it is left when the next one comes
+  w.waiter_ttl = 2 * steady();  // half of it is left when the next one comes
   b.enqueue(w);
   const auto end = b.now() + w.waiter_ttl;
   b.pump_until(b.now() + w.waiter_ttl / 2);

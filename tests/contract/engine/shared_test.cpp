@@ -256,7 +256,7 @@ TEST_F(convert_contract, an_upgrade_whose_hold_is_released_lets_the_others_go_on
 TEST_F(convert_contract, an_upgrade_dies_with_its_hold) {
   if (without_convert()) return;
   auto up = a.wants("order", mode::shared);
-  up.ttl = brief();
+  up.ttl = steady();
   const auto given = a.lock(up).ttl;
   b.lock(b.wants("order", mode::shared));
   ASSERT_TRUE(queued_in(a.convert(up, mode::exclusive)));
