@@ -9,7 +9,7 @@ template <class Kind>
 class renewal : public contract_of<Kind> {};
 TYPED_TEST_SUITE(renewal, blocking_kinds);
 
-constexpr auto ttl = 2400ms;  // a busy machine may keep the client from its renewal for a second
+constexpr auto ttl = 3s;  // a busy machine may keep the client from its renewal for a second
 
 TYPED_TEST(renewal, a_hold_lives_as_long_as_its_object) {
   auto a = this->connect(), b = this->connect();

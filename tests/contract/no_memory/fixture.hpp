@@ -40,7 +40,7 @@ struct no_memory : ::testing::TestWithParam<whose> {
   }
 
   client c{uri(), quick()}, judge{uri(), quick()};
-  mutex kept{c, fresh("kept"), {.ttl = 2s}}, warm{c, fresh("warm")};
+  mutex kept{c, fresh("kept"), {.ttl = 4s}}, warm{c, fresh("warm")};
   hold k;
 
   void SetUp() override {
