@@ -10,7 +10,7 @@
 namespace contract {
 namespace {
 
-constexpr auto ttl = 2500ms;
+constexpr auto ttl = 3s;         // etcd knows only whole seconds
 constexpr auto waiter_ttl = 2s;  // a machine that stands still for a second takes nobody's place
 
 class death_of : public fixture {
