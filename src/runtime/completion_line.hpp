@@ -2,10 +2,10 @@
 #pragma once
 
 #include "core/function.hpp"
+#include "runtime/chain.hpp"
 
 #include <tyer/detail/async.hpp>
 
-#include <memory>
 #include <utility>
 
 namespace tyer::runtime {
@@ -21,31 +21,6 @@ class plain_completion final : public completion {
   core::function<void()> f_;
 };
 
-// Thread safety: none.
-class completion_line {
- public:
-  completion_line() = default;
-  completion_line(const completion_line&) = delete;
-  ~completion_line() {
-    while (first_) pop();  // one after the other, however many
-  }
-
-  bool empty() const noexcept { return !first_; }
-  void push(std::shared_ptr<completion> c) noexcept {
-    completion* const last = c.get();
-    (last_ != nullptr ? last_->behind : first_) = std::move(c);
-    last_ = last;
-  }
-  std::shared_ptr<completion> pop() noexcept {
-    auto c = std::move(first_);
-    first_ = std::move(c->behind);
-    if (!first_) last_ = nullptr;
-    return c;
-  }
-
- private:
-  std::shared_ptr<completion> first_;
-  completion* last_ = nullptr;
-};
+using completion_line = chain<completion>;
 
 }  // namespace tyer::runtime

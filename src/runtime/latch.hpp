@@ -7,6 +7,8 @@
 // Thread safety: one may wait, one may let go.
 #pragma once
 
+#include "runtime/chain.hpp"
+
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,7 +16,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <utility>
 
 namespace tyer::runtime {
 
@@ -44,30 +45,6 @@ class latch {
   std::atomic<std::uint32_t> state_{closed};
 };
 
-// Those whose answer is there: a line through its members, so that nobody stays outside for want of memory.
-class latch_line {
- public:
-  bool empty() const noexcept { return first_ == nullptr; }
-
-  void push(std::shared_ptr<latch> l) noexcept {
-    latch* const raw = l.get();
-    (last_ != nullptr ? last_->behind : first_) = std::move(l);
-    last_ = raw;
-  }
-  std::shared_ptr<latch> pop() noexcept {
-    auto l = std::move(first_);
-    if (l) first_ = std::move(l->behind);
-    if (!first_) last_ = nullptr;
-    return l;
-  }
-  void swap(latch_line& other) noexcept {
-    first_.swap(other.first_);
-    std::swap(last_, other.last_);
-  }
-
- private:
-  std::shared_ptr<latch> first_;
-  latch* last_ = nullptr;
-};
+using latch_line = chain<latch>;  // those whose answer is there
 
 }  // namespace tyer::runtime

@@ -67,7 +67,9 @@ class callback_call final : public completion, public std::enable_shared_from_th
   }
 
   void run() override {
-    if ((seen_.fetch_or(answered) & heeding) != 0) on_stop_.reset();
+    const auto before = seen_.fetch_or(answered);
+    if ((before & answered) != 0) return;  // an executor that took it and then threw: it was run elsewhere
+    if ((before & heeding) != 0) on_stop_.reset();
     Done done = std::move(*done_);
     done_.reset();
     std::apply([&](auto&&... a) { std::move(done)(std::move(a)...); }, *std::exchange(answer_, std::nullopt));
