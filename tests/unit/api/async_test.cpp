@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -151,6 +152,27 @@ TEST_F(async_on_hand_time, a_callback_runs_where_the_client_puts_it_and_not_insi
   EXPECT_FALSE(called);
   f();
   EXPECT_TRUE(called);
+}
+
+TEST_F(async_on_hand_time, an_executor_that_took_a_callback_and_threw_made_it_run_twice) {
+  std::mutex mutex;
+  std::vector<std::function<void()>> taken;
+  client c = engine.connect({.completions = [&](std::function<void()> f) {
+    const std::lock_guard lock{mutex};
+    taken.push_back(std::move(f));
+    throw std::bad_alloc{};
+  }});
+  tyer::mutex own{c, "own"};
+  std::atomic<int> calls{0};
+  told<hold> got;
+  start_acquire(own, [&, tell = got.callback()](failure why, hold h) mutable {
+    ++calls;
+    tell(std::move(why), std::move(h));
+  });
+  EXPECT_TRUE(took(std::get<1>(got.get()))) << "on a thread of the client";
+  const std::lock_guard lock{mutex};
+  for (const auto& f : taken) f();
+  EXPECT_EQ(calls, 1);
 }
 
 TEST_F(async_on_hand_time, a_closed_client_says_so_to_those_who_wait_and_to_those_who_come) {
