@@ -98,7 +98,7 @@ TEST(redis_connection, a_server_that_hangs) {
   const auto got = a.acquire(a.ids.next(), "n");
   EXPECT_EQ(why_not(got), why::unknown);
   EXPECT_GE(a.clock.now() - start, 300ms);
-  EXPECT_LT(a.clock.now() - start, 2s);
+  EXPECT_LT(a.clock.now() - start, 5s);
   ASSERT_TRUE(a.until([&] { return a.downs == 1; })) << "nothing was heard: the connection is given up";
   server.resume();
   ASSERT_TRUE(a.until([&] { return a.ups == 2; }));
