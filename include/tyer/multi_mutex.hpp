@@ -54,6 +54,11 @@ class [[nodiscard]] TYER_EXPORT multi_hold {
   [[nodiscard]] lease_clock::duration remaining() const noexcept;
   [[nodiscard]] std::stop_token lost() const noexcept;
 
+  // As hold::confirm: asks about one after the other, a round trip each, and is true if all of them stood. It ends with the
+  // first that is lost (false) or of which nobody knows (`why`).
+  [[nodiscard]] bool confirm() const;
+  [[nodiscard]] bool confirm(failure& why) const noexcept;
+
   // Gives all of them back and waits for the answers. The worst outcome of all: unknown, already_gone, released.
   release_outcome release();
   release_outcome release(failure& why) noexcept;

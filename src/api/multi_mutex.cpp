@@ -98,6 +98,20 @@ std::stop_token multi_hold::lost() const noexcept {
   return state_->birth.forked() ? state_->parts.front().lost() : state_->lost.get_token();
 }
 
+bool multi_hold::confirm(failure& why) const noexcept {
+  why = {};
+  if (!state_) why = errc::not_held;
+  // What was confirmed first may be over by the time that the last one is.
+  return state_ && std::ranges::all_of(state_->parts, [&](const hold& h) { return h.confirm(why); }) && valid();
+}
+
+bool multi_hold::confirm() const {
+  failure why;
+  const bool stand = confirm(why);
+  if (why) throw error(why);
+  return stand;
+}
+
 release_outcome multi_hold::release(failure& why) noexcept {
   why = {};
   const auto mine = std::move(state_);

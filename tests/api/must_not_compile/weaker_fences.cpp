@@ -19,3 +19,8 @@ void dropped(const tyer::hold& h, tyer::failure& why) {
   h.confirm();     // error: nodiscard
   h.confirm(why);  // error: nodiscard
 }
+
+void dropped(const tyer::multi_hold& h, tyer::failure& why) {
+  h.confirm();     // error: nodiscard
+  h.confirm(why);  // error: nodiscard
+}

@@ -69,6 +69,36 @@ TEST_F(confirm_on_hand_time, silence_is_an_error_within_request_timeout_and_no_v
   EXPECT_TRUE(h.confirm());
 }
 
+TEST_F(confirm_on_hand_time, several_stand_if_every_one_of_them_does) {
+  const multi_mutex several{a, {"x", "y", "z"}, {.ttl = 30s}};
+  multi_hold h;
+  EXPECT_FALSE(h.confirm(why));
+  EXPECT_EQ(why, errc::not_held);
+  EXPECT_THROW(static_cast<void>(h.confirm()), error);
+  h = several.acquire();
+  engine.advance(5s);
+  const auto before = h.valid_until();
+  EXPECT_TRUE(h.confirm());
+  EXPECT_EQ(h.valid_until() - before, 5s) << "all of them are renewed";
+  engine.lose(h.parts()[2]);
+  EXPECT_FALSE(h.confirm(why));
+  EXPECT_FALSE(why) << why.message();
+  EXPECT_TRUE(h.parts()[0].valid());
+}
+
+TEST_F(confirm_on_hand_time, of_several_silence_is_told_once_and_is_no_verdict) {
+  const multi_mutex several{a, {"x", "y", "z"}, {.ttl = 30s}};
+  const multi_hold h = several.acquire();
+  engine.pause();
+  const auto before = engine.now();
+  EXPECT_FALSE(h.confirm(why));
+  EXPECT_EQ(why, errc::unavailable) << why.message();
+  EXPECT_EQ(engine.now() - before, 2s) << "it ends with the first of which nobody knows";
+  EXPECT_TRUE(h.valid());
+  engine.resume();
+  EXPECT_TRUE(h.confirm());
+}
+
 TEST_F(confirm_on_hand_time, an_empty_hold_has_nothing_to_confirm) {
   hold h;
   EXPECT_FALSE(h.confirm(why));
