@@ -46,10 +46,10 @@ def _fields(pid: int) -> list[bytes] | None:
         return None
 
 
-def _stat(pid: int) -> tuple[str, int] | None:
-    """State letter and start time in clock ticks since boot; None if there is no such process."""
+def _stat(pid: int) -> tuple[str, int, int] | None:
+    """State letter, threads, and start time in clock ticks since boot; None if there is no such process."""
     fields = _fields(pid)
-    return (fields[0].decode(), int(fields[19])) if fields else None
+    return (fields[0].decode(), int(fields[17]), int(fields[19])) if fields else None
 
 
 def _children(pid: int) -> list[int]:
@@ -74,14 +74,17 @@ class Process:
         found = _stat(pid)
         if found is None:
             raise ProcessError(f"there is no process {pid}")
-        return cls(pid, found[1])
+        return cls(pid, found[2])
 
     def state(self) -> str:
-        """running, paused or dead. A zombie counts as dead: its sockets and files are closed."""
+        """running, paused or dead. A zombie whose threads have ended counts as dead: its sockets and files are closed."""
         found = _stat(self.pid)
-        if found is None or found[1] != self.start or found[0] in "ZX":
+        if found is None:
             return "dead"
-        return "paused" if found[0] in "Tt" else "running"
+        letter, threads, start = found
+        if start != self.start or letter == "X" or (letter == "Z" and threads <= 1):
+            return "dead"
+        return "paused" if letter in "Tt" else "running"
 
     def alive(self) -> bool:
         return self.state() != "dead"
