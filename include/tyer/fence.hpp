@@ -44,7 +44,7 @@ struct fence_marks {
 
   // gate.enter(h.fence()). An equal token of another id is refused, and so is one whose id was not kept. A permit conflicts with
   // others of its slot as an exclusive hold does with all.
-  [[nodiscard]] constexpr bool enter(const fence_pass& shown) noexcept {
+  [[nodiscard]] constexpr bool enter(const fence_pass& shown) & noexcept {
     if (shown.mode == lock_mode::shared) return enter_shared(shown.token);
     if (shown.token == 0 || !shown.id || shown.token < max_any) return false;
     if (shown.token == max_any && (shown.token != max_exclusive || shown.id != exclusive_by)) return false;
@@ -55,7 +55,7 @@ struct fence_marks {
 
   // The weaker form, for who has nothing but a token: an equal one passes whoever shows it. Right only where no two servers can
   // grant the same name.
-  [[nodiscard]] constexpr bool enter_by_token(std::uint64_t token, lock_mode mode = lock_mode::exclusive) noexcept {
+  [[nodiscard]] constexpr bool enter_by_token(std::uint64_t token, lock_mode mode = lock_mode::exclusive) & noexcept {
     if (mode == lock_mode::shared) return enter_shared(token);
     if (token == 0 || token < max_any) return false;
     if (token != max_exclusive) exclusive_by = {};

@@ -46,8 +46,9 @@ class [[nodiscard]] TYER_EXPORT multi_hold {
   // clients, look at parts().
   [[nodiscard]] fence_pass fence(std::string_view name) const;
   [[nodiscard]] std::uint64_t token(std::string_view name) const;
-  // One for each lock, in the canonical order.
-  [[nodiscard]] std::span<const hold> parts() const noexcept;
+  // One for each lock, in the canonical order. They live in the multi_hold.
+  [[nodiscard]] std::span<const hold> parts() const& noexcept;
+  std::span<const hold> parts() const&& = delete;  // name the hold: for (const tyer::hold& h : all.parts())
 
   [[nodiscard]] bool valid() const noexcept;
   [[nodiscard]] lease_clock::time_point valid_until() const noexcept;

@@ -40,8 +40,9 @@ struct client_options {
 
   // Where completions of asynchronous calls run when the handler has no executor of its own. Without one: on a thread of the
   // client, one after the other, so that a slow one delays those behind it (but no lost()). It is called in the midst of our
-  // work and must only take what it is given, to run it later; what it runs at once is run on the client's thread instead. A
-  // handler that throws on the client's thread ends the process: nobody is above it who could catch.
+  // work, on any thread, also on yours inside any call, even the end of a hold: so it must not need a mutex that you keep locked
+  // around such calls. It must only take what it is given, to run it later. What it runs at once, and what it throws at, is run
+  // on the client's thread instead. A handler that throws there ends the process: nobody is above it who could catch.
   completion_executor completions = {};
 };
 

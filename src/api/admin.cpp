@@ -121,7 +121,8 @@ lock_page admin::list(failure& why, std::string_view prefix, std::string_view cu
   return detail::or_tell<lock_page>(why, [&]() -> lock_page {
     why = state_ ? failure{} : failure{errc::closed};
     if (why) return {};
-    auto listed = primitives::list_blocking(*state_->home, std::string{prefix}, std::string{cursor}, limit);
+    auto listed = primitives::list_blocking(*state_->home, std::string{prefix}, std::string{cursor},
+                                            std::max(limit, std::uint32_t{1}));  // a page of none would never end
     why = std::move(listed.error);
     auto next = std::move(listed.value.cursor);
     return {describe(std::move(listed.value), state_->home->can().token), std::move(next)};
@@ -212,6 +213,7 @@ observation admin::watch_every(std::chrono::nanoseconds every, std::string_view 
   failure why = state_ ? core::check_name(name) : failure{errc::closed};
   if (!why) why = primitives::unusable(*state_->home, false);
   if (!why && every <= std::chrono::nanoseconds::zero()) why = {errc::invalid_option, "every must be above zero"};
+  if (!why && !changed) why = {errc::invalid_option, "there is no function to tell"};
   if (why) throw error(why);
   auto look = [told = std::optional<gathering>{}, tokens = state_->home->can().token,
                f = std::make_shared<decltype(changed)>(std::move(changed))](

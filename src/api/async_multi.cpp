@@ -151,7 +151,9 @@ class multi_call final : public pending_call, public std::enable_shared_from_thi
     parts.reserve(taken_);
     watched_.clear();
     got_->take_out([&](const auto& at, runtime::hold_ptr h) { parts.push_back(access::make_hold(at, std::move(h))); });
-    handler_.release()->finish({}, multi_maker::make(std::move(parts)));
+    multi_hold all =
+        multi_maker::make(std::move(parts));  // first: without memory the handler must still be there to be told
+    handler_.release()->finish({}, std::move(all));
     return step::over;
   }
 

@@ -73,7 +73,7 @@ const hold& of_name(std::span<const hold> all, std::string_view name) {
 fence_pass multi_hold::fence(std::string_view name) const { return of_name(parts(), name).fence(); }
 std::uint64_t multi_hold::token(std::string_view name) const { return of_name(parts(), name).token(); }
 
-std::span<const hold> multi_hold::parts() const noexcept {
+std::span<const hold> multi_hold::parts() const& noexcept {
   return state_ ? std::span<const hold>{state_->parts} : std::span<const hold>{};
 }
 
@@ -95,7 +95,7 @@ lease_clock::duration multi_hold::remaining() const noexcept {
 
 std::stop_token multi_hold::lost() const noexcept {
   if (!state_) return {};
-  return state_->birth.forked() ? state_->parts.front().lost() : state_->lost.get_token();
+  return state_->birth.forked() ? state_->parts.front().lost() : state_->lost();
 }
 
 bool multi_hold::confirm(failure& why) const noexcept {

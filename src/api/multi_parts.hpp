@@ -9,6 +9,7 @@
 
 #include <list>
 #include <memory>
+#include <mutex>
 #include <source_location>
 #include <stop_token>
 #include <utility>
@@ -24,31 +25,63 @@ class multi_state {
   std::source_location made_at;
 };
 
-class multi_hold_state {
+// Passes the first loss of the parts on. It ends without waiting for somebody else's callback that runs meanwhile: the thread
+// that runs it then takes the callbacks away.
+class loss_relay : public std::enable_shared_from_this<loss_relay> {
  public:
-  explicit multi_hold_state(std::vector<hold> all) : parts(std::move(all)) {
-    for (const hold& h : parts) on_loss_->emplace_back(h.lost(), tell{&lost});
-  }
-  // In a forked child a callback may seem to run for ever, on a thread that did not come along: let them lie.
-  ~multi_hold_state() {
-    if (birth.forked()) static_cast<void>(on_loss_.release());
+  void listen(const hold& h) { on_loss_.emplace_back(h.lost(), tell{this}); }
+  void end() noexcept {
+    std::unique_lock lock{mutex_};
+    over_ = true;
+    if (telling_ != 0) return;
+    lock.unlock();
+    on_loss_.clear();  // one that begins now finds that it is over, so this waits for nothing
   }
 
-  const runtime::birth birth;
-  std::vector<hold> parts;
   std::stop_source lost;
 
  private:
   struct tell {
-    std::stop_source* lost;
+    loss_relay* to;
     void operator()() const {
-      const std::stop_source kept = *lost;  // whoever is told may destroy us meanwhile
-      kept.request_stop();
+      if (const auto kept = to->weak_from_this().lock()) kept->pass_on();
     }
   };
-  using callbacks = std::list<std::stop_callback<tell>>;
 
-  std::unique_ptr<callbacks> on_loss_ = std::make_unique<callbacks>();  // the last member, so the first to go
+  void pass_on() noexcept {
+    std::unique_lock lock{mutex_};
+    if (over_) return;
+    ++telling_;
+    lock.unlock();
+    lost.request_stop();
+    lock.lock();
+    if (--telling_ != 0 || !over_) return;
+    lock.unlock();
+    on_loss_.clear();  // also the one that this is called from, which is allowed and does not wait
+  }
+
+  std::mutex mutex_;
+  int telling_ = 0;
+  bool over_ = false;
+  std::list<std::stop_callback<tell>> on_loss_;
+};
+
+class multi_hold_state {
+ public:
+  explicit multi_hold_state(std::vector<hold> all) : parts(std::move(all)) {
+    for (const hold& h : parts) (*relay_)->listen(h);
+  }
+  // In a forked child a callback may seem to run for ever, on a thread that did not come along: let them lie.
+  ~multi_hold_state() { birth.forked() ? static_cast<void>(relay_.release()) : (*relay_)->end(); }
+
+  std::stop_token lost() const noexcept { return (*relay_)->lost.get_token(); }
+
+  const runtime::birth birth;
+  std::vector<hold> parts;
+
+ private:
+  std::unique_ptr<const std::shared_ptr<loss_relay>> relay_ =
+      std::make_unique<const std::shared_ptr<loss_relay>>(std::make_shared<loss_relay>());
 };
 
 struct multi_maker {

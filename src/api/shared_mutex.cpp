@@ -78,6 +78,7 @@ class shared_face {
 
   // As many go as came. Whose hold it is does not matter, but those who stay must have the ones that are good for longest.
   hold take_worst_reader() noexcept {
+    if (readers_.empty()) return {};  // unlocked once too often, as a mutex bears it
     const auto worst = std::ranges::min_element(readers_, {}, &hold::remaining);
     hold mine = std::move(*worst);
     if (worst != readers_.end() - 1) *worst = std::move(readers_.back());

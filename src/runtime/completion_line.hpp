@@ -15,9 +15,10 @@ using detail::completion;
 class plain_completion final : public completion {
  public:
   explicit plain_completion(core::function<void()> f) noexcept : f_(std::move(f)) {}
-  void run() override { f_(); }
 
  private:
+  void run() override { f_(); }
+
   core::function<void()> f_;
 };
 

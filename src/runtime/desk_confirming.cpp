@@ -58,10 +58,10 @@ class confirmation final : public desk::asker {
 
   void send(desk& d) noexcept override;
   void on_time(desk& d, lease::time_point now) noexcept override;
-  void close(lease::time_point) noexcept override {  // its client has given it back
+  void close(lease::time_point now) noexcept override {  // its client has given it back
     const auto last = std::move(self);
     asked_ = callers_.size();
-    tell_who_asked({});
+    tell_who_asked({}, now);
   }
 
  private:
@@ -70,8 +70,8 @@ class confirmation final : public desk::asker {
   void answered(std::unique_ptr<asker> me, engine::outcome<engine::kept>&& o);
   bool tries_again(desk& d, const engine::outcome<engine::kept>& o) noexcept;
   tyer::failure judge(desk& d, const engine::outcome<engine::kept>& o) const;
-  void tell_first(const tyer::failure& f) noexcept;
-  void tell_who_asked(const tyer::failure& f) noexcept;
+  void tell_first(const tyer::failure& f, lease::time_point now) noexcept;
+  void tell_who_asked(const tyer::failure& f, lease::time_point now) noexcept;
 
   std::shared_ptr<desk::under_way> shared_;
   core::id who_;
@@ -136,7 +136,8 @@ void confirmation::answered(std::unique_ptr<asker> me, engine::outcome<engine::k
   d->send_asks_that_waited(d->asks_.find(group_)->second);
   if (!place.linked) return;  // all were told already
   if (tries_again(*d, o)) return void(self = std::move(me));
-  tell_who_asked(judge(*d, o));
+  const auto said_of_it = judge(*d, o);
+  tell_who_asked(said_of_it, d->clock_.now());
   if (callers_.empty() || !place.linked) return;
   self = std::move(me);
   send(*d);
@@ -157,7 +158,7 @@ bool confirmation::tries_again(desk& d, const engine::outcome<engine::kept>& o) 
 void confirmation::on_time(desk& d, lease::time_point now) noexcept {
   auto me = std::move(self);
   const auto why = why_not_.code ? same(why_not_) : no_answer_within(d.limits_.request_timeout, false);
-  while (!callers_.empty() && callers_.front().until <= now) tell_first(why);
+  while (!callers_.empty() && callers_.front().until <= now) tell_first(why, now);
   if (callers_.empty() || !place.linked) return;
   const auto next = callers_.front().until;
   if (in_flight_) {
@@ -188,20 +189,21 @@ tyer::failure confirmation::judge(desk& d, const engine::outcome<engine::kept>& 
   return {};
 }
 
-// A hold that was lost meanwhile, or given back (closing the client does that too), is over whatever the engine says.
-void confirmation::tell_first(const tyer::failure& f) noexcept {
+// A hold that was lost meanwhile, or given back (closing the client does that too), is over whatever the engine says; and one
+// whose deadline passed while the answer was on its way, as in a process that was stopped, though nobody has noticed yet.
+void confirmation::tell_first(const tyer::failure& f, lease::time_point now) noexcept {
   caller c = std::move(callers_.front());
   callers_.pop_front();
   if (asked_ > 0) --asked_;
-  const bool stands = desk::still_held(c.of) != nullptr;
+  const bool stands = desk::still_held(c.of) != nullptr && c.of->valid(now);
   try {
     stands ? c.told(same(f), !f) : c.told({}, false);
   } catch (const std::bad_alloc&) {  // dropped: that is an answer too
   }
 }
 
-void confirmation::tell_who_asked(const tyer::failure& f) noexcept {
-  while (asked_ > 0) tell_first(f);
+void confirmation::tell_who_asked(const tyer::failure& f, lease::time_point now) noexcept {
+  while (asked_ > 0) tell_first(f, now);
 }
 
 // ---- the desk

@@ -104,7 +104,7 @@ void herald::body::run_next(std::unique_lock<std::mutex>& lock) {
   auto task = tasks_.pop();
   ++busy_;
   lock.unlock();
-  task->run();
+  task->run_once();
   task.reset();
   lock.lock();
   --busy_;

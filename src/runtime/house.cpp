@@ -174,23 +174,25 @@ void house::complete(std::function<void()> f) {
   complete(std::make_shared<plain_completion>(std::move(f)));
 }
 
-// Without memory for the user's executor it runs on the client's own thread.
+// If the user's executor throws (it has no memory, or no thread) it runs on the client's own thread: whoever drives the engine
+// now may be a caller, and must not pay for that.
 void house::complete(std::shared_ptr<completion> c) {
-  if (forked()) return c->run();
+  if (forked()) return c->run_once();
   if (!parts_.completions) return run_on_own_thread(std::move(c));
   const handing_over now;
   try {
     parts_.completions([me = weak_from_this(), c] {
-      if (!handing_over::here()) return c->run();
+      if (!handing_over::here()) return c->run_once();
       if (const auto h = me.lock()) return h->run_on_own_thread(c);
-      late_line::of_nobody().run_soon(c);
+      if (c->enters_a_line()) late_line::of_nobody().run_soon(c);
     });
-  } catch (const std::bad_alloc&) {
+  } catch (...) {
     run_on_own_thread(std::move(c));
   }
 }
 
 void house::run_on_own_thread(std::shared_ptr<completion> c) {
+  if (!c->enters_a_line()) return;
   if (!watch_->run_soon(c)) late_->run_soon(std::move(c));  // the client was closed
 }
 

@@ -28,7 +28,7 @@ void late_line::serve() {
   while (!tasks_.empty()) {
     auto task = tasks_.pop();
     lock.unlock();
-    task->run();
+    task->run_once();
     task.reset();
     lock.lock();
   }

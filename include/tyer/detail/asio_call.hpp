@@ -15,8 +15,11 @@
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <system_error>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -53,7 +56,10 @@ class calling_off {
 // A handler on its way home: to its own executor, or to the client's. It lies in memory from its own allocator, and belongs to the
 // context of its executor; the rest is the client's, and may outlive both.
 template <class Handler, class... Answer>
-class asio_call final : public answer_handler<Answer...>, public call_ledger::entry, public calling_off {
+class asio_call final : public answer_handler<Answer...>,
+                        public completion,
+                        public call_ledger::entry,
+                        public calling_off {
   using where = boost::asio::associated_executor_t<Handler, home_executor>;
   using work = at_work<where>;
   struct guest {
@@ -67,7 +73,7 @@ class asio_call final : public answer_handler<Answer...>, public call_ledger::en
 
  public:
   template <class H>
-  asio_call(H&& handler, const home_executor& at_home) : home_(at_home) {
+  asio_call(H&& handler, const home_executor& at_home) : home_(at_home.where()) {
     allocator from{boost::asio::get_associated_allocator(handler)};
     guest* const room = memory::allocate(from, 1);
     try {
@@ -95,18 +101,42 @@ class asio_call final : public answer_handler<Answer...>, public call_ledger::en
 
   void finish(failure f, Answer... answer) override {
     const auto mine = std::move(mine_);
-    answers all{std::move(f), std::move(answer)...};
-    if constexpr (can_be_posted_to<where>) {
-      pass_on(std::move(all));
-    } else {
-      home_.execute([mine, all = std::move(all)]() mutable { mine->pass_on(std::move(all)); });
-    }
+    answer_.emplace(std::move(f), std::move(answer)...);
+    pass_on(mine);
   }
-  void destroy() noexcept override { mine_.reset(); }
+  // Whoever was to answer had no memory for that. A call that throws has said so itself.
+  void destroy() noexcept override {
+    const auto mine = std::move(mine_);
+    if (state_.exchange(was_dropped) == has_begun) tell_no_memory(mine);
+  }
+  void begun(std::weak_ptr<pending_call> call) {
+    calling_off::begun(std::move(call));
+    if (state_.exchange(has_begun) == was_dropped)
+      tell_no_memory(std::static_pointer_cast<asio_call>(shared_from_this()));
+  }
 
  private:
+  enum : unsigned { begins, has_begun, was_dropped };
+
+  void tell_no_memory(const std::shared_ptr<asio_call>& mine) noexcept {
+    answer_.emplace(std::make_error_code(std::errc::not_enough_memory), no_answer<Answer>()...);
+    try {
+      pass_on(mine);
+    } catch (...) {  // its executor has none either
+    }
+  }
+
+  void pass_on(const std::shared_ptr<asio_call>& mine) {
+    if constexpr (can_be_posted_to<where>) {
+      run_once();
+    } else {
+      complete_at(home_, std::shared_ptr<completion>{mine});
+    }
+  }
+
   // The work ends last: until then the executor's loop is there.
-  void pass_on(answers all) {
+  void run() override {
+    answers all = *std::exchange(answer_, std::nullopt);
     ledger_.last(*this, [&] {
       guest* const g = std::exchange(guest_, nullptr);
       const work busy = std::move(g->busy);
@@ -138,9 +168,11 @@ class asio_call final : public answer_handler<Answer...>, public call_ledger::en
     memory::deallocate(to, g, 1);
   }
 
-  const home_executor home_;
+  const home home_;
   ledger_ref ledger_;
   guest* guest_ = nullptr;
+  std::optional<answers> answer_;
+  std::atomic<unsigned> state_{begins};
   std::shared_ptr<asio_call> mine_;  // the client's, until it answers
 };
 

@@ -37,6 +37,7 @@ class home_executor {
     complete_at(home_, [shared] { std::move (*shared)(); });
   }
   bool operator==(const home_executor&) const noexcept = default;
+  const home& where() const noexcept { return home_; }
 
  private:
   home home_;

@@ -9,6 +9,7 @@
 #include <tyer/multi_mutex.hpp>
 #include <tyer/shared_mutex.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -61,6 +62,16 @@ using answer_ptr = std::unique_ptr<answer_handler<Answer...>, destroyer>;
 using acquire_handler = answer_object<hold>;
 using release_handler = answer_object<release_outcome>;
 
+// What is told beside a failure.
+template <class Answer>
+Answer no_answer() {
+  return {};
+}
+template <>
+inline release_outcome no_answer<release_outcome>() {
+  return release_outcome::unknown;
+}
+
 // A call under way. Cancelling one that is over does nothing.
 class TYER_EXPORT pending_call {
  public:
@@ -98,8 +109,17 @@ TYER_EXPORT pending start_release(multi_hold, answer_ptr<release_outcome>);
 class TYER_EXPORT completion {
  public:
   virtual ~completion() = default;
-  virtual void run() = 0;
+  // Once: an executor may take it and throw all the same, and then it is run by somebody else too.
+  void run_once() {
+    if (!has_run_.exchange(true)) run();
+  }
+  // False: it stands in a line already, or has stood there.
+  bool enters_a_line() noexcept { return !has_entered_.exchange(true); }
   std::shared_ptr<completion> behind;  // of the line that it stands in
+
+ private:
+  virtual void run() = 0;
+  std::atomic<bool> has_run_{false}, has_entered_{false};
 };
 
 // Where completions of handlers without an executor of their own run: the client's `completions`, else a thread of the

@@ -15,16 +15,6 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-// What is told beside a failure.
-template <class Answer>
-Answer no_answer() {
-  return {};
-}
-template <>
-inline release_outcome no_answer<release_outcome>() {
-  return release_outcome::unknown;
-}
-
 // One call: its callback, its answer, and who may stop it. All that the answer needs is reserved with it.
 template <class Done, class... Answer>
 class callback_call final : public completion, public std::enable_shared_from_this<callback_call<Done, Answer...>> {
@@ -67,9 +57,7 @@ class callback_call final : public completion, public std::enable_shared_from_th
   }
 
   void run() override {
-    const auto before = seen_.fetch_or(answered);
-    if ((before & answered) != 0) return;  // an executor that took it and then threw: it was run elsewhere
-    if ((before & heeding) != 0) on_stop_.reset();
+    if ((seen_.fetch_or(answered) & heeding) != 0) on_stop_.reset();
     Done done = std::move(*done_);
     done_.reset();
     std::apply([&](auto&&... a) { std::move(done)(std::move(a)...); }, *std::exchange(answer_, std::nullopt));

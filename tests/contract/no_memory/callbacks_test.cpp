@@ -46,6 +46,13 @@ TEST_P(no_memory_callbacks, of_an_acquire) {
   for_every_allocation(name, [&] { once([&](const auto& n) { start_try_acquire_for(m, 200ms, noting<hold>(n)); }); });
 }
 
+TEST_P(no_memory_callbacks, of_several_locks) {
+  const auto name = fresh("called"), other = fresh("called");
+  multi_mutex m{c, {name, other}, {.ttl = 1s}};
+  for_every_allocation(name,
+                       [&] { once([&](const auto& n) { start_try_acquire_for(m, 200ms, noting<multi_hold>(n)); }); });
+}
+
 TEST_P(no_memory_callbacks, of_a_release) {
   const auto name = fresh("called");
   mutex m{c, name, {.ttl = 1s}};

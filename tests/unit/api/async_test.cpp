@@ -175,6 +175,44 @@ TEST_F(async_on_hand_time, an_executor_that_took_a_callback_and_threw_made_it_ru
   EXPECT_EQ(calls, 1);
 }
 
+TEST_F(async_on_hand_time, an_executor_that_took_an_observers_function_and_threw_made_it_run_twice) {
+  std::mutex mutex;
+  std::vector<std::function<void()>> taken;
+  client c = engine.connect({.completions = [&](std::function<void()> f) {
+    const std::lock_guard lock{mutex};
+    taken.push_back(std::move(f));
+    throw std::bad_alloc{};
+  }});
+  std::atomic<int> calls{0};
+  std::promise<void> seen;
+  const auto watching = election{c, "own"}.observe([&](const auto&) {
+    if (++calls == 1) seen.set_value();
+  });
+  seen.get_future().get();
+  const std::lock_guard lock{mutex};
+  for (const auto& f : taken) f();
+  EXPECT_EQ(calls, 1);
+}
+
+// It was: pushed into a line twice, it took the one behind it along.
+TEST_F(async_on_hand_time, an_executor_that_ran_a_callback_and_threw_lost_another) {
+  int left = 1;
+  client* of = nullptr;
+  told<hold> between;
+  client c = engine.connect({.completions = [&](const std::function<void()>& f) {
+    f();
+    if (left-- > 0) {
+      start_acquire(tyer::mutex{*of, "between"}, between.callback());
+      throw std::bad_alloc{};
+    }
+  }});
+  of = &c;
+  told<hold> first, last;
+  start_acquire(tyer::mutex{c, "first"}, first.callback());
+  start_acquire(tyer::mutex{c, "last"}, last.callback());
+  for (auto* one : {&first, &between, &last}) EXPECT_TRUE(took(std::get<1>(one->get())));
+}
+
 TEST_F(async_on_hand_time, a_closed_client_says_so_to_those_who_wait_and_to_those_who_come) {
   hold h = theirs.acquire();
   told<hold> waiting, late;

@@ -11,7 +11,10 @@
 
 #include <atomic>
 #include <functional>
+#include <future>
 #include <memory>
+#include <stop_token>
+#include <system_error>
 #include <thread>
 
 namespace tyer::testing_api {
@@ -54,6 +57,46 @@ TEST(async_callbacks, of_a_forked_child_never_came) {
               6);
     EXPECT_TRUE(h.valid());
   }
+}
+
+// It was: the end of the process, or of a blocking call of somebody else, whose lock then stayed taken for ever.
+TEST(async_callbacks, of_an_executor_that_throws_come_all_the_same) {
+  std::atomic<int> thrown{0};
+  client_options options;
+  options.completions = [&](const std::function<void()>&) {
+    ++thrown;
+    throw std::system_error{std::make_error_code(std::errc::resource_unavailable_try_again)};
+  };
+  client c{"memory://executor-throws", options};
+  mutex m{c, "x"}, other{c, "y"};
+  multi_mutex several{c, {"1", "2"}};
+  election e{c, "e"};
+  std::promise<void> seen;
+  std::atomic<bool> told{false};
+  const auto watching = e.observe([&](const auto&) {
+    if (!told.exchange(true)) seen.set_value();
+  });
+  for (int i = 0; i < 20; ++i) {
+    std::promise<bool> done;
+    start_acquire(several, [&](const failure&, multi_hold both) {
+      start_acquire(m, [&, both = std::make_shared<multi_hold>(std::move(both))](const failure&, hold h) {
+        auto kept = std::make_shared<hold>(std::move(h));
+        start_confirm(*kept, [&, kept](const failure&, bool stands) {
+          start_release(std::move(*kept),
+                        [&, stands](const failure& f, release_outcome) { done.set_value(stands && !f); });
+        });
+      });
+    });
+    EXPECT_TRUE(took(other.acquire()));
+    EXPECT_TRUE(done.get_future().get());
+  }
+  seen.get_future().get();
+  EXPECT_GE(thrown, 80);
+  std::stop_source stopped;
+  stopped.request_stop();
+  std::promise<failure> cancelled;
+  start_acquire(m, [&](failure f, hold) { cancelled.set_value(std::move(f)); }, stopped.get_token());
+  EXPECT_EQ(cancelled.get_future().get(), errc::cancelled);
 }
 
 // And who has no client at all: of an empty hold, say.

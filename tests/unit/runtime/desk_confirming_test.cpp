@@ -70,6 +70,17 @@ TEST_F(confirming, an_answer_that_is_older_than_the_question_is_not_taken_for_on
   EXPECT_EQ(c->hold->where(), phase::held);
 }
 
+// It was: true, while another process had the lock. A process that is stopped while the answer is on its way finds the answer
+// before it finds that its time is over.
+TEST_F(confirming, an_answer_that_came_after_the_deadline_was_told_as_true) {
+  const auto answered = confirm(), failed = confirm();
+  b.clock.move(c->hold->valid_until() - b.clock.now() + 1ms);
+  b.engine.keeps[0].answer({fate::holding});
+  EXPECT_TRUE(!answered->yes && !answered->why && answered->times == 1);
+  if (b.engine.keeps.size() > 1) b.engine.keeps[1].fail(why::unknown, "no answer");
+  EXPECT_TRUE(!failed->yes && !failed->why) << "that it is over is known";
+}
+
 // ---- how many ask
 
 // It was: each was a request of its own, and a flood of them delayed the renewals of all other holds.
