@@ -154,14 +154,25 @@ TEST_F(async_on_hand_time, a_callback_runs_where_the_client_puts_it_and_not_insi
   EXPECT_TRUE(called);
 }
 
-TEST_F(async_on_hand_time, an_executor_that_took_a_callback_and_threw_made_it_run_twice) {
-  std::mutex mutex;
-  std::vector<std::function<void()>> taken;
-  client c = engine.connect({.completions = [&](std::function<void()> f) {
+// An executor that has no memory for what comes behind.
+struct takes_and_throws {
+  void operator()(std::function<void()> f) {
     const std::lock_guard lock{mutex};
     taken.push_back(std::move(f));
     throw std::bad_alloc{};
-  }});
+  }
+  void run_all() {
+    const std::lock_guard lock{mutex};
+    for (const auto& f : taken) f();
+  }
+
+  std::mutex mutex;
+  std::vector<std::function<void()>> taken;
+};
+
+TEST_F(async_on_hand_time, an_executor_that_took_a_callback_and_threw_made_it_run_twice) {
+  takes_and_throws loop;
+  client c = engine.connect({.completions = std::ref(loop)});
   tyer::mutex own{c, "own"};
   std::atomic<int> calls{0};
   told<hold> got;
@@ -170,27 +181,20 @@ TEST_F(async_on_hand_time, an_executor_that_took_a_callback_and_threw_made_it_ru
     tell(std::move(why), std::move(h));
   });
   EXPECT_TRUE(took(std::get<1>(got.get()))) << "on a thread of the client";
-  const std::lock_guard lock{mutex};
-  for (const auto& f : taken) f();
+  loop.run_all();
   EXPECT_EQ(calls, 1);
 }
 
 TEST_F(async_on_hand_time, an_executor_that_took_an_observers_function_and_threw_made_it_run_twice) {
-  std::mutex mutex;
-  std::vector<std::function<void()>> taken;
-  client c = engine.connect({.completions = [&](std::function<void()> f) {
-    const std::lock_guard lock{mutex};
-    taken.push_back(std::move(f));
-    throw std::bad_alloc{};
-  }});
+  takes_and_throws loop;
+  client c = engine.connect({.completions = std::ref(loop)});
   std::atomic<int> calls{0};
   std::promise<void> seen;
   const auto watching = election{c, "own"}.observe([&](const auto&) {
     if (++calls == 1) seen.set_value();
   });
   seen.get_future().get();
-  const std::lock_guard lock{mutex};
-  for (const auto& f : taken) f();
+  loop.run_all();
   EXPECT_EQ(calls, 1);
 }
 
