@@ -1,5 +1,5 @@
 # tyer_test(NAME LABEL unit SOURCES ... USES room... [LINKS target...] [ENGINES redis valkey] [ARGS ...] [TIMEOUT s]
-#           [COST s] [SANITIZED kind...] [EVERYWHERE | NIGHT] [ALONE] [CALM])
+#           [COST s] [SANITIZED kind...] [EVERYWHERE | NIGHT] [ALONE] [CALM] [ONE_THREAD])
 #
 # A GoogleTest program over rooms of the house (their object files are linked in directly, so internals can be tested).
 # With ENGINES the program runs once per kind under `tools/engines run KIND`, which sets TYER_URI. Under a sanitizer only
@@ -9,7 +9,8 @@
 #
 # At every push it runs on the first deployment of each family named in ENGINES, with EVERYWHERE on all of them; on the
 # others, and with NIGHT on all of them, only at night (tyer_tier.cmake). With ALONE nothing runs beside it. CALM is for a
-# test in which no server fails: servers that elect a leader wait longer before they take a busy one for dead.
+# test in which no server fails: servers that elect a leader wait longer before they take a busy one for dead. ONE_THREAD is
+# for a program that has only one: ThreadSanitizer could find nothing in it, so there is no such test under it.
 
 set(tyer_calm_etcd3 --set election-timeout=2500 --set heartbeat-interval=250)  # no lease is shorter than 1.5 of it
 set(tyer_calm_sentinel --set down-after-milliseconds=5000)
@@ -67,7 +68,10 @@ macro(tyer_test_properties test)
 endmacro()
 
 function(tyer_test name)
-  cmake_parse_arguments(TEST "EVERYWHERE;NIGHT;ALONE;CALM" "LABEL;TIMEOUT;COST" "SOURCES;USES;LINKS;ENGINES;ARGS;SANITIZED" ${ARGN})
+  cmake_parse_arguments(TEST "EVERYWHERE;NIGHT;ALONE;CALM;ONE_THREAD" "LABEL;TIMEOUT;COST" "SOURCES;USES;LINKS;ENGINES;ARGS;SANITIZED" ${ARGN})
+  if(TEST_ONE_THREAD AND TYER_SANITIZE MATCHES "thread")
+    return()
+  endif()
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 300)
   endif()
