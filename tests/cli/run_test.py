@@ -452,7 +452,8 @@ class OnATerminal(RunTest):
         self.shell.expect("it was blue")
 
     def test_ctrl_c_ends_the_command_once(self):
-        self.shell.type(self.line("sh -c 'trap \"echo INT\" INT; echo rea\"dy\"; sleep 100; echo out'") + "\n")
+        # Who says "ready" is who sleeps: a Ctrl-C between the two would find nobody to end.
+        self.shell.type(self.line("sh -c 'trap \"echo INT\" INT; (echo rea\"dy\"; exec sleep 100); echo out'") + "\n")
         self.shell.expect("ready")
         self.shell.type(CTRL_C)
         said = self.shell.until_prompt()
@@ -496,8 +497,8 @@ class OnATerminal(RunTest):
     def test_a_shell_under_the_lock_has_jobs_of_its_own(self):
         self.shell.do(self.line("bash --norc --noprofile --noediting -i"))
         self.assertIn(self.name, self.shell.do("echo $TYER_LOCK"))
-        self.shell.type("sleep 100\n")
-        self.shell.expect("\n")
+        self.shell.type("sh -c 'echo slee\"ps\"; exec sleep 100'\n")
+        self.shell.expect("sleeps")
         self.shell.type(CTRL_Z)
         self.shell.expect("Stopped")
         self.shell.until_prompt()
