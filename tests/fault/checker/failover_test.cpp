@@ -62,6 +62,21 @@ TEST(TokensLost, WithTheSameOneSideBySide) {
   EXPECT_EQ(tokens_lost(excused).size(), 1u);
 }
 
+TEST(TokensLost, WithTheSameOneSideBySideAndTheAnswerOfTheFirstLast) {
+  const auto twice = [](int second) {
+    return pen{}
+        .attempt(10, 380)
+        .granted(10, 500, 2560, 1450)
+        .attempt(11, second)
+        .granted_as(11, second + 10, 2560, 77, 1250);
+  };
+  EXPECT_EQ(token_order(twice(400).told()).size(), 1u);
+  const auto excused = twice(400).lost(390, 395, lost_with_tokens).told();
+  EXPECT_TRUE(token_order(excused).empty());
+  EXPECT_EQ(tokens_lost(excused).size(), 1u);
+  EXPECT_EQ(token_order(twice(400).lost(370, 375, lost_with_tokens).told()).size(), 1u);  // both from after the loss
+}
+
 TEST(TokensLost, OnlyWhereTheCountersWereLostToo) {
   const auto backwards = [] { return pen{}.hold(10, 0, 1, 5, 5120).hold(11, 600, 700, 900, 2560); };
   EXPECT_EQ(token_order(backwards().told()).size(), 1u);

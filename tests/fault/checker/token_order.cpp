@@ -78,11 +78,16 @@ std::vector<inversion> inversions(const story& s) {
   return found;
 }
 
-// The engine may have forgotten the token of the one before it made that of the other.
+// The engine may have forgotten the token of the one before it made that of the other. Of two with the same token, which ran side
+// by side, nobody knows which was made first.
 bool forgotten(const inversion& i, const story& s) {
+  const auto between = [&](const grant& before, const grant& after, const data_loss& loss) {
+    return before.invoked < loss.old_until && after.returned > loss.new_from;
+  };
+  const bool either_way = i.before->token == i.after->token && i.after->invoked <= i.before->returned;
   return std::any_of(s.losses.begin(), s.losses.end(), [&](const data_loss& loss) {
-    return (loss.how & lost_with_tokens) != 0 && loss.names.has(i.after->name) && i.before->invoked < loss.old_until &&
-           i.after->returned > loss.new_from;
+    return (loss.how & lost_with_tokens) != 0 && loss.names.has(i.after->name) &&
+           (between(*i.before, *i.after, loss) || (either_way && between(*i.after, *i.before, loss)));
   });
 }
 
