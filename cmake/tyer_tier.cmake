@@ -8,6 +8,12 @@ function(tyer_night)
   endforeach()
 endfunction()
 
+# tyer_built_at_night(TARGET...): not before. For programs that only tests of the night need.
+function(tyer_built_at_night)
+  set_target_properties(${ARGN} PROPERTIES EXCLUDE_FROM_ALL ON)
+  add_dependencies(tyer_night ${ARGN})
+endfunction()
+
 # tyer_later_deployments_at_night(NAME KIND...): of the tests NAME.KIND, those whose kind of server comes after another of the
 # same family. A question put to many deployments is put to the first of each family at every push.
 function(tyer_later_deployments_at_night name)

@@ -39,6 +39,8 @@ client::client(std::string prefix, milliseconds request_timeout) {
   pump_until([&] { return count(event::kind::up) > 0; }, "up()");
 }
 
+bool engine_contract::goes_by_what_it_heard() { return address().scheme.starts_with("etcd"); }
+
 want client::wants(std::string name, mode how) { return {.who = ids_.next(), .name = std::move(name), .how = how}; }
 
 want client::waits(std::string name, mode how) {

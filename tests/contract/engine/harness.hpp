@@ -169,6 +169,10 @@ class engine_contract : public ::testing::Test {
   // For what is to be kept in time: a machine that stands still for a second is no reason to lose it.
   milliseconds steady() const { return std::max<milliseconds>(2s, can().ttl_min); }
 
+  // A keep of what is being watched may rest on what the client has heard (etcd): an eviction by another client reaches it a
+  // little later. Any other engine asks its server.
+  static bool goes_by_what_it_heard();
+
   // A new client with the same prefix: more of them than three, or one that is to die.
   std::unique_ptr<client> another() const { return std::make_unique<client>(prefix); }
 

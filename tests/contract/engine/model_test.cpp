@@ -107,15 +107,13 @@ class model_contract : public engine_contract {
     std::erase_if(told_, [&](const kit::notice& n) { return n.what == kit::notice::kind::wake && n.who == p.w.who; });
   }
 
-  // A keep of a place may rest on what the client has heard since, and an eviction by another client reaches it a little
-  // later: until then it may still say "waiting", but not for longer.
   void keep(party& p) {
     const fate expected = model_.keep(p.w.who, fate::waiting, 60s, {}, told_);
     const bool was_evicted = std::ranges::any_of(
         told_, [&](const kit::notice& n) { return n.what == kit::notice::kind::gone && n.who == p.w.who; });
     const auto end = p.from->now() + patience;
     fate says = p.from->keep(p.w, fate::waiting, 60s);
-    while (can().push && was_evicted && says != expected && p.from->now() < end) {
+    while (goes_by_what_it_heard() && was_evicted && says != expected && p.from->now() < end) {
       p.from->round_trip();
       says = p.from->keep(p.w, fate::waiting, 60s);
     }

@@ -12,7 +12,7 @@ TEST_F(operator_contract, evicts_exactly_that_hold) {
   const auto broken = a.wants("order");
   a.lock(broken);
   EXPECT_EQ(b.evict(broken, "too slow"), fate::holding);
-  if (can().push) a.await_loss(broken.who);  // until it is told, it may go by what it heard last
+  if (goes_by_what_it_heard()) a.await_loss(broken.who);
   EXPECT_EQ(a.keep(broken, fate::holding, 20s), fate::gone);
   const auto next = c.wants("order");
   c.lock(next);
@@ -46,7 +46,7 @@ TEST_F(operator_contract, a_waiter_can_be_evicted) {
   b.enqueue(w);
   c.enqueue(behind);
   EXPECT_EQ(a.evict(w), fate::waiting);
-  if (can().push) b.await_loss(w.who);
+  if (goes_by_what_it_heard()) b.await_loss(w.who);
   EXPECT_EQ(b.keep(w, fate::waiting, 20s), fate::gone);
   EXPECT_EQ(c.enqueue(behind).ahead, 0u);
 }
@@ -83,7 +83,7 @@ TEST_F(operator_contract, evicts_one_of_many_holders) {
   a.lock(one);
   b.lock(two);
   EXPECT_EQ(c.evict(one), fate::holding);
-  if (can().push) a.await_loss(one.who);
+  if (goes_by_what_it_heard()) a.await_loss(one.who);
   EXPECT_EQ(a.keep(one, fate::holding, 20s), fate::gone);
   EXPECT_EQ(b.keep(two, fate::holding, 20s), fate::holding);
   EXPECT_FALSE(c.could_lock(c.wants("order")));

@@ -81,7 +81,7 @@ std::vector<inversion> inversions(const story& s) {
 // The engine may have forgotten the token of the one before it made that of the other. Of two with the same token, which ran side
 // by side, nobody knows which was made first.
 bool forgotten(const inversion& i, const story& s) {
-  const auto between = [&](const grant& before, const grant& after, const data_loss& loss) {
+  const auto between = [](const grant& before, const grant& after, const data_loss& loss) {
     return before.invoked < loss.old_until && after.returned > loss.new_from;
   };
   const bool either_way = i.before->token == i.after->token && i.after->invoked <= i.before->returned;
