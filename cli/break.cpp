@@ -100,7 +100,7 @@ void look_who_renews(const tyer::admin& admin, const options& o, std::vector<hol
 bool wait_until_given_back(session& s, const options& o, signals& bell, std::vector<holder>& holders) {
   news told{s.admin(), o.name, bell, 500ms};
   const auto owner = who(holders.front().entry);
-  const progress waiting{s.screen(), [&] { return "asked " + owner + " for " + o.name + ", waiting"; }};
+  const progress waiting{s.screen(), [&] { return "asked " + owner + " for " + named(o.name) + ", waiting"; }};
   const auto start = steady_clock::now();
   for (bool gone = false; !gone;) {
     const auto left = o.timeout - std::chrono::duration_cast<milliseconds>(steady_clock::now() - start);
@@ -125,7 +125,8 @@ void confirm(session& s, const options& o, const entries& all) {
 
 // A hold that was given back and is kept by a min_hold looks like any other: while its client lives, that renews it.
 std::string advice_on(const std::vector<holder>& holders) {
-  if (std::ranges::all_of(holders, is_period, &holder::entry)) return "--now opens it, and the job can start again.";
+  if (std::ranges::all_of(holders, once_per::is_memory, &holder::entry))
+    return "--now opens it, and the job can start again.";
   if (std::ranges::any_of(holders, &holder::renewed)) {
     return "It was asked for and is renewed: its holder does not listen, or a min_hold keeps what was given back.\n"
            "Stop the holder, or take the lock from it with --now.";
@@ -136,9 +137,9 @@ std::string advice_on(const std::vector<holder>& holders) {
 }
 
 std::string why_not(const options& o, const std::vector<holder>& holders) {
-  if (!std::ranges::all_of(holders, is_period, &holder::entry))
-    return plain(o.name) + " was not given back within " + typed(o.timeout);
-  return plain(o.name) + " is kept by --once-per for " + left(holders.front().entry) +
+  if (!std::ranges::all_of(holders, once_per::is_memory, &holder::entry))
+    return named(o.name) + " was not given back within " + typed(o.timeout);
+  return named(o.name) + " is kept by --once-per for " + left(holders.front().entry) +
          " more: nobody is there to be asked";
 }
 
@@ -158,7 +159,7 @@ exit_code report(session& s, const options& o, const std::vector<holder>& holder
         case fate::gave_back: std::cout << owner << " does not hold it any more\n"; break;
         case fate::already_gone: std::cout << owner << " had given it back already\n"; break;
         case fate::still_held:
-          std::cout << owner << (is_period(h.entry) ? " has left it" : " has not given it back") << '\n';
+          std::cout << owner << (once_per::is_memory(h.entry) ? " has left it" : " has not given it back") << '\n';
           break;
       }
     }
@@ -173,7 +174,7 @@ exit_code break_lock(session& s, const options& o) {
   auto holders = find_holders(all, o.id);
   if (holders.empty()) {
     if (s.json()) return report(s, o, holders, 0), exit_code::no;
-    std::cerr << "tyer: nobody holds " << plain(o.name) << (o.id.empty() ? "" : " with that id") << '\n';
+    std::cerr << "tyer: nobody holds " << named(o.name) << (o.id.empty() ? "" : " with that id") << '\n';
     return exit_code::no;
   }
   confirm(s, o, all);
@@ -182,7 +183,7 @@ exit_code break_lock(session& s, const options& o) {
     evict(admin, holders, o.reason);
     return report(s, o, holders, 0);
   }
-  if (std::ranges::all_of(holders, is_period, &holder::entry)) return report(s, o, holders, 0);
+  if (std::ranges::all_of(holders, once_per::is_memory, &holder::entry)) return report(s, o, holders, 0);
   signals bell;
   const auto asked = s.client().ask(o.name, o.reason);
   if (!wait_until_given_back(s, o, bell, holders)) return bell.code();

@@ -16,6 +16,7 @@ command break_command();
 command doctor_command();
 command bench_command();
 command completions_command();
+command config_command();
 command man_command();
 command version_command();
 

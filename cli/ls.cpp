@@ -47,16 +47,23 @@ exit_code ls(session& s, const options& o) {
 }  // namespace
 
 table locks_table(const std::vector<lock>& locks) {
-  table t{{{"NAME", false, 8}, {"STATE"}, {"BY", false, 8}, {"AGE", true}, {"LEFT", true}, {"WAITING", true}}};
+  table t{{{"NAME", false, 8},
+           {"STATE"},
+           {"BY", false, 8},
+           {"HELD", true},
+           {"ASKED", true},
+           {"LEFT", true},
+           {"WAITING", true}}};
   for (const auto& l : locks) {
     const auto waiters = waiting(l.all);
-    const bool held = waiters < l.all.size();
+    const bool taken = waiters < l.all.size();
     const auto& first = l.all.front();
     t.add({{plain(l.name), tone::bold},
-           {state(l.all), held ? tone::good : tone::plain},
-           {held ? who(first) : "-"},
-           {held ? age(first) : "-"},
-           {held ? left(first) : "-"},
+           {state(l.all), taken ? tone::good : tone::plain},
+           {taken ? who(first) : "-"},
+           {taken ? held(first) : "-"},
+           {taken ? age(first) : "-"},
+           {taken ? left(first) : "-"},
            {waiters == 0 ? "-" : std::to_string(waiters), waiters == 0 ? tone::faint : tone::warning}});
   }
   return t;
@@ -67,9 +74,12 @@ command ls_command() {
       .name = "ls",
       .summary = "List the locks that are held or waited for",
       .details =
-          "One line for each lock: what state it is in, who holds it, since when it was asked for, how much of its "
-          "lease is left if nobody renews it, and how many wait. With several holders the first is shown; "
-          "`tyer show NAME` shows all.\n\n"
+          "One line for each lock: what state it is in, who holds it, for how long, how long ago it was asked for, how "
+          "much "
+          "of its lease is left if nobody renews it, and how many wait. With several holders the first is shown; "
+          "`tyer show NAME` shows all. Kept is what remembers a start for `tyer run --once-per`: nobody is at work "
+          "under it. "
+          "HELD is not known on etcd.\n\n"
           "A listing is no snapshot: a lock that is taken or given back meanwhile may be missing.",
       .examples = {{"tyer ls", "all locks of the prefix"},
                    {"tyer ls order/", "those whose names begin with order/"},

@@ -26,8 +26,10 @@ namespace {
 constexpr const char* about = "Distributed locks for programs, cron jobs and people at a shell";
 
 constexpr const char* more =
-    "The engine is named by --url, by TYER_URL in the environment, or in the configuration file:\n\n"
-    "  # ~/.config/tyer/config\n"
+    "The engine is named by --url, by TYER_URL in the environment, or in a configuration file, the person's own before "
+    "the "
+    "machine's; `tyer config init` makes one:\n\n"
+    "  # ~/.config/tyer/config, /etc/tyer/config\n"
     "  url = redis://127.0.0.1:6379\n"
     "  prefix = shop:\n"
     "  url.prod = rediss://locks.example.net   # tyer --url prod ls\n\n"
@@ -40,12 +42,13 @@ void add_common(CLI::App& app, common_options& o) {
       ->type_name("URL");
   app.add_option("--prefix", o.engine.prefix, "Put before every name at the engine; else what the URL says, or tyer:")
       ->type_name("TEXT");
-  app.add_option("--config", o.engine.config, "Read this instead of ~/.config/tyer/config")->type_name("FILE");
+  app.add_option("--config", o.engine.config, "Read this instead of ~/.config/tyer/config and /etc/tyer/config")
+      ->type_name("FILE");
   app.add_flag("--json", o.json, "Print JSON, as docs/schemas say; one object, or one on each line where it goes on");
   app.add_option("--color", o.colour, "When to use colours; NO_COLOR in the environment means never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->default_str("auto");
-  add_duration(app, "--connect-timeout", o.connect_timeout, "How long the engine may take to answer at first");
+  add_duration(app, "--connect-timeout", o.connect_timeout, "How long the engine may take to answer at first (6s)");
 }
 
 // To stderr, in one form: what is wrong, and what to do about it.

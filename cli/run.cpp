@@ -24,18 +24,26 @@ constexpr const char* about_once_per =
     "between two starts of cron, 50m for an hourly job and 23h for a daily one, since cron is not exact. The lock "
     "NAME:once is its memory: `tyer break NAME:once --now --reason again` lets the job start again.";
 
+constexpr const char* about_flock =
+    "Options of flock(1) mean here what they mean there: -n does not wait, -w waits that long (with a unit: -w 30s), "
+    "-E "
+    "is the code if others have the lock, and -s is --shared.";
+
 action prepare(CLI::App& app) {
   const auto p = std::make_shared<plan>();
   p->verb = "run";
   add_common(app, *p);
   add_permits(app, *p);
-  add_duration(app, "--wait", p->wait, "How long to wait for the lock; else as long as it takes");
+  auto* wait = add_duration(app, "-w,--wait", p->wait, "How long to wait for the lock; else as long as it takes");
+  const auto now_or_never = std::make_shared<bool>(false);
+  app.add_flag("-n,--nonblock", *now_or_never, "Do not wait, as `tyer try`")->excludes(wait);
+  add_code_if_busy(app, *p);
   add_duration(app, "--once-per", p->once_per,
                "Start at most once in that time, on all machines; does not wait unless told to");
   app.add_flag("--fail-if-skipped", p->tell_skipped,
                "With --once-per: end with 124 if it was not started, instead of 0");
-  return [p](session& s) {
-    if (p->once_per && !p->wait) p->wait = 0ms;
+  return [p, now_or_never](session& s) {
+    if ((p->once_per || *now_or_never) && !p->wait) p->wait = 0ms;
     return run_plan(s, *p);
   };
 }
@@ -49,9 +57,12 @@ command run_command() {
       .details = words::paragraphs(
           {"Waits for the lock, runs the command, and gives the lock back: flock(1), across machines.",
            words::what_is_promised, words::whose_words, words::environment, words::slots, words::the_end,
-           words::if_asked, about_once_per}),
+           words::if_asked, about_flock, about_once_per}),
       .examples = {{"tyer run nightly -- ./backup --all", "one at a time, on all machines"},
-                   {"tyer run nightly --wait 30s -- ./backup", "gives up after 30 seconds, with the code 124"},
+                   {"tyer run -w 30s nightly -- ./backup", "gives up after 30 seconds, with the code 124"},
+                   {"tyer run -n -E 0 nightly -- ./backup", "left out, with success, if another one still runs"},
+                   {R"([ "$TYER_LOCK" = nightly ] || exec tyer run -n nightly -- "$0" "$@")",
+                    "at the top of a script, which so takes its own lock"},
                    {"tyer run render --permits 1/3 -- sh -c 'render --slot $TYER_SLOT'", "three at a time"},
                    {"tyer run report --once-per 23h -- ./report", "from cron on every machine; one of them does it"}},
       .prepare = prepare,

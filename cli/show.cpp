@@ -2,22 +2,27 @@
 #include "show.hpp"
 
 #include "base/session.hpp"
+#include "base/spelling.hpp"
 #include "commands.hpp"
 #include "run/once.hpp"
+#include "run/runner.hpp"
 #include "text/duration.hpp"
 #include "text/json.hpp"
 #include "text/plain.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
+#include <optional>
+#include <vector>
 
 namespace cli {
 
 namespace {
 
-constexpr std::size_t holders_in_full_max = 2;
+constexpr std::size_t holders_in_full_max = 2, near_max = 3;
 
 std::string heading(const std::string& name, const entries& all, const terminal& screen) {
   const auto waiters = waiting(all);
@@ -42,21 +47,31 @@ std::string note_text(const std::string& note) {
 
 void holder_in_full(std::string& out, const tyer::lock_entry& e, const terminal& screen) {
   out += '\n';
-  row(out, screen, is_period(e) ? "kept by" : "held by", who(e));
+  const auto runs = read_label(e.owner.label);
+  row(out, screen, once_per::is_memory(e) ? "kept by" : "held by",
+      runs ? process(e) + ", " + plain(runs->tool + " by " + runs->user) : who(e));
+  if (runs) row(out, screen, "command", plain(runs->command));
   row(out, screen, "at", where(e));
   row(out, screen, "note", note_text(e.owner.note));
   if (e.mode != tyer::lock_mode::exclusive) row(out, screen, "as", how(e));
+  row(out, screen, once_per::is_memory(e) ? "kept for" : "held for", held(e));
   row(out, screen, "asked", age(e) == "-" ? "" : age(e) + " ago");
   row(out, screen, "lease",
-      left(e) + (is_period(e) ? " more; --now opens it (tyer break)" : " more, if it is not renewed"));
+      left(e) + (once_per::is_memory(e) ? " more; --now opens it (tyer break)" : " more, if it is not renewed"));
   row(out, screen, "token", token(e));
   row(out, screen, "id", e.id.text());
 }
 
 table holders_table(const entries& all) {
-  table t{{{"HELD BY", false, 12}, {"AS", false, 6}, {"AT", false, 8}, {"AGE", true}, {"LEFT", true}, {"TOKEN", true}}};
+  table t{{{"HELD BY", false, 12},
+           {"AS", false, 6},
+           {"AT", false, 8},
+           {"HELD", true},
+           {"ASKED", true},
+           {"LEFT", true},
+           {"TOKEN", true}}};
   for (const auto& e : all) {
-    if (!e.waiting) t.add({{who(e)}, {how(e)}, {where(e)}, {age(e)}, {left(e)}, {token(e)}});
+    if (!e.waiting) t.add({{who(e)}, {how(e)}, {where(e)}, {held(e)}, {age(e)}, {left(e)}, {token(e)}});
   }
   return t;
 }
@@ -69,18 +84,51 @@ table waiters_table(const entries& all) {
   return t;
 }
 
+// Somebody who looks for a lock in vain has mistyped it, or looks at another engine, or with another prefix.
+struct elsewhere {
+  std::string engine, prefix;
+  std::vector<lock> near;
+};
+
+elsewhere look_elsewhere(session& s, const std::string& name) {
+  elsewhere e{s.admin().address(), s.prefix(), {}};
+  auto some = list_some(s.admin());
+  std::vector<std::string> names;
+  for (const auto& l : some) names.push_back(l.name);
+  for (const auto& n : similar(name, names, near_max)) {
+    e.near.push_back(std::move(*std::ranges::find(some, n, &lock::name)));
+  }
+  return e;
+}
+
+std::string elsewhere_text(const elsewhere& e, const terminal& screen) {
+  std::string out = "\n";
+  row(out, screen, "engine", plain(e.engine));
+  row(out, screen, "prefix", e.prefix.empty() ? "none" : plain(e.prefix));
+  for (const auto& l : e.near)
+    row(out, screen, "near", plain(l.name) + " is " + (waiting(l.all) == l.all.size() ? "waited for" : state(l.all)));
+  return out;
+}
+
 exit_code show(session& s, const std::string& name) {
   const auto all = s.admin().show(name);
   const bool anybody = !all.empty();
+  const auto free = anybody ? std::nullopt : std::optional{look_elsewhere(s, name)};
   if (s.json()) {
     json j = lock_json({name, all});
     j["waiters"] = json::array();
     for (const auto& e : all) {
       if (e.waiting) j["waiters"].push_back(entry_json(e));
     }
+    if (free) {
+      j["engine"] = text_json(free->engine);
+      j["prefix"] = text_json(free->prefix);
+      j["near"] = json::array();
+      for (const auto& l : free->near) j["near"].push_back(lock_json(l));
+    }
     print(j);
   } else {
-    std::cout << lock_text(name, all, s.screen());
+    std::cout << lock_text(name, all, s.screen()) << (free ? elsewhere_text(*free, s.screen()) : "");
   }
   return anybody ? exit_code::ok : exit_code::no;
 }
@@ -105,13 +153,18 @@ command show_command() {
       .name = "show",
       .summary = "Show who holds a lock and who waits for it",
       .details =
-          "Shows every holder with its host, process, program and the place in its code, its note, how long ago it "
-          "asked for the lock, how much of its lease is left and its fencing token; then those who wait, the next "
-          "one first. KEPT is how long a place in the queue lasts if nobody hears from the waiter any more.\n\n"
+          "Shows every holder with its host, process, program and the place in its code, its note, how long it has "
+          "held "
+          "the lock and how long ago it asked for it, how much of its lease is left and its fencing token; then those "
+          "who wait, the next one first. What holds a lock by `tyer run`, `try` or `elect` is shown with its user and "
+          "command line: a signal to that process reaches the command. KEPT is how long a place in the queue lasts if "
+          "nobody hears from the waiter any more.\n\n"
           "What `tyer run --once-per` keeps is said to be kept and not held: nobody is at work under it. A lock that "
           "was given back and is kept by a min_hold looks like one that is held.\n\n"
           "Who somebody is, is what that client says of itself. Times are by the clock of the owner's machine. "
+          "How long it has been held is by the clock of the server, and not known on etcd. "
           "Hand-offs between threads of one client are not seen from outside.\n\n"
+          "Of a lock that is free it says where it looked, and which names that are held look like it.\n\n"
           "Exits with 1 if nobody holds the lock or waits for it.",
       .examples = {{"tyer show order/42", "who has it"},
                    {"tyer show order/42 --json | jq -r '.holders[0].owner.host'", "on which machine"}},

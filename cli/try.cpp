@@ -18,6 +18,7 @@ action prepare(CLI::App& app) {
   p->wait = 0ms;
   add_common(app, *p);
   add_permits(app, *p);
+  add_code_if_busy(app, *p);
   return [p](session& s) { return run_plan(s, *p); };
 }
 

@@ -34,7 +34,7 @@ bool is_free(const entries& all) { return all.size() == waiting(all); }
 
 std::string in_words(const std::string& name, const entries& all) {
   const auto waiters = waiting(all);
-  std::string text = "waiting for " + name + " to be free";
+  std::string text = "waiting for " + named(name) + " to be free";
   if (!is_free(all)) text += ", held by " + who(all.front());
   if (waiters > 0) text += ", " + std::to_string(waiters) + " wait for it";
   return text;
@@ -46,7 +46,7 @@ void tell_outage(session& s, const std::string& name, const std::string& unknown
   if (unknown.empty()) {
     std::cerr << "tyer: the engine answers again" << std::endl;
   } else {
-    std::cerr << "tyer: it is not known whether " << plain(name) << " is free: " << plain(unknown) << std::endl;
+    std::cerr << "tyer: it is not known whether " << named(name) << " is free: " << plain(unknown) << std::endl;
   }
 }
 
@@ -77,7 +77,7 @@ outcome wait_until_free(session& s, const options& o, signals& bell) {
                            const std::lock_guard lock{mutex};
                            return now.unknown.empty()
                                       ? in_words(o.name, now.last)
-                                      : "it is not known whether " + o.name + " is free: " + now.unknown;
+                                      : "it is not known whether " + named(o.name) + " is free: " + now.unknown;
                          }};
   const auto start = steady_clock::now();
   while (!now.free && !now.interrupted) {
@@ -116,7 +116,7 @@ exit_code wait(session& s, const options& o) {
   if (s.json()) {
     print({{"name", text_json(o.name)}, {"free", end.free}, {"waited_ms", waited.count()}});
   } else if (!end.free) {
-    std::cerr << "tyer: " << plain(o.name) << " was not free within " << typed(*o.timeout) << ": held by "
+    std::cerr << "tyer: " << named(o.name) << " was not free within " << typed(*o.timeout) << ": held by "
               << who(end.last.front()) << '\n';
   }
   return end.free ? exit_code::ok : exit_code::not_acquired;

@@ -47,7 +47,10 @@ std::string clock_time() {
 std::string in_a_line(const lock& l) {
   const auto waiters = waiting(l.all);
   std::string text = clock_time() + "  " + plain(l.name) + "  " + state(l.all);
-  if (waiters < l.all.size()) text += " by " + who(l.all.front()) + " at " + where(l.all.front());
+  if (waiters < l.all.size()) {
+    const auto& first = l.all.front();
+    text += " by " + who(first) + (first.owner.site.empty() ? "" : " at " + where(first));
+  }
   if (waiters > 0) text += ", " + std::to_string(waiters) + " waiting";
   return text;
 }

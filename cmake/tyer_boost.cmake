@@ -10,7 +10,7 @@ find_path(TYER_BOOST_INCLUDE boost/redis.hpp
           HINTS ${Boost_ROOT} $ENV{Boost_ROOT} ${deps}/boost-1.88/usr ${deps}/boost-1.88 PATH_SUFFIXES include)
 if(NOT TYER_BOOST_INCLUDE)
   message(FATAL_ERROR "Boost headers with Boost.Redis (1.88 or newer) were not found: run tools/setup, or set Boost_ROOT, "
-                      "or build without the Redis engine (-DTYER_REDIS=OFF)")
+                      "or build without the engines that need them (-DTYER_REDIS=OFF -DTYER_ETCD=OFF)")
 endif()
 file(STRINGS ${TYER_BOOST_INCLUDE}/boost/version.hpp boost_version REGEX "#define BOOST_VERSION ")
 string(REGEX REPLACE "[^0-9]+([0-9]+).*" "\\1" boost_version "${boost_version}")

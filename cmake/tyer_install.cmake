@@ -54,20 +54,20 @@ function(tyer_pkg_config template name)
   endif()
 endfunction()
 
-# tyer_component(NAME TITLE "..." LINKS target... ARCHIVE_LINKS -lname... ARCHIVE_FINDS package...)
+# tyer_component(NAME TITLE "..." ROOMS room... LINKS target... ARCHIVE_LINKS -lname... ARCHIVE_FINDS package...)
 #
-# The component NAME, of the room NAME, if TYER_NAME is on. An archive hands what it needs on to whoever links it: as
+# The component NAME, of the room NAME and those of ROOMS, if TYER_NAME is on. An archive hands what it needs on to whoever links it: as
 # ARCHIVE_LINKS through pkg-config, and with ARCHIVE_FINDS through find_package.
 set(TYER_COMPONENTS "")        # those that are built
 set(TYER_COMPONENTS_KNOWN "")  # all that there could be
 set(TYER_COMPONENTS_FIND "")   # lines of the package file
 macro(tyer_component name)
-  cmake_parse_arguments(C "" "TITLE" "LINKS;ARCHIVE_LINKS;ARCHIVE_FINDS" ${ARGN})
+  cmake_parse_arguments(C "" "TITLE" "ROOMS;LINKS;ARCHIVE_LINKS;ARCHIVE_FINDS" ${ARGN})
   list(APPEND TYER_COMPONENTS_KNOWN ${name})
   string(TOUPPER ${name} C_OPTION)
   if(TYER_${C_OPTION})
     list(APPEND TYER_COMPONENTS ${name})
-    tyer_library(tyer_${name}_engine ${name} EXPORT tyer-${name}-targets ROOMS ${name} LINKS tyer
+    tyer_library(tyer_${name}_engine ${name} EXPORT tyer-${name}-targets ROOMS ${name} ${C_ROOMS} LINKS tyer
                  PRIVATE_LINKS ${C_LINKS})
     set_target_properties(tyer_${name}_engine PROPERTIES OUTPUT_NAME tyer_${name})
     # The table of engines refers to the entry point only weakly; the link options are what keeps the component in the
@@ -87,14 +87,27 @@ macro(tyer_component name)
   endif()
 endmacro()
 
-tyer_library(tyer tyer EXPORT tyer-targets ROOMS core lease engine kit memory redlock runtime primitives api
+tyer_library(tyer tyer EXPORT tyer-targets ROOMS core lease engine kit memory redlock runtime primitives api recipes
              LINKS Threads::Threads)
 tyer_pkg_config(tyer tyer)
-tyer_component(redis TITLE "the Redis and Valkey engine" LINKS OpenSSL::SSL
+tyer_component(redis TITLE "the Redis and Valkey engine" ROOMS net LINKS OpenSSL::SSL
                ARCHIVE_LINKS -lssl -lcrypto ARCHIVE_FINDS OpenSSL)
-set(grpc grpc++ grpc gpr absl_synchronization protobuf-lite)
-list(TRANSFORM grpc PREPEND -l OUTPUT_VARIABLE grpc_archive_links)
-tyer_component(etcd TITLE "the etcd engine" LINKS ${grpc} ARCHIVE_LINKS ${grpc_archive_links})
+tyer_component(etcd TITLE "the etcd engine" ROOMS net LINKS nghttp2 protobuf-lite OpenSSL::SSL
+               ARCHIVE_LINKS -lnghttp2 -lprotobuf-lite -lssl -lcrypto ARCHIVE_FINDS OpenSSL)
+
+# In work: nobody is told of them who has not asked for them.
+if(TYER_POSTGRES)
+  tyer_component(postgres TITLE "the PostgreSQL engine" ROOMS sql LINKS PostgreSQL::PostgreSQL
+                 ARCHIVE_LINKS -lpq ARCHIVE_FINDS PostgreSQL)
+endif()
+if(TYER_MYSQL)
+  tyer_component(mysql TITLE "the MySQL and MariaDB engine" ROOMS sql net LINKS OpenSSL::SSL
+                 ARCHIVE_LINKS -lssl -lcrypto ARCHIVE_FINDS OpenSSL)
+endif()
+if(TYER_ZOOKEEPER)
+  tyer_component(zookeeper TITLE "the ZooKeeper engine" ROOMS net LINKS OpenSSL::SSL
+                 ARCHIVE_LINKS -lssl -lcrypto ARCHIVE_FINDS OpenSSL)
+endif()
 
 if(TYER_INSTALL)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tyer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

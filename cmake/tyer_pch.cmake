@@ -21,7 +21,9 @@ function(tyer_pch_from target holder)
   tyer_pch_cached(${target})
 endfunction()
 
-# ccache takes part only if the compiler names the precompiled header in what it preprocesses.
+# ccache takes part only if GCC names the precompiled header in what it preprocesses, and if Clang does not write the time of
+# day into it.
 function(tyer_pch_cached target)
-  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
+                                           "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 endfunction()

@@ -1,7 +1,7 @@
 # tyer_test(NAME LABEL unit SOURCES ... USES room... [LINKS target...] [ENGINES redis valkey] [ARGS ...] [TIMEOUT s]
 #           [COST s] [SANITIZED kind...] [EVERYWHERE | NIGHT] [ALONE] [CALM] [ONE_THREAD])
 #
-# A GoogleTest program over rooms of the house (their object files are linked in directly, so internals can be tested).
+# A GoogleTest program over rooms of the library (their object files are linked in directly, so internals can be tested).
 # With ENGINES the program runs once per kind under `tools/engines run KIND`, which sets TYER_URI. Under a sanitizer only
 # memory and redis, where the code is ours and the same, and what SANITIZED names: what servers and deployments do, other
 # presets ask. COST is about how long it takes: the longest start first, so that two at a time end together. TIMEOUT is for a
@@ -21,7 +21,7 @@ if(COMMAND tyer_test)
 endif()
 include(tyer_tier)
 
-# tyer_test_program(TARGET LABEL): sees the house, has GoogleTest, and is quick to compile.
+# tyer_test_program(TARGET LABEL): sees the library, has GoogleTest, and is quick to compile.
 #
 # Tests wait for servers, or are done in no time: their own code need not be quick; that of the simulation is. What a
 # sanitizer is to look at is the library, and its cost at compile time is four times that of the code itself, so tests of the
@@ -46,15 +46,6 @@ function(tyer_test_program target label)
       target_compile_options(${holder} PRIVATE ${flags})
     endif()
     tyer_pch_from(${target} ${holder})
-  endif()
-endfunction()
-
-# gRPC is not built with ThreadSanitizer, which then sees its writes but not its locks. What it does is not looked at in
-# these tests; ours is, and what passes between the two is marked (src/engines/etcd/handover.hpp).
-function(tyer_test_beside_grpc)
-  if(TYER_SANITIZE MATCHES "thread")
-    set_tests_properties(${ARGN} PROPERTIES
-                         ENVIRONMENT_MODIFICATION "TSAN_OPTIONS=string_append::ignore_noninstrumented_modules=1")
   endif()
 endfunction()
 
@@ -107,13 +98,14 @@ function(tyer_test name)
         string(REGEX REPLACE "-.*" "" family ${kind})
         set(settings ${tyer_calm_${family}})
       endif()
+      set(around "")
+      if(kind MATCHES "^(postgres|mariadb|mysql)" AND "sql" IN_LIST TEST_USES)  # as a store of locks
+        set(around ${PROJECT_SOURCE_DIR}/tests/contract/with_query schema=apply)
+      endif()
       add_test(NAME ${name}.${kind}
-               COMMAND ${PROJECT_SOURCE_DIR}/tools/engines run ${kind} ${settings} -- $<TARGET_FILE:${name}> ${TEST_ARGS})
+               COMMAND ${PROJECT_SOURCE_DIR}/tools/engines run ${kind} ${settings} -- ${around} $<TARGET_FILE:${name}> ${TEST_ARGS})
     endif()
     tyer_test_properties(${name}.${kind})
-    if(kind MATCHES "^etcd")
-      tyer_test_beside_grpc(${name}.${kind})
-    endif()
   endforeach()
   if(NOT TEST_NIGHT AND NOT TEST_EVERYWHERE)
     tyer_later_deployments_at_night(${name} ${TEST_ENGINES})

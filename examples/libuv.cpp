@@ -16,7 +16,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// [uv]
 // Runs functions in the thread of a loop. post() may be called from any thread; uv_async_send alone carries no data, and
 // several of them may be one call, so what is to be run lies in a list.
 class posts {
@@ -44,7 +43,6 @@ class posts {
   std::mutex mutex_;
   std::vector<std::function<void()>> waiting_;
 };
-// [uv]
 
 }  // namespace
 

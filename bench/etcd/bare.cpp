@@ -52,6 +52,7 @@ class bare {
       auto& c = cycles_.emplace_back();
       c.name = "bench/" + std::to_string(i);
       c.room = keys_.room(c.name);
+      c.key = keys_.seat(c.name, ids_.next());
     }
   }
 
@@ -63,10 +64,7 @@ class bare {
 
   std::deque<cycle>& cycles() { return cycles_; }
 
-  void lock(cycle& c) {
-    c.key = keys_.seat(c.name, ids_.next());
-    send(c, etcd::take_if_free(c.room, c.key, value_, lease_));
-  }
+  void lock(cycle& c) { send(c, etcd::take_if_free(c.room, c.key, value_, lease_)); }
   void unlock(cycle& c) { send(c, etcd::give_back_if_alone(c.room, c.key, c.answer.header().revision())); }
 
   // The next that was answered, as it was wanted.

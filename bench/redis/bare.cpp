@@ -1,9 +1,9 @@
 #include "redis/bare.hpp"
 
 #include "core/id.hpp"
-#include "engines/redis/answers.hpp"
-#include "engines/redis/commands.hpp"
-#include "engines/redis/scripts.hpp"
+#include "engines/redis/locks/answers.hpp"
+#include "engines/redis/locks/commands.hpp"
+#include "engines/redis/scripts/scripts.hpp"
 
 #include <stdexcept>
 

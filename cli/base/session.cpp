@@ -5,7 +5,11 @@
 #include "text/plain.hpp"
 #include "text/progress.hpp"
 
-#include <algorithm>
+#include <tyer/async.hpp>
+
+#include <future>
+#include <memory>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -15,26 +19,28 @@ namespace {
 
 constexpr const char* how_to_say =
     "Say which engine, in one of these ways:\n"
-    "  export TYER_URL=redis://127.0.0.1:6379\n"
-    "  tyer --url redis://127.0.0.1:6379 ls\n"
-    "  echo 'url = redis://127.0.0.1:6379' >> ~/.config/tyer/config\n"
+    "  tyer --url redis://127.0.0.1:6379 config init       # for you, from now on; --system: for this machine\n"
+    "  export TYER_URL=redis://127.0.0.1:6379              # in this shell\n"
+    "  tyer --url redis://127.0.0.1:6379 ls                # this once\n"
     "`tyer version` lists the engines this tyer knows.";
 
-// A slip of the pen, or an engine that this tyer was built without.
-std::string advice_on_scheme(std::string_view url) {
-  const std::vector<std::string> schemes{"memory",          "redis",         "rediss",         "redis+sentinel",
-                                         "rediss+sentinel", "redis+cluster", "rediss+cluster", "redlock",
-                                         "redlocks",        "etcd",          "etcds"};
-  const auto scheme = url.substr(0, url.find("://"));
-  if (std::ranges::find(schemes, scheme) != schemes.end())
-    return "This tyer was built without that engine; `tyer version` lists those it has.";
-  const auto meant = nearest(scheme, schemes);
-  return meant.empty() ? "`tyer version` lists the engines this tyer has." : "Did you mean " + meant + "://?";
+// All that the library knows are in its words when it knows none.
+std::vector<std::string> schemes_in(const std::string& words) {
+  std::vector<std::string> all;
+  std::istringstream in{words};
+  for (std::string w; in >> w;) {
+    if (w.ends_with("://")) all.push_back(w.substr(0, w.size() - 3));
+  }
+  return all;
 }
 
-using clock = std::chrono::steady_clock;
-
-constexpr std::chrono::milliseconds glance{50};  // how often one looks whether there is any use in waiting on
+// A slip of the pen, or an engine that this tyer was built without: then the library names the component.
+std::string advice_on_scheme(std::string_view url, const std::string& words) {
+  if (words.find("needs the component") != words.npos)
+    return "This tyer was built without that engine; `tyer version` lists those it has.";
+  const auto meant = nearest(url.substr(0, url.find("://")), schemes_in(words));
+  return meant.empty() ? "`tyer version` lists the engines this tyer has." : "Did you mean " + meant + "://?";
+}
 
 // The doctor could say no more than this: it has nobody to examine.
 trouble not_reached(const std::string& where, const tyer::failure& why) {
@@ -65,27 +71,44 @@ tyer::client session::open(tyer::client_options with) {
                     "It is that of " + found.source + '.');
     if (e.code() == tyer::errc::no_engine)
       throw trouble(exit_code::usage, e.words(),
-                    advice_on_scheme(found.url) + "\nThe URL is that of " + found.source + '.');
+                    advice_on_scheme(found.url, e.words()) + "\nThe URL is that of " + found.source + '.');
     throw;
   }
 }
 
-void session::reach(tyer::client& c, const std::stop_token& stop) {
+tyer::failure session::try_to_reach(tyer::client& c, std::chrono::milliseconds at_most, const std::stop_token& stop) {
   const auto where = tyer::admin{c}.address();
   const progress waiting{terminal_, [&] { return "connecting to " + short_address(where); }};
-  const auto until = clock::now() + options_.connect_timeout;
-  for (tyer::failure why; !c.wait_ready(why, glance);) {
-    if (stop.stop_requested()) throw tyer::error(tyer::errc::cancelled);
-    if (why.code == tyer::errc::refused || clock::now() >= until) throw not_reached(where, why);
-  }
+  const auto told =
+      std::make_shared<std::promise<tyer::failure>>();  // which may still be at it when we have the answer
+  tyer::start_wait_ready(c, at_most, [told](const tyer::failure& why) { told->set_value(why); }, stop);
+  return told->get_future().get();
+}
+
+void session::reach(tyer::client& c, const std::stop_token& stop) {
+  const auto why = try_to_reach(c, options_.connect_timeout.value_or(connect_timeout_usual), stop);
+  if (why == tyer::errc::cancelled) throw tyer::error(why);
+  if (why) throw not_reached(tyer::admin{c}.address(), why);
+}
+
+std::string session::prefix() const { return find_settings(options_.engine).prefix_in_use(); }
+
+tyer::failure session::try_client(std::chrono::milliseconds at_most) {
+  if (!client_) client_ = std::make_unique<tyer::client>(open());
+  const auto why = try_to_reach(*client_, at_most);
+  reached_ = !why;
+  return why;
+}
+
+std::string session::address() {
+  if (!client_) client_ = std::make_unique<tyer::client>(open());
+  return tyer::admin{*client_}.address();
 }
 
 tyer::client& session::client() {
-  if (!client_) {
-    auto made = std::make_unique<tyer::client>(open());
-    reach(*made);
-    client_ = std::move(made);
-  }
+  if (!client_) client_ = std::make_unique<tyer::client>(open());
+  if (!reached_) reach(*client_);
+  reached_ = true;
   return *client_;
 }
 

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -20,9 +21,11 @@ struct common_options {
   given engine;
   bool json = false;
   std::string colour = "auto";
-  // Longer than an engine's own attempt, which then has told why it failed.
-  std::chrono::milliseconds connect_timeout{6000};
+  std::optional<std::chrono::milliseconds> connect_timeout;
 };
+
+// Longer than an engine's own attempt, which then has told why it failed.
+inline constexpr std::chrono::milliseconds connect_timeout_usual{6000};
 
 class session {
  public:
@@ -32,6 +35,7 @@ class session {
   bool json() const noexcept { return options_.json; }
   terminal& screen() noexcept { return terminal_; }
   const manual& pages() const noexcept { return manual_; }
+  const given& engine() const noexcept { return options_.engine; }
   // What is to be run, word for word; empty if nothing is.
   const std::vector<std::string>& command() const noexcept { return command_; }
 
@@ -41,6 +45,20 @@ class session {
   // Waits until the engine has answered, with a word on the terminal; throws trouble if it does not in time, and at once if
   // it does not want us. Throws errc::cancelled if it is to stop.
   void reach(tyer::client& c, const std::stop_token& stop = {});
+
+  // The same, with an answer instead of trouble: nothing is wrong if it has been reached.
+  tyer::failure try_to_reach(tyer::client& c, std::chrono::milliseconds at_most, const std::stop_token& stop = {});
+
+  // The client of this session, once the engine has answered it: told is what is wrong if it does not in that time. May be
+  // called again, and then waits on.
+  tyer::failure try_client(std::chrono::milliseconds at_most);
+  std::string address();  // where it is, or would be
+
+  // What people have said with --connect-timeout.
+  std::optional<std::chrono::milliseconds> connect_timeout() const noexcept { return options_.connect_timeout; }
+
+  // What stands before every name at the engine.
+  std::string prefix() const;
 
   // The client of this session, which has been reached.
   tyer::client& client();
@@ -52,6 +70,7 @@ class session {
   terminal terminal_;
   std::vector<std::string> command_;
   std::unique_ptr<tyer::client> client_;
+  bool reached_ = false;
 };
 
 }  // namespace cli

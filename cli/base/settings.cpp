@@ -3,9 +3,13 @@
 #include "base/secrets.hpp"
 #include "base/trouble.hpp"
 
+#include <charconv>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
+#include <optional>
 #include <sstream>
+#include <utility>
 
 namespace cli {
 
@@ -16,10 +20,17 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-std::string default_path() {
-  if (auto base = environment("XDG_CONFIG_HOME"); !base.empty()) return base + "/tyer/config";
-  if (auto home = environment("HOME"); !home.empty()) return home + "/.config/tyer/config";
-  return {};
+// %41 is A.
+std::string decoded(std::string_view text) {
+  std::string out;
+  for (; !text.empty(); text.remove_prefix(1)) {
+    unsigned byte = 0;
+    const bool coded = text.front() == '%' && text.size() > 2 &&
+                       std::from_chars(text.data() + 1, text.data() + 3, byte, 16).ptr == text.data() + 3;
+    out += coded ? static_cast<char>(byte) : text.front();
+    if (coded) text.remove_prefix(2);
+  }
+  return out;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -29,26 +40,56 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
+// The value of ?name= in a URL.
+std::optional<std::string> option_in(std::string_view url, std::string_view name) {
+  const auto query = url.find('?');
+  for (auto rest = query == url.npos ? std::string_view{} : url.substr(query + 1); !rest.empty();) {
+    const auto end = rest.find('&');
+    const auto one = rest.substr(0, end);
+    rest = end == rest.npos ? std::string_view{} : rest.substr(end + 1);
+    if (one.starts_with(name) && one.substr(name.size()).starts_with('=')) return decoded(one.substr(name.size() + 1));
+  }
+  return std::nullopt;
+}
+
 bool is_key(std::string_view key) {
   return key == "url" || key == "prefix" || (key.starts_with("url.") && key.size() > 4);
 }
 
-// A file that was named must be there; the usual one need not.
-std::map<std::string, std::string> read_file(const std::string& named) {
-  const std::string path = named.empty() ? default_path() : named;
+struct value {
+  std::string text, path;
+};
+using values = std::map<std::string, value, std::less<>>;
+
+// A file that was named must be there; the usual ones need not.
+void read_file(const std::string& path, bool named, values& into) {
   std::ifstream file{path};
   if (!file) {
-    if (named.empty()) return {};
+    if (!named) return;
     throw trouble(exit_code::usage,
                   "cannot read the configuration file " + (path.find('@') == path.npos ? path : shown_url(path)));
   }
   std::ostringstream text;
   text << file.rdbuf();
-  return read_config(text.str(), path);
+  for (auto& [key, found] : read_config(text.str(), path)) into.insert_or_assign(key, value{std::move(found), path});
 }
 
-std::string resolved(const std::string& url, const std::map<std::string, std::string>& config) {
-  if (url.empty() || url.find("://") != url.npos) return url;
+// What a person has said goes before what the machine says, name by name.
+values read_files(const std::string& named) {
+  values all;
+  if (!named.empty()) {
+    read_file(named, true, all);
+    return all;
+  }
+  for (const auto& path : {system_config_path(), own_config_path()}) {
+    if (!path.empty()) read_file(path, false, all);
+  }
+  return all;
+}
+
+// The URL, or what the files have under that name.
+value resolved(const std::string& url, const values& config) {
+  if (url.empty() || url.find("://") != url.npos) return {url, {}};
   if (const auto at = config.find("url." + url); at != config.end()) return at->second;
   const auto shown = shown_url(url);
   throw trouble(exit_code::usage, "'" + shown + "' is neither a URL nor a name in the configuration file",
@@ -81,18 +122,39 @@ std::map<std::string, std::string> read_config(std::string_view text, const std:
   return found;
 }
 
+std::string own_config_path() {
+  if (auto base = environment("XDG_CONFIG_HOME"); !base.empty()) return base + "/tyer/config";
+  if (auto home = environment("HOME"); !home.empty()) return home + "/.config/tyer/config";
+  return {};
+}
+
+std::string system_config_path() {
+  auto path = environment("TYER_SYSTEM_CONFIG");
+  return path.empty() ? "/etc/tyer/config" : path;
+}
+
 settings find_settings(const given& options) {
-  const auto config = read_file(options.config);
-  const auto in_config = [&](const char* key) {
+  const auto config = read_files(options.config);
+  const auto in_config = [&](std::string_view key) {
     const auto at = config.find(key);
-    return at == config.end() ? std::string{} : at->second;
+    return at == config.end() ? value{} : at->second;
   };
   std::string url = options.url, source = "--url";
   if (url.empty()) url = environment("TYER_URL"), source = "TYER_URL";
-  if (url.empty()) url = in_config("url"), source = "the configuration file";
+  if (url.empty()) {
+    const auto found = in_config("url");
+    url = found.text;
+    source = "the configuration file " + found.path;
+  }
   auto meant = resolved(url, config);
-  if (meant != url) source = "url." + url + " in the configuration file";
-  return {std::move(meant), options.prefix.empty() ? in_config("prefix") : options.prefix, std::move(source)};
+  if (!meant.path.empty()) source = "url." + url + " in the configuration file " + meant.path;
+  return {std::move(meant.text), options.prefix.empty() ? in_config("prefix").text : options.prefix, std::move(source)};
+}
+
+std::string settings::prefix_in_use() const {
+  if (!prefix.empty()) return prefix;
+  if (auto in_url = option_in(url, "prefix")) return *in_url;
+  return option_in(url, "protocol") ? "" : "tyer:";  // the names of others are raw
 }
 
 }  // namespace cli

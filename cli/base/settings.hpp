@@ -1,6 +1,6 @@
-// Which engine: --url, else TYER_URL, else the configuration file.
+// Which engine: --url, else TYER_URL, else the configuration files: the person's own, and for what it does not say the machine's.
 //
-//   # ~/.config/tyer/config
+//   # ~/.config/tyer/config, /etc/tyer/config
 //   url = redis://127.0.0.1:6379
 //   prefix = shop:
 //   url.prod = rediss://locks.example.net      # tyer --url prod ls
@@ -15,7 +15,10 @@ namespace cli {
 struct settings {
   std::string url;     // empty: nobody has said it
   std::string prefix;  // empty: the engine's own
-  std::string source;  // of the URL, for messages: "--url", "TYER_URL", "the configuration file"
+  std::string source;  // of the URL, for messages: "--url", "TYER_URL", "the configuration file /etc/tyer/config"
+
+  // What stands before every name, also where nobody has said it: by the same rule as in the library.
+  std::string prefix_in_use() const;
 };
 
 struct given {  // on the command line; empty where it was not
@@ -25,7 +28,11 @@ struct given {  // on the command line; empty where it was not
 // `name = value` lines; throws trouble that names the line.
 std::map<std::string, std::string> read_config(std::string_view text, const std::string& path);
 
-// Looks at the environment and at the file. Throws trouble.
+// Looks at the environment and at the files. Throws trouble.
 settings find_settings(const given& options);
+
+// Where the files are, whether they are there or not. Empty: there is no such place, as without HOME.
+std::string own_config_path();
+std::string system_config_path();  // TYER_SYSTEM_CONFIG in the environment says another
 
 }  // namespace cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <numeric>
 #include <utility>
 
@@ -47,6 +48,46 @@ std::string nearest(std::string_view typed, const std::vector<std::string>& know
   if (!best.empty() || word.size() < beginning_min) return best;
   const auto at = std::ranges::find_if(known, [&](const auto& k) { return without_dashes(k).starts_with(word); });
   return at == known.end() ? std::string{} : *at;
+}
+
+namespace {
+
+// Letters and digits, without capitals.
+std::string bare(std::string_view text) {
+  std::string out;
+  for (const unsigned char c : text) {
+    if (c >= 0x80 || std::isalnum(c) != 0) out += static_cast<char>(std::tolower(c));
+  }
+  return out;
+}
+
+constexpr std::size_t length_compared_max = 128, far = std::string::npos;
+
+std::size_t distance(std::string_view typed, std::string_view name) {
+  if (name.size() > length_compared_max || typed.size() > length_compared_max) return far;
+  const auto a = bare(typed), b = bare(name);
+  if (a == b) return 0;
+  const auto slips = slips_between(a, b);
+  if (slips <= std::max<std::size_t>(1, a.size() / 4)) return slips;
+  const auto& shorter = a.size() < b.size() ? a : b;
+  const auto& longer = a.size() < b.size() ? b : a;
+  const bool part = shorter.size() >= beginning_min && longer.find(shorter) != longer.npos;
+  return part ? longer.size() : far;  // behind all slips of the pen
+}
+
+}  // namespace
+
+std::vector<std::string> similar(std::string_view typed, const std::vector<std::string>& known, std::size_t at_most) {
+  std::vector<std::pair<std::size_t, std::string>> near;
+  for (const auto& k : known) {
+    if (const auto d = distance(typed, k); d != far) near.emplace_back(d, k);
+  }
+  std::ranges::sort(near);
+  std::vector<std::string> names;
+  for (auto& [d, name] : near) {
+    if (names.size() < at_most) names.push_back(std::move(name));
+  }
+  return names;
 }
 
 std::string known_elsewhere_as(std::string_view typed) {

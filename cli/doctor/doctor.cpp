@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -65,9 +66,13 @@ void print_json(const report& r) {
   json j = {{"engine", text_json(r.engine)}, {"healthy", !r.has_errors()}};
   j["server"] = {{"id", text_json(r.server.id)}, {"version", text_json(r.server.version)}};
   j["clock_offset_ms"] = r.clock_offset ? json(r.clock_offset->count()) : json(nullptr);
-  const auto& f = *r.round_trips;
-  j["round_trip"] = {
-      {"count", f.count()}, {"median_ms", as_ms(f.at(0.5))}, {"p99_ms", as_ms(f.at(0.99))}, {"max_ms", as_ms(f.at(1))}};
+  j["round_trip"] = nullptr;
+  if (const auto& f = r.round_trips) {
+    j["round_trip"] = {{"count", f->count()},
+                       {"median_ms", as_ms(f->at(0.5))},
+                       {"p99_ms", as_ms(f->at(0.99))},
+                       {"max_ms", as_ms(f->at(1))}};
+  }
   j["checks"] = json::array();
   for (const auto& c : r.checks) {
     j["checks"].push_back({{"level", c.fine ? "ok" : word_for(c.level)},
@@ -93,27 +98,40 @@ void gather(std::vector<check>& checks) {
   std::ranges::copy(sorted, found.begin());
 }
 
-exit_code examine(session& s, const options& o) {
-  report r;
-  s.client();  // which must be reached before anything else
-  const auto admin = s.admin();
-  r.engine = admin.address();
-  r.server = admin.server();
-  r.fine("reached " + short_address(r.engine) + (r.server.version.empty() ? "" : ", version " + r.server.version));
-  look_at_round_trips(s, r, o.ttl);
-  look_at_clocks(s, r);
-  look_at_engine(s, r);
-  look_at_permissions(s, r);
-  gather(r.checks);
-  s.json() ? print_json(r) : print_text(s, r);
-  return r.has_errors() ? exit_code::no : exit_code::ok;
+// One look. What it cannot do is a finding, and no end of the others.
+void take(report& r, const char* doing, const std::function<void()>& look) {
+  try {
+    look();
+  } catch (const tyer::error& e) {
+    const auto told = trouble_of({e.code(), e.words()});
+    const bool refused = e.code() == tyer::errc::refused;
+    r.found(severity::error, std::string{refused ? "this login cannot " : "could not "} + doing + ": " + told.what(),
+            refused ? doctor::least_privilege
+                    : "it had answered before: look at the log and the load of the server, and at the network between");
+  }
 }
 
-// Others are sent to the doctor then.
-exit_code examine_to_the_end(session& s, const options& o) try { return examine(s, o); } catch (const tyer::error& e) {
-  const auto told = trouble_of({e.code(), e.words()});
-  throw trouble(told.code(), told.what(),
-                "It had answered before: look at the log and the load of the server, and at the network between.");
+void examine(session& s, const options& o, report& r) {
+  const auto admin = s.admin();
+  r.server = admin.server();
+  r.fine("reached " + short_address(r.engine) + (r.server.version.empty() ? "" : ", version " + r.server.version));
+  look_at_permissions(s, r, [&] {
+    take(r, "see who holds a lock", [&] { look_at_round_trips(s, r, o.ttl); });
+    take(r, "compare clocks", [&] { look_at_clocks(s, r); });
+    take(r, "look at the engine", [&] { look_at_engine(s, r); });
+  });
+}
+
+exit_code examine(session& s, const options& o) {
+  report r;
+  auto code = look_whether_it_answers(s, r);
+  if (code == exit_code::ok) {
+    take(r, "be examined", [&] { examine(s, o, r); });
+    code = r.has_errors() ? exit_code::no : exit_code::ok;
+  }
+  gather(r.checks);
+  s.json() ? print_json(r) : print_text(s, r);
+  return code;
 }
 
 }  // namespace
@@ -126,14 +144,16 @@ command doctor_command() {
           "Reaches the engine and measures round trips; compares them with the ttl you use; compares clocks and looks "
           "whether one jumps; asks the engine about its version, eviction, persistence and replicas; and tries for "
           "real, on a lock of its own under tyer-doctor/, whether this login may do all that locking needs.\n\n"
-          "Takes a few seconds. Nobody else's locks are touched. Exits with 1 if there is an error, with 121 if the "
-          "engine cannot be reached.",
+          "Takes a few seconds. Nobody else's locks are touched. An engine that cannot be reached is told within 2 s, "
+          "with what answers at its port instead: nobody, TLS or plain text, or another protocol. Exits with 1 if "
+          "there "
+          "is an error, with 121 if the engine cannot be reached, with 122 if it does not want this login.",
       .examples = {{"tyer doctor", "before the first lock, and when something is odd"},
                    {"tyer doctor --ttl 2s", "with the ttl that your programs use"}},
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
         add_duration(app, "--ttl", o->ttl, "The ttl of your locks, to compare with round trips");
-        return [o](session& s) { return examine_to_the_end(s, *o); };
+        return [o](session& s) { return examine(s, *o); };
       }};
 }
 

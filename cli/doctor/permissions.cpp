@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <ctime>
 #include <functional>
 #include <mutex>
+#include <stop_token>
 
 namespace cli::doctor {
 
@@ -36,40 +38,51 @@ class trial {
  public:
   trial(session& s, report& r) : session_(s), report_(r), admin_(s.admin()) {}
 
-  void go() {
-    bool all = true;
-    const auto attempt = [&](const char* doing, const std::function<std::string()>& f) {
-      if (!all) return;
-      std::string wrong;
-      try {
-        wrong = f();
-      } catch (const tyer::error& e) {
-        wrong = e.words().empty() ? e.code().message() : e.words();
-      }
-      if (wrong.empty()) return;
-      all = false;
-      report_.found(
-          tyer::severity::error, std::string{"this login cannot "} + doing + ": " + wrong,
-          "give it the rights that the page of the engine lists under \"the smallest role\"; tried on " + name_);
-    };
+  void begin() {
     attempt("acquire a lock", [this] { return acquire(); });
+    attempt("ask for a lock", [this] { return ask(); });
+  }
+
+  void end() {
     attempt("keep a lock", [this] { return keep(); });
     attempt("see who holds a lock", [this] { return show(); });
     attempt("list locks", [this] { return list(); });
-    attempt("ask for a lock", [this] { return ask(); });
+    attempt("be asked for a lock", [this] { return told(); });
     attempt("give a lock back", [this] { return release(); });
-    if (all) report_.fine("this login may acquire, keep, show, list, ask for and release locks");
+    if (fine_) report_.fine("this login may acquire, keep, show, list, ask for and release locks");
   }
 
  private:
+  // Nothing more after the first that goes wrong.
+  void attempt(const char* doing, const std::function<std::string()>& f) {
+    if (!fine_) return;
+    std::string wrong;
+    try {
+      wrong = f();
+    } catch (const tyer::error& e) {
+      wrong = e.words().empty() ? e.code().message() : e.words();
+    }
+    if (wrong.empty()) return;
+    fine_ = false;
+    report_.found(tyer::severity::error, std::string{"this login cannot "} + doing + ": " + wrong,
+                  least_privilege + ("; tried on " + name_));
+  }
+
   std::string acquire() {
     hold_ = tyer::mutex{session_.client(), name_, {.ttl = ttl_}}.try_acquire();
+    revoked_ = hold_.revoked();
+    since_ = std::chrono::steady_clock::now();
     return hold_ ? "" : "somebody has " + name_;
   }
 
-  // Longer than its first lease.
+  // Until longer than its first lease is over.
+  milliseconds left() const {
+    const auto over = std::chrono::ceil<milliseconds>(since_ + ttl_ + ttl_ / 4 - std::chrono::steady_clock::now());
+    return std::max(over, 0ms);
+  }
+
   std::string keep() {
-    const bool lost = requested_within(hold_.lost(), ttl_ + ttl_ / 4);
+    const bool lost = requested_within(hold_.lost(), left());
     return lost || !hold_.valid() ? "it was lost within " + shown(ttl_) : "";
   }
 
@@ -89,10 +102,16 @@ class trial {
   }
 
   std::string ask() {
-    const auto revoked = hold_.revoked();
     session_.client().ask(name_, "tyer doctor tries whether this arrives");
-    if (!admin_.can().push) return "";
-    return requested_within(revoked, 2s) ? "" : "the holder was not told";
+    return "";
+  }
+
+  // It has had the time of a lease for it.
+  std::string told() const {
+    const bool is = !admin_.can().push || revoked_.stop_requested();
+    return is ? ""
+              : "the holder was not told; with Redis, this user may not listen at the channels of the prefix "
+                "(&PREFIX*)";
   }
 
   std::string release() {
@@ -105,13 +124,19 @@ class trial {
   const std::string name_ = scratch_name();
   const milliseconds ttl_ = std::max<milliseconds>(admin_.can().ttl_min, 1s);
   tyer::hold hold_;
+  std::stop_token revoked_;
+  std::chrono::steady_clock::time_point since_;
+  bool fine_ = true;
 };
 
 }  // namespace
 
-void look_at_permissions(session& s, report& r) {
+void look_at_permissions(session& s, report& r, const std::function<void()>& meanwhile) {
+  trial t{s, r};
+  t.begin();
+  meanwhile();
   const progress trying{s.screen(), [] { return "trying what this login may do"; }};
-  trial{s, r}.go();
+  t.end();
 }
 
 }  // namespace cli::doctor

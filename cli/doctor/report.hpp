@@ -19,6 +19,9 @@ struct check {
   std::string what, advice;
 };
 
+inline constexpr const char* least_privilege =
+    "give this user what the page of the engine lists under \"Least privilege\"";
+
 struct report {
   std::string engine;
   tyer::server_info server;

@@ -84,7 +84,7 @@ exit_code run_guarded(const job& j, const std::function<exit_code(line)>& keep) 
   const auto code = front{j, std::move(front_end), guardian_pid, keeper_pid, on_terminal}.serve();
   if (code) return passed_on(*code);
   throw trouble(exit_code::lost,
-                "lost " + j.lock + ": tyer itself was stopped or killed; the command, if it ran, has been ended",
+                "lost '" + j.lock + "': tyer itself was stopped or killed; the command, if it ran, has been ended",
                 "The lock is free again when its ttl is over.");
 }
 

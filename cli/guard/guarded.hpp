@@ -1,4 +1,4 @@
-// Runs a command under a lock in three processes, forked while there is one thread: gRPC does not survive a fork.
+// Runs a command under a lock in three processes, forked while there is one thread.
 //
 //   front     the caller, and what the shell knows
 //   keeper    has the client and the lock; in a process group of its own, so that Ctrl-Z does not stop the renewal

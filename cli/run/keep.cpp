@@ -6,6 +6,7 @@
 #include "guard/guarded.hpp"
 #include "guard/ward.hpp"
 #include "run/once.hpp"
+#include "run/runner.hpp"
 #include "run/story.hpp"
 #include "text/duration.hpp"
 #include "text/plain.hpp"
@@ -31,7 +32,7 @@ constexpr std::source_location nowhere{};
 
 tyer::hold acquire(session& s, const plan& p, const tyer::acquirable& lock, std::stop_token stop) {
   const auto doing = [&] {
-    return "waiting for " + p.name + (s.screen().err_is_terminal() ? "" : " (tyer show says who has it)");
+    return "waiting for " + named(p.name) + (s.screen().err_is_terminal() ? "" : " (tyer show says who has it)");
   };
   const progress waiting{s.screen(), doing, s.json() ? std::nullopt : std::optional{told_after}};
   if (!p.wait) return lock.acquire(std::move(stop), nowhere);
@@ -41,15 +42,16 @@ tyer::hold acquire(session& s, const plan& p, const tyer::acquirable& lock, std:
 
 [[noreturn]] void not_acquired(const plan& p) {
   const std::string after = *p.wait == 0ms ? "" : " within " + shown(*p.wait);
-  throw trouble(exit_code::not_acquired, p.name + " was not free" + after,
-                "The command was not started. Who has it: tyer show " + plain(p.name));
+  throw trouble(p.code_if_busy ? passed_on(*p.code_if_busy) : exit_code::not_acquired,
+                named(p.name) + " was not free" + after,
+                "The command was not started. Who has it: tyer show " + for_shell(p.name));
 }
 
 // Cron sends a mail for every line, so there is one only for a person.
 exit_code skipped(session& s, const plan& p, story& tale, const std::string& why) {
   tale.skipped();
   if (s.screen().err_is_terminal())
-    std::cerr << "tyer: not started: " << plain(p.name) << ' ' << why << ", at most once per " << shown(*p.once_per)
+    std::cerr << "tyer: not started: " << named(p.name) << ' ' << why << ", at most once per " << shown(*p.once_per)
               << '\n';
   return p.tell_skipped ? exit_code::not_acquired : exit_code::ok;
 }
@@ -64,11 +66,11 @@ exit_code code_of(const plan& p, const ward& command, const ward::result& r, sto
     case ending::too_late:
       if (command.cancelled_by() != 0) return code_of_signal(command);
       throw trouble(
-          exit_code::lost, p.name + ": the command was not started: the lock came too late to be of use",
+          exit_code::lost, named(p.name) + ": the command was not started: the lock came too late to be of use",
           "This machine or the engine is too slow for a --ttl of " + shown(p.ttl) + "; give it a longer one.");
     case ending::stopped: break;
   }
-  throw trouble(exit_code::lost, "lost " + p.name + " while the command ran; the command has been stopped",
+  throw trouble(exit_code::lost, "lost " + named(p.name) + " while the command ran; the command has been stopped",
                 "Why it may have been: tyer doctor");
 }
 
@@ -76,7 +78,10 @@ exit_code code_of(const plan& p, const ward& command, const ward::result& r, sto
 exit_code one_turn(session& s, const plan& p, const tyer::acquirable& lock, ward& command, story& tale) {
   tyer::hold h = acquire(s, p, lock, command.cancelled());
   if (!h && p.once_per) return skipped(s, p, tale, "runs already");
-  if (!h) not_acquired(p);
+  if (!h) {
+    tale.not_acquired();
+    not_acquired(p);
+  }
   tale.acquired(h);
   std::optional<tyer::lease_clock::time_point> start_by;
   if (p.once_per) {
@@ -86,7 +91,7 @@ exit_code one_turn(session& s, const plan& p, const tyer::acquirable& lock, ward
   const auto result = command.run(h, p.ttl, start_by);
   tale.over();
   if (h.release() == tyer::release_outcome::unknown && result.how == ending::by_itself)
-    std::cerr << "tyer: the engine did not confirm that " << plain(p.name) << " was given back; it is free in "
+    std::cerr << "tyer: the engine did not confirm that " << named(p.name) << " was given back; it is free in "
               << shown(p.ttl) << " at the latest\n";
   return code_of(p, command, result, tale);
 }
@@ -101,7 +106,7 @@ exit_code all_turns(session& s, const plan& p, const tyer::acquirable& lock, war
       std::cerr << "tyer: " << plain(t.what()) << "; standing again\n";
     } catch (const tyer::error& e) {
       if (!p.again || e.code() != tyer::errc::unavailable) throw;
-      std::cerr << "tyer: the engine does not answer; still standing for " << plain(p.name) << '\n';
+      std::cerr << "tyer: the engine does not answer; still standing for " << named(p.name) << '\n';
     }
   }
 }
@@ -109,7 +114,7 @@ exit_code all_turns(session& s, const plan& p, const tyer::acquirable& lock, war
 exit_code keep(session& s, const plan& p, line to_guardian, story& tale) {
   ward command{std::move(to_guardian)};
   try {
-    tyer::client c = s.open({.label = "tyer " + p.verb});
+    tyer::client c = s.open({.label = p.show_as.empty() ? label_of(p.verb, p.command) : label_of(p.verb, p.show_as)});
     s.reach(c, command.cancelled());
     return all_turns(s, p, *lock_of(p, c), command, tale);
   } catch (const tyer::error& e) {

@@ -71,10 +71,17 @@ void add_common(CLI::App& app, plan& p) {
   app.add_flag("--without-proc", p.without_proc,
                "Run although /proc cannot be read: what leaves the command's process group may then outlive the lock");
   app.add_option("--note", p.note, "Shown to others with the lock, at most 256 bytes");
+  app.add_option("--show-as", p.show_as, "Shown to others instead of the command line");
+}
+
+void add_code_if_busy(CLI::App& app, plan& p) {
+  app.add_option("-E,--conflict-exit-code", p.code_if_busy, "End with this code instead of 124 if others have the lock")
+      ->check(CLI::Range(0, 255).description(""))
+      ->type_name("CODE");
 }
 
 void add_permits(CLI::App& app, plan& p) {
-  auto* shared = app.add_flag("--shared", p.shared, "Beside others who share it, and beside nobody who does not");
+  auto* shared = app.add_flag("-s,--shared", p.shared, "Beside others who share it, and beside nobody who does not");
   app.add_option_function<std::string>(
          "--permits",
          [&p](const std::string& text) {
@@ -94,8 +101,8 @@ void check(const plan& p) {
           "Say --ttl " + std::to_string((p.grace->count() * 5 + 999) / 1000) + "s or more, or a shorter --grace.");
   }
   if (p.take.take > permits_max) wrong("--permits takes at most 1000 at once", "Take fewer, larger ones.");
-  if (p.once_per && *p.once_per < period_min) wrong("--once-per must be at least 1s", "");
-  if (p.once_per && *p.once_per > period_max) {
+  if (p.once_per && *p.once_per < once_per::period_min) wrong("--once-per must be at least 1s", "");
+  if (p.once_per && *p.once_per > once_per::period_max) {
     wrong(
         "--once-per must be at most 23h",
         "For a daily job say 23h: cron starts it a little earlier one day than the day before, and a whole day would\n"

@@ -29,7 +29,9 @@ struct plan {
   std::optional<std::chrono::milliseconds> wait;  // none: as long as it takes
   std::optional<std::chrono::milliseconds> grace;
   std::optional<std::chrono::milliseconds> once_per;
+  std::optional<int> code_if_busy;  // instead of 124
   std::string note;
+  std::string show_as;  // instead of the command line
   bool shared = false;
   permits take;
   bool leave = false;
@@ -42,6 +44,7 @@ struct plan {
 // Options that all three have, and the command behind them.
 void add_common(CLI::App&, plan&);
 void add_permits(CLI::App&, plan&);
+void add_code_if_busy(CLI::App&, plan&);
 
 // Throws trouble: what cannot be meant, and a command that cannot be started.
 void check(const plan&);

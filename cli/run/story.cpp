@@ -12,7 +12,6 @@ namespace {
 
 const char* outcome_of(exit_code code) {
   if (code == exit_code::lost) return "lost";
-  if (code == exit_code::not_acquired) return "not_acquired";
   return "not_started";
 }
 

@@ -19,6 +19,7 @@ class story {
   void over();  // all of the command is gone
   void skipped() { outcome_ = "skipped"; }
   void ended() { outcome_ = "ended"; }
+  void not_acquired() { outcome_ = "not_acquired"; }
 
   // What the story has not said itself, the code does.
   void tell(exit_code) const;

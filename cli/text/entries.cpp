@@ -1,9 +1,13 @@
 #include "text/entries.hpp"
 
+#include "run/once.hpp"
+#include "run/runner.hpp"
 #include "text/duration.hpp"
 #include "text/plain.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <map>
 
 namespace cli {
@@ -14,6 +18,17 @@ const std::string not_known = "-";
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
+using std::chrono::milliseconds;
+using std::chrono::system_clock;
+
+constexpr std::uint64_t handoffs_in_a_token = 256;  // inside the holder's client; above them is what the engine counts
+constexpr std::uint64_t part_max = (std::uint64_t{1} << 53) - 1;
+constexpr auto longest_believed = std::chrono::hours{24 * 366 * 10}, clocks_apart_max = std::chrono::hours{1};
+
+milliseconds since(system_clock::time_point t) {
+  return std::max(std::chrono::duration_cast<milliseconds>(system_clock::now() - t), milliseconds::zero());
+}
+
 std::string count(std::size_t n, const char* one, const char* many) {
   return std::to_string(n) + ' ' + (n == 1 ? one : many);
 }
@@ -23,15 +38,33 @@ std::string count(std::size_t n, const char* one, const char* many) {
 std::string who(const tyer::lock_entry& e) {
   const auto& o = e.owner;
   if (o.host.empty()) return o.text.empty() ? "not known" : plain(first_line(o.text));
-  return plain(o.host) + " pid " + std::to_string(o.pid) + (o.label.empty() ? "" : ' ' + plain(o.label));
+  if (const auto r = read_label(o.label)) return process(e) + ' ' + plain(r->user) + ": " + plain(r->command);
+  return process(e) + (o.label.empty() ? "" : ' ' + plain(o.label));
 }
+
+std::string process(const tyer::lock_entry& e) { return plain(e.owner.host) + " pid " + std::to_string(e.owner.pid); }
 
 std::string where(const tyer::lock_entry& e) { return e.owner.site.empty() ? not_known : plain(e.owner.site); }
 
 std::string age(const tyer::lock_entry& e) {
   if (!e.owner.since) return not_known;
-  const auto d = std::chrono::system_clock::now() - *e.owner.since;
-  return shown(std::max(std::chrono::duration_cast<std::chrono::milliseconds>(d), std::chrono::milliseconds::zero()));
+  return shown(since(*e.owner.since));
+}
+
+std::optional<milliseconds> held_for(const tyer::lock_entry& e) {
+  if (e.waiting || !e.token) return std::nullopt;
+  const auto part = *e.token / handoffs_in_a_token;
+  if (part > part_max) return std::nullopt;  // whoever can write there can write anything
+  const system_clock::time_point granted{std::chrono::microseconds{part}};
+  const auto now = system_clock::now();
+  // Else it is a count, as on etcd, or was made while the server's clock was set back.
+  const bool is_a_time = granted > now - longest_believed && granted < now + clocks_apart_max;
+  return is_a_time ? std::optional{since(granted)} : std::nullopt;
+}
+
+std::string held(const tyer::lock_entry& e) {
+  const auto d = held_for(e);
+  return d ? shown(*d) : not_known;
 }
 
 std::string left(const tyer::lock_entry& e) { return shown(e.remaining); }
@@ -58,6 +91,7 @@ std::string state(const entries& of_one_name) {
   const auto waiters = waiting(of_one_name);
   const auto holders = of_one_name.size() - waiters;
   if (holders == 0) return "free";
+  if (once_per::is_memory(of_one_name.front())) return "kept";
   switch (of_one_name.front().mode) {
     case tyer::lock_mode::exclusive: return "held";
     case tyer::lock_mode::shared: return "shared by " + std::to_string(holders);
@@ -92,6 +126,20 @@ std::vector<lock> list_all(const tyer::admin& admin, const std::string& prefix) 
     std::ranges::move(page.entries, std::back_inserter(all));
     cursor = std::move(page.cursor);
   } while (!cursor.empty());
+  return by_name(std::move(all));
+}
+
+std::vector<lock> list_some(const tyer::admin& admin) {
+  constexpr std::chrono::milliseconds moment{500};
+  const auto until = std::chrono::steady_clock::now() + moment;
+  entries all;
+  std::string cursor;
+  do {
+    tyer::failure why;
+    auto page = admin.list(why, {}, cursor, 1000);
+    std::ranges::move(page.entries, std::back_inserter(all));
+    cursor = std::move(page.cursor);
+  } while (!cursor.empty() && std::chrono::steady_clock::now() < until);
   return by_name(std::move(all));
 }
 

@@ -4,6 +4,7 @@
 #include <tyer/admin.hpp>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,14 +13,21 @@ namespace cli {
 using entries = std::vector<tyer::lock_entry>;
 
 // All of these are plain text.
-std::string who(const tyer::lock_entry& e);    // "shop-7 pid 812 shop", or whatever another library has written
-std::string where(const tyer::lock_entry& e);  // "order.cc:87"; "-" if it is not known
-std::string age(const tyer::lock_entry& e);    // "1.2 s", by the owner's clock and ours; "-" if it is not known
+// "shop-7 pid 812 shop", of a command under a lock "vm pid 69 deploy: ./backup", or whatever another library has written
+std::string who(const tyer::lock_entry& e);
+std::string process(const tyer::lock_entry& e);  // "vm pid 69"
+std::string where(const tyer::lock_entry& e);    // "order.cc:87"; "-" if it is not known
+std::string age(
+    const tyer::lock_entry& e);  // since it asked: "1.2 s", by the owner's clock and ours; "-" if it is not known
+std::string held(const tyer::lock_entry& e);   // since it was granted: as held_for()
 std::string left(const tyer::lock_entry& e);   // "8.8 s"
 std::string how(const tyer::lock_entry& e);    // "exclusive", "shared", "slots 0, 3"
 std::string token(const tyer::lock_entry& e);  // "-" if there is none
 
-// The lock in a word: "held", "shared by 3", "2 permits", "free", "2 wait"
+// How long ago it was granted, where the token says so: Redis and Redlock make it of the server's time. Compared with our clock.
+std::optional<std::chrono::milliseconds> held_for(const tyer::lock_entry& e);
+
+// The lock in a word: "held", "kept" (by --once-per), "shared by 3", "2 permits", "free"
 std::string state(const entries& of_one_name);
 
 std::size_t waiting(const entries& all);
@@ -33,5 +41,8 @@ std::vector<lock> by_name(entries all);
 
 // All pages of a listing. An entry that two pages have is there once.
 std::vector<lock> list_all(const tyer::admin& admin, const std::string& prefix);
+
+// As many as can be had in a moment, of an engine that may have millions. Never throws: an empty list then.
+std::vector<lock> list_some(const tyer::admin& admin);
 
 }  // namespace cli

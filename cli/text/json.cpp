@@ -1,5 +1,6 @@
 #include "text/json.hpp"
 
+#include "run/runner.hpp"
 #include "text/plain.hpp"
 
 #include <ctime>
@@ -36,6 +37,9 @@ json owner_json(const tyer::lock_owner& o) {
   j["site"] = text_or_null(o.site);
   j["note"] = text_or_null(o.note);
   j["since"] = o.since ? time_json(*o.since) : json(nullptr);
+  const auto runs = read_label(o.label);
+  j["user"] = runs ? text_json(runs->user) : json(nullptr);
+  j["command"] = runs ? text_json(runs->command) : json(nullptr);
   return j;
 }
 
@@ -67,6 +71,8 @@ json entry_json(const tyer::lock_entry& e) {
   j["mode"] = mode_word(e.mode);
   j["token"] = e.token ? json(std::to_string(*e.token)) : json(nullptr);
   j["place"] = e.place == 0 ? json(nullptr) : json(e.place);
+  const auto held = held_for(e);
+  j["held_ms"] = held ? json(held->count()) : json(nullptr);
   j["remaining_ms"] = e.remaining.count();
   j["slots"] = e.slots;
   j["owner"] = owner_json(e.owner);
@@ -76,7 +82,8 @@ json entry_json(const tyer::lock_entry& e) {
 json lock_json(const lock& l) {
   json j;
   put_name(j, l.name);
-  j["state"] = state(l.all) == "free" ? "free" : "held";
+  const auto now = state(l.all);
+  j["state"] = now == "free" || now == "kept" ? now : "held";
   j["waiting"] = waiting(l.all);
   j["holders"] = json::array();
   for (const auto& e : l.all) {

@@ -96,6 +96,17 @@ std::string short_address(std::string_view address) {
   return more == 0 ? text : text + " and " + std::to_string(more) + " more";
 }
 
+std::string named(std::string_view name) { return '\'' + plain(name) + '\''; }
+
+std::string for_shell(std::string_view name) {
+  constexpr std::string_view harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_.:,@%+=-";
+  const std::string mark = name.starts_with('-') ? "-- " : "";
+  if (!name.empty() && name.find_first_not_of(harmless) == name.npos) return mark + std::string{name};
+  std::string quoted;
+  for (const char c : plain(name)) quoted += c == '\'' ? std::string{"'\\''"} : std::string{c};
+  return mark + '\'' + quoted + '\'';
+}
+
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
     const auto c = first_of(text);

@@ -10,6 +10,12 @@ namespace cli {
 // \xNN or \u{N}: what lies in an engine must not be able to move the cursor, hide a line or set a title.
 std::string plain(std::string_view text);
 
+// The name of a lock in a sentence: 'nightly'.
+std::string named(std::string_view name);
+
+// The same for a line that people copy into a shell: nightly, 'two words'.
+std::string for_shell(std::string_view name);
+
 // Columns on a terminal, of plain text.
 int columns(std::string_view plain_text);
 

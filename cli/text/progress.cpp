@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 progress::progress(const terminal& where, std::function<std::string()> doing,
                    std::optional<std::chrono::seconds> for_a_log_after)
-    : doing_(std::move(doing)), width_(where.width()) {
+    : doing_(std::move(doing)), where_(where) {
   if (where.err_is_terminal()) {
     thread_ = std::jthread{[this](const std::stop_token& stop) { go_on(stop); }};
   } else if (for_a_log_after) {
@@ -27,18 +27,23 @@ progress::~progress() {
 
 void progress::go_on(const std::stop_token& stop) {
   const auto start = std::chrono::steady_clock::now();
+  const int width = where_.width();
   bool shown_one = false;
   std::unique_lock lock{mutex_};
   for (auto next = start + 1s; !over_.wait_until(lock, stop, next, [] { return false; }) && !stop.stop_requested();
        next += 1s) {
+    if (!where_.err_is_ours()) {
+      shown_one = false;  // and whoever has the terminal now has written over it
+      continue;
+    }
     const auto text = doing_();
     if (text.empty()) continue;
     const auto s = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start);
     const auto since = "  " + (s < 60s ? std::to_string(s.count()) + " s" : shown(s));
-    std::cerr << "\r\x1b[K" << shortened(plain(text), width_ - 1 - columns(since)) << since << std::flush;
+    std::cerr << "\r\x1b[K" << shortened(plain(text), width - 1 - columns(since)) << since << std::flush;
     shown_one = true;
   }
-  if (shown_one) std::cerr << "\r\x1b[K" << std::flush;
+  if (shown_one && where_.err_is_ours()) std::cerr << "\r\x1b[K" << std::flush;
 }
 
 void progress::tell_log(const std::stop_token& stop, std::chrono::seconds after) {

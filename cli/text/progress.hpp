@@ -16,8 +16,8 @@ namespace cli {
 
 class progress {
  public:
-  // `doing` is called after a second and then every second, on a thread of its own; an empty text shows nothing. The line
-  // is taken away at the end. Where there is no terminal: one line to stderr, if it takes longer than `for_a_log_after`.
+  // `doing` is called after a second and then every second, on a thread of its own; an empty text shows nothing, and so does a
+  // job in the background: the terminal is somebody else's then. The line is taken away at the end. Where there is no terminal: one line to stderr, if it takes longer than `for_a_log_after`.
   progress(const terminal& where, std::function<std::string()> doing,
            std::optional<std::chrono::seconds> for_a_log_after = std::nullopt);
   progress(const progress&) = delete;
@@ -29,7 +29,7 @@ class progress {
   void tell_log(const std::stop_token& stop, std::chrono::seconds after);
 
   std::function<std::string()> doing_;
-  int width_ = 80;
+  terminal where_;
   std::mutex mutex_;
   std::condition_variable_any over_;
   std::jthread thread_;

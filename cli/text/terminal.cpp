@@ -42,7 +42,14 @@ terminal::terminal(std::string_view colour)
     : out_(::isatty(STDOUT_FILENO) == 1),
       err_(::isatty(STDERR_FILENO) == 1),
       in_(::isatty(STDIN_FILENO) == 1),
-      colours_(colours_wanted(colour, out_)) {}
+      colours_(colours_wanted(colour, out_)),
+      group_(::getpgrp()) {}
+
+bool terminal::err_is_ours() const {
+  if (!err_) return false;
+  const pid_t in_front = ::tcgetpgrp(STDERR_FILENO);
+  return in_front < 0 || in_front == group_;  // one that does not control us has no jobs
+}
 
 int terminal::width() const {
   const int w = out_ ? size_of_terminal().ws_col : 0;

@@ -17,6 +17,9 @@ class terminal {
   bool err_is_terminal() const noexcept { return err_; }
   bool in_is_terminal() const noexcept { return in_; }
 
+  // Whether what is written to stderr now disturbs nobody else at that terminal: false for a job in the background.
+  bool err_is_ours() const;
+
   // Of the terminal as it is now; 80 where there is none.
   int width() const;
   int height() const;
@@ -26,6 +29,7 @@ class terminal {
 
  private:
   bool out_, err_, in_, colours_;
+  int group_;  // which the shell started: what keeps a lock is in one of its own
 };
 
 // Asks on the terminal; anything but y or yes is no.

@@ -81,7 +81,8 @@ class TYER_EXPORT acquirable {
     return acquire_within(why, detail::to_wait(limit), std::move(stop), where);
   }
 
-  std::string_view name() const noexcept;
+  [[nodiscard]] std::string_view name() const& noexcept;
+  std::string_view name() const&& = delete;  // it lives in the lock: name that
 
  private:
   friend struct detail::access;

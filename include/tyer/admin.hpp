@@ -134,19 +134,19 @@ class TYER_EXPORT admin {
   // behind one may be there. What came and went between two looks is not told, on any engine. However much changes, looks are at
   // least 100 ms apart, and each costs the same few requests however many wait: on etcd `remaining` is exact for the first entry
   // alone, and for the others what it is at most.
-  // errc::invalid_option unless `every` is above zero.
+  // A look that fails is told to `failed`, if there is one. errc::invalid_option unless `every` is above zero.
   observation watch(std::string_view name, std::function<void(const std::vector<lock_entry>&)> changed) const {
     return watch(name, std::move(changed), std::chrono::seconds{1});
   }
   template <class Rep, class Period>
   observation watch(std::string_view name, std::function<void(const std::vector<lock_entry>&)> changed,
-                    const std::chrono::duration<Rep, Period>& every) const {
-    return watch_every(detail::to_wait(every), name, std::move(changed));
+                    const std::chrono::duration<Rep, Period>& every, look_failed failed = {}) const {
+    return watch_every(detail::to_wait(every), name, std::move(changed), std::move(failed));
   }
 
  private:
   observation watch_every(std::chrono::nanoseconds every, std::string_view name,
-                          std::function<void(const std::vector<lock_entry>&)> changed) const;
+                          std::function<void(const std::vector<lock_entry>&)> changed, look_failed failed) const;
 
   std::shared_ptr<detail::client_state> state_;
 };

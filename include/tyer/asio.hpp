@@ -39,7 +39,9 @@
 //
 // cancel_after and cancel_at have their timers in the context of the handler's executor. If that has none, they are on a thread of
 // their own, one for the process, on which no handler runs. The end of the call and that of its timer come one after the
-// other, on a pool of threads too; with a timer of your own Asio wants a strand for that.
+// other, on a pool of threads too; with a timer of your own Asio wants a strand for that. For both, what these two begin with inside
+// of Asio is specialised: no documented way tells an initiation whose handler it is. With a Boost that begins otherwise they do
+// not compile, and nothing else is concerned: async_try_acquire_for needs none of it.
 //
 // Lifetimes: context and client may end in any order. When a context ends (io_context, thread_pool), the handlers of its calls are
 // destroyed without being called, as Asio does with its own; the calls are called off, and what they may have got is given back.

@@ -16,7 +16,8 @@
 // that comes when the answer is there changes nothing.
 //
 // The callback is called once, also when the client is closed, and never inside the call: where `client_options::completions`
-// puts it, else on a thread of the client, one after the other. Where memory runs out in the midst of it, it is called with
+// puts it, else on a thread of the client, one after the other. (A loop that destroys it uncalled destroys its answer too: a hold
+// in it goes back.) Where memory runs out in the midst of it, it is called with
 // std::errc::not_enough_memory. In a forked child, where no thread of the client is, it comes
 // inside the call, with errc::forked. So give the client your loop, which runs later what it is given (what is run at once is
 // run on the client's thread instead):
@@ -25,8 +26,12 @@
 //   Qt               | [=](auto f) { QMetaObject::invokeMethod(object, std::move(f), Qt::QueuedConnection); }
 //   standalone Asio  | [ex](auto f) { asio::post(ex, std::move(f)); }
 //
-// Of a call that has no client (an empty hold) it comes on a thread that nobody joins: it may run while the process ends, when
-// objects of static storage are gone.
+// Of a call that has no client (an empty hold), or whose client was closed, it comes on a thread that nobody joins. The end of the
+// process waits for it for at most a second, also of calls made by destructors of static storage: before those objects are
+// destroyed that were there when the call was made, and behind the rest.
+//
+// It may fork. The child may make a client of its own and block on it; if it comes back from the callback, it ends there, as by
+// _exit(0).
 //
 // It may be anything that can be moved. If it throws, that goes to whoever runs it: a loop of yours, or a thread of the client,
 // which ends the process. What it owns is destroyed where it was called. Arguments may be

@@ -25,7 +25,7 @@ struct access;
 //   memory                      | none
 //   redis (but redlock)         | one, which looks up host names and sleeps otherwise
 //   redlock                     | two for each node
-//   etcd                        | gRPC's, about ten for all clients of a process
+//   etcd                        | one, which takes away what is overdue while nobody drives; one more if the URI has host names
 //
 //   tyer::client client{"redis://127.0.0.1:6379"};
 //

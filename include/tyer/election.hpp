@@ -75,8 +75,8 @@ class TYER_EXPORT election : public acquirable {
   //   memory, etcd                        | when it says that something changed, and as those below   | a round trip
   //   redis (all deployments), redlock    | every third of this object's ttl                          | that and a round trip
   //
-  // What came and went between two looks is not told, on any engine.
-  observation observe(std::function<void(const std::optional<leadership>&)> changed) const;
+  // What came and went between two looks is not told, on any engine. A look that fails is told to `failed`, if there is one.
+  observation observe(std::function<void(const std::optional<leadership>&)> changed, look_failed failed = {}) const;
 };
 
 }  // namespace v1

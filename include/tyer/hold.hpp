@@ -90,15 +90,16 @@ class [[nodiscard]] TYER_EXPORT hold {
 
   // Requested when the hold is lost. Callbacks run on threads that the client has for nothing else: keep them short, and do not
   // call blocking functions of Tyer from them (errc::would_deadlock). One that throws ends the process, as any of a
-  // std::stop_callback does. Up to 15 slow ones at once delay nobody else's; with more, the rest wait.
+  // std::stop_callback does. A child that is forked in one and comes back from it ends, as by _exit(0). Up to 15 slow ones at once delay nobody else's; with more, the rest wait.
   [[nodiscard]] std::stop_token lost() const noexcept;
 
-  // Requested when somebody asks for the lock (`client::ask`): the holder may give it back soon, or not. It runs where
-  // lost() does.
+  // Requested when somebody asks for the lock (`client::ask`): the holder may give it back soon, or not. Callbacks run where those
+  // of lost() do, and by the same rules; to release() the hold there is allowed.
   [[nodiscard]] std::stop_token revoked() const;
 
   // Of permits: which of the semaphore's slots, 0 to N-1. Empty for other holds.
-  [[nodiscard]] std::span<const std::uint32_t> slots() const noexcept;
+  [[nodiscard]] std::span<const std::uint32_t> slots() const& noexcept;
+  std::span<const std::uint32_t> slots() const&& = delete;  // they live in the hold: name it
   // The first of them; throws errc::not_held if there is none.
   [[nodiscard]] std::uint32_t slot() const;
 
@@ -106,10 +107,13 @@ class [[nodiscard]] TYER_EXPORT hold {
   // exclusive.
   [[nodiscard]] lock_mode mode() const noexcept;
 
-  [[nodiscard]] std::string_view name() const noexcept;
+  [[nodiscard]] std::string_view name() const& noexcept;
+  std::string_view name() const&& = delete;  // it lives in the hold: name that
 
   // Gives the lock back and waits for the engine's answer: it is asked until the hold's validity ends, and what was asked by
-  // then has `request_timeout` to be answered. Whoever does not care for the outcome may drop it.
+  // then has `request_timeout` to be answered: it returns at the latest that long after valid_until(). Whoever does not care for
+  // the outcome may drop it. In a callback that runs on a thread of the client, as those of lost() and revoked() do, it is given
+  // back without waiting: the outcome is unknown, and `why` is errc::would_deadlock, which is not thrown.
   release_outcome release();
   release_outcome release(failure& why) noexcept;
 

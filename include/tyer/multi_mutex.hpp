@@ -55,12 +55,12 @@ class [[nodiscard]] TYER_EXPORT multi_hold {
   [[nodiscard]] lease_clock::duration remaining() const noexcept;
   [[nodiscard]] std::stop_token lost() const noexcept;
 
-  // As hold::confirm: asks about one after the other, a round trip each, and is true if all of them stood. It ends with the
-  // first that is lost (false) or of which nobody knows (`why`).
+  // As hold::confirm: asks about all of them at once. True if all of them stood, false if one is lost, and else `why` of the first
+  // of which nobody knows.
   [[nodiscard]] bool confirm() const;
   [[nodiscard]] bool confirm(failure& why) const noexcept;
 
-  // Gives all of them back and waits for the answers. The worst outcome of all: unknown, already_gone, released.
+  // Gives all of them back at once and waits for the answers. The worst outcome of all: unknown, already_gone, released.
   release_outcome release();
   release_outcome release(failure& why) noexcept;
 
@@ -179,7 +179,8 @@ class TYER_EXPORT multi_mutex {
   void unlock() noexcept;
   // The holds taken by lock(). For the owner alone, between lock and unlock: whoever else looks may see them go. Throws
   // errc::not_held if it is not locked.
-  const multi_hold& held() const;
+  [[nodiscard]] const multi_hold& held() const&;
+  const multi_hold& held() const&& = delete;  // they live in the object: name that
 
   std::size_t size() const noexcept;  // without those that were given twice
 

@@ -67,7 +67,8 @@ class TYER_EXPORT mutex : public acquirable {
 
   // The hold taken by lock(). For the owner alone, between lock and unlock: whoever else looks may see it go. Throws
   // errc::not_held if it is not locked.
-  const hold& held() const;
+  [[nodiscard]] const hold& held() const&;
+  const hold& held() const&& = delete;  // it lives in the object: name that
 
  private:
   bool try_lock_within(std::chrono::nanoseconds at_most);

@@ -1,8 +1,10 @@
 // Looking on while a lock changes hands.
 #pragma once
 
+#include <tyer/error.hpp>
 #include <tyer/export.hpp>
 
+#include <functional>
 #include <memory>
 
 namespace tyer {
@@ -11,6 +13,11 @@ inline namespace v1 {
 namespace detail {
 class observation_state;
 }  // namespace detail
+
+// Is told when nothing could be seen: the engine is away (errc::unavailable), or has answered with an error (errc::refused, as for
+// want of a right). Once, until something is seen again, which is told then in any case, or until it is another error. It runs
+// where the other function does, and in turn with it.
+using look_failed = std::function<void(const failure&)>;
 
 // Looks on for as long as it lives. Stops when destroyed; a callback under way is waited for, unless it is the one that
 // destroys it. To stop never fails: without memory the engine may be looked at once more.

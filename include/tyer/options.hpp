@@ -13,7 +13,8 @@ inline namespace v1 {
 // How much a line of the log matters.
 enum class log_level { debug, info, warning, error };
 
-// Called from any thread, one call at a time. Must not block, throw, nor call Tyer. Never shown a secret.
+// Called from any thread, one call at a time. Must not block, nor call Tyer: a call that waits fails there with
+// errc::would_deadlock. What it throws is dropped. Never shown a secret.
 using log_hook = std::function<void(log_level, std::string_view)>;
 
 // Runs a function later, somewhere: `tyer::run_on(asio_executor)` in <tyer/asio.hpp> makes one.
@@ -41,8 +42,11 @@ struct client_options {
   // Where completions of asynchronous calls run when the handler has no executor of its own. Without one: on a thread of the
   // client, one after the other, so that a slow one delays those behind it (but no lost()). It is called in the midst of our
   // work, on any thread, also on yours inside any call, even the end of a hold: so it must not need a mutex that you keep locked
-  // around such calls. It must only take what it is given, to run it later. What it runs at once, and what it throws at, is run
-  // on the client's thread instead. A handler that throws there ends the process: nobody is above it who could catch.
+  // around such calls. It must only take what it is given, to run it later (a call of ours that waits fails there with
+  // errc::would_deadlock). What it runs at once, and what it throws at, is run
+  // on the client's thread instead. A handler that throws there ends the process: nobody is above it who could catch. What it
+  // destroys without having run it, as a loop that has ended does, is not run: the callback is destroyed with its answer, a hold in
+  // that goes back, and an observer is told after its next look.
   completion_executor completions = {};
 };
 

@@ -66,11 +66,13 @@ class TYER_EXPORT recursive_mutex {
   }
 
   // The hold that this thread has of the name, whichever object it has locked; otherwise throws errc::not_held.
-  const hold& held() const;
+  [[nodiscard]] const hold& held() const&;
+  const hold& held() const&& = delete;  // it lives in the object: name that
   // How often this thread has locked the name, by all objects together.
   std::uint32_t depth() const noexcept;
 
-  std::string_view name() const noexcept;
+  [[nodiscard]] std::string_view name() const& noexcept;
+  std::string_view name() const&& = delete;
 
  private:
   bool try_lock_within(std::chrono::nanoseconds at_most);

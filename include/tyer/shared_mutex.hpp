@@ -55,7 +55,8 @@ class TYER_EXPORT shared_mutex : public acquirable {
   }
 
   // The readers' side: acquire() and its kin give shared holds.
-  const acquirable& shared() const noexcept { return shared_; }
+  [[nodiscard]] const acquirable& shared() const& noexcept { return shared_; }
+  [[nodiscard]] acquirable shared() const&& noexcept { return shared_; }  // a copy is the same lock
 
   // True if the hold, shared before, is exclusive now. False: another one upgrades already, or (with a limit) others still
   // read; the hold is shared as before. Throws errc::lost if the hold is over, errc::cancelled when stopped, and
@@ -106,7 +107,8 @@ class TYER_EXPORT shared_mutex : public acquirable {
 
   // The hold taken by lock(). For the owner alone, between lock and unlock: whoever else looks may see it go. Throws
   // errc::not_held if it is not locked.
-  const hold& held() const;
+  [[nodiscard]] const hold& held() const&;
+  const hold& held() const&& = delete;  // it lives in the object: name that
 
  private:
   bool upgrade_within(hold& h, std::chrono::nanoseconds at_most, std::stop_token stop) const;

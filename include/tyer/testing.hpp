@@ -70,7 +70,8 @@ class TYER_EXPORT engine {
   // client. Time stands still meanwhile. False if they have not come within ten real seconds.
   [[nodiscard]] bool wait_for_waiters(std::string_view name, std::size_t n);
 
-  // Breaks exactly this hold, as an operator would: the engine forgets it, and its lost() is requested on return.
+  // Breaks exactly this hold, as an operator would: the engine forgets it, and its lost() is requested on return. Throws
+  // errc::not_held for an empty hold and for one of another engine.
   void lose(const hold& h);
 
   // Forgets every hold, waiter and token, as a restart without persistence does.

@@ -1,5 +1,5 @@
-// Everything that needs the standard library only, but what is for few: <tyer/async.hpp> (callbacks, for event loops) and
-// <tyer/testing.hpp>. For Asio users: <tyer/asio.hpp>.
+// Everything that needs the standard library only, but what is for few: <tyer/async.hpp> (callbacks, for event loops),
+// <tyer/recipes.hpp> (what people lock for) and <tyer/testing.hpp>. For Asio users: <tyer/asio.hpp>.
 #pragma once
 
 #include <tyer/acquirable.hpp>

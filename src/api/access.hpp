@@ -3,8 +3,8 @@
 
 #include "primitives/call.hpp"
 #include "primitives/lock_state.hpp"
+#include "runtime/client_runtime.hpp"
 #include "runtime/hold_state.hpp"
-#include "runtime/house.hpp"
 
 #include <tyer/acquirable.hpp>
 #include <tyer/client.hpp>
@@ -23,7 +23,7 @@ class recursive_names;
 
 class client_state {
  public:
-  std::shared_ptr<runtime::house> home;
+  std::shared_ptr<runtime::client_runtime> home;
   std::string owner;     // host, pid, label: stored with every hold, for people
   std::string address;   // scheme, hosts and ports
   std::string identity;  // which names these are: the same for all clients of one engine and prefix, which comes first
@@ -36,7 +36,7 @@ struct access {
   static const std::shared_ptr<hold_state>& state(const hold& h) { return h.state_; }
 
   static client make_client(std::shared_ptr<client_state> s) { return client{std::move(s)}; }
-  static hold make_hold(const std::shared_ptr<runtime::house>& home, std::shared_ptr<hold_state> s) {
+  static hold make_hold(const std::shared_ptr<runtime::client_runtime>& home, std::shared_ptr<hold_state> s) {
     if (s) s->home = home;
     return hold{std::move(s)};
   }

@@ -9,7 +9,7 @@ using detail::acquire_or_tell;
 using detail::acquire_or_throw;
 using primitives::patience;
 
-std::string_view acquirable::name() const noexcept { return state_->what->name; }
+std::string_view acquirable::name() const& noexcept { return state_->what->name; }
 
 hold acquirable::acquire(std::source_location where) const {
   return acquire_or_throw(*state_, patience::for_ever(), {}, where);

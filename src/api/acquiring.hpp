@@ -25,10 +25,9 @@ T or_tell(failure& why, Call call) noexcept {
   return T{};
 }
 
-// Of a release: an unknown outcome is an answer; a call that could not be made is not.
-inline bool could_not_be_made(const failure& why) {
-  return why.code == errc::not_held || why.code == errc::forked || why.code == errc::would_deadlock;
-}
+// Of a release: an unknown outcome is an answer; a call that could not be made is not. One on a thread of ours was made, and only
+// could not be waited for: thrown from a callback of lost() or revoked(), it would end the process.
+inline bool could_not_be_made(const failure& why) { return why.code == errc::not_held || why.code == errc::forked; }
 
 inline hold acquire_or_tell(const lock_state& s, const primitives::patience& p, std::stop_token stop,
                             const std::source_location& where, failure& why) noexcept {

@@ -209,7 +209,7 @@ std::string admin::address() const {
 }
 
 observation admin::watch_every(std::chrono::nanoseconds every, std::string_view name,
-                               std::function<void(const std::vector<lock_entry>&)> changed) const {
+                               std::function<void(const std::vector<lock_entry>&)> changed, look_failed failed) const {
   failure why = state_ ? core::check_name(name) : failure{errc::closed};
   if (!why) why = primitives::unusable(*state_->home, false);
   if (!why && every <= std::chrono::nanoseconds::zero()) why = {errc::invalid_option, "every must be above zero"};
@@ -217,14 +217,14 @@ observation admin::watch_every(std::chrono::nanoseconds every, std::string_view 
   if (why) throw error(why);
   auto look = [told = std::optional<gathering>{}, tokens = state_->home->can().token,
                f = std::make_shared<decltype(changed)>(std::move(changed))](
-                  const engine::page& p) mutable -> std::function<void()> {
+                  const engine::page& p, bool in_any_case) mutable -> std::function<void()> {
     auto now = gathered(p);
-    if (told && *told == now) return nullptr;
+    if (!in_any_case && told && *told == now) return nullptr;
     std::function<void()> tell = [f, all = describe_name(p, tokens)] { (*f)(all); };
     told = std::move(now);
     return tell;
   };
-  auto s = std::make_shared<detail::observation_state>(state_->home, std::move(look));
+  auto s = std::make_shared<detail::observation_state>(state_->home, std::move(look), std::move(failed));
   constexpr std::chrono::milliseconds apart{100};  // so many waiters may come and go
   s->start(std::string{name}, {.every = core::within_for_ever(every), .apart = apart});
   return observation{std::move(s)};

@@ -19,7 +19,7 @@ namespace {
 // The caller's handle on what it may call off, which owns it: what found no memory on its way is gone, and the handle with it.
 class revocable_handle final : public pending_call {
  public:
-  revocable_handle(std::shared_ptr<runtime::house> home, std::weak_ptr<runtime::revocable> r)
+  revocable_handle(std::shared_ptr<runtime::client_runtime> home, std::weak_ptr<runtime::revocable> r)
       : home_(std::move(home)), what_(std::move(r)) {}
   void cancel() override {
     if (home_->forked()) return;  // nothing of it may be touched
@@ -27,7 +27,7 @@ class revocable_handle final : public pending_call {
   }
 
  private:
-  std::shared_ptr<runtime::house> home_;
+  std::shared_ptr<runtime::client_runtime> home_;
   std::weak_ptr<runtime::revocable> what_;
 };
 
@@ -56,9 +56,9 @@ pending start_acquire(const acquirable& m, const acquire_terms& terms, answer_pt
     handler.release()->finish(std::move(f), {});
     return nullptr;
   }
-  auto w = primitives::make_wish(*s.home, s.what, patience_of(terms), terms.where);
+  auto w = primitives::make_acquisition(*s.home, s.what, patience_of(terms), terms.where);
   auto handle = std::make_shared<revocable_handle>(s.home, w);
-  // The handle lives as long as the wish, so that a cancellation slot need not own it.
+  // The handle lives as long as the acquisition, so that a cancellation slot need not own it.
   w->done = [home = std::weak_ptr{s.home}, handle, handler = std::move(handler)](failure f,
                                                                                  runtime::hold_ptr h) mutable {
     handler.release()->finish(std::move(f), access::make_hold(home.lock(), std::move(h)));
@@ -102,13 +102,13 @@ pending start_confirm(const held_ptr& s, answer_ptr<bool> handler) {
 }
 
 pending start_wait_ready(const home& at, std::chrono::nanoseconds at_most, answer_ptr<> handler) {
-  const auto s = std::static_pointer_cast<runtime::house>(at);
+  const auto s = std::static_pointer_cast<runtime::client_runtime>(at);
   auto f = s ? primitives::unusable(*s, false) : failure{errc::closed};
   if (f) {
     handler.release()->finish(std::move(f));
     return nullptr;
   }
-  auto h = std::make_shared<runtime::hope>();
+  auto h = std::make_shared<runtime::readiness>();
   h->limit = s->time().now() + core::within_for_ever(at_most);
   auto handle = std::make_shared<revocable_handle>(s, h);
   h->done = [handle, handler = std::move(handler)](failure why) mutable {
@@ -147,13 +147,13 @@ home home_of(const client& c) { return access::state(c) ? access::state(c)->home
 home home_of(const hold& h) { return access::state(h) ? access::state(h)->home.lock() : nullptr; }
 
 void complete_at(const home& h, std::function<void()> f) {
-  if (h) return static_cast<runtime::house*>(h.get())->complete(std::move(f));
+  if (h) return static_cast<runtime::client_runtime*>(h.get())->complete(std::move(f));
   complete_at(h, std::make_shared<runtime::plain_completion>(std::move(f)));
 }
 
 void complete_at(const home& h, std::shared_ptr<completion> c) {
   if (!h) return runtime::late_line::of_nobody().run_soon(std::move(c));
-  static_cast<runtime::house*>(h.get())->complete(std::move(c));
+  static_cast<runtime::client_runtime*>(h.get())->complete(std::move(c));
 }
 
 void complete_if_possible(const home& h, std::shared_ptr<completion> c) noexcept {

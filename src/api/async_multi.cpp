@@ -19,17 +19,6 @@ namespace detail {
 
 namespace {
 
-// A step begins where the answer to the one before it came: inside a desk, which must not drive another's engine meanwhile.
-class not_driving {
- public:
-  not_driving() noexcept : before_(std::exchange(runtime::on_own_thread, true)) {}
-  not_driving(const not_driving&) = delete;
-  ~not_driving() { runtime::on_own_thread = before_; }
-
- private:
-  bool before_;
-};
-
 // Its steps come one after the other, each from the answer to the last; only `cancel` and a loss come from elsewhere.
 class multi_call final : public pending_call, public std::enable_shared_from_this<multi_call> {
  public:
@@ -87,7 +76,7 @@ class multi_call final : public pending_call, public std::enable_shared_from_thi
     // Always with the limit, also when nothing is left of it: one attempt would wait for a silent engine for longer.
     const auto mine =
         limited() ? primitives::patience{true, std::max<lease::duration>(left, lease::duration{1})} : patience_;
-    auto w = primitives::make_wish(*lock_state.home, lock_state.what, mine, where_);
+    auto w = primitives::make_acquisition(*lock_state.home, lock_state.what, mine, where_);
     w->done = [self = shared_from_this()](failure f, runtime::hold_ptr h) {
       self->on_answer(std::move(f), std::move(h));
     };
@@ -97,7 +86,7 @@ class multi_call final : public pending_call, public std::enable_shared_from_thi
       serial = ++serial_;
     }
     lock_state.home->want(w);
-    // Only what the desk has can be called off; and the answer may have been here already.
+    // Only what the coordinator has can be called off; and the answer may have been here already.
     std::unique_lock lock{mutex_};
     if (serial_ != serial) return step::waits;
     waiting_ = w;
@@ -109,7 +98,7 @@ class multi_call final : public pending_call, public std::enable_shared_from_thi
   }
 
   void on_answer(failure f, runtime::hold_ptr h) {
-    const not_driving here;
+    const runtime::in_our_midst here;  // of a coordinator, which must not drive another's engine meanwhile
     const auto self = shared_from_this();
     {
       const std::lock_guard lock{mutex_};
@@ -176,8 +165,8 @@ class multi_call final : public pending_call, public std::enable_shared_from_thi
   std::mutex mutex_;
   bool cancelled_ = false, lost_ = false;
   std::uint64_t serial_ = 0;  // of the step under way
-  std::weak_ptr<runtime::wish> waiting_;
-  std::shared_ptr<runtime::house> waiting_at_;
+  std::weak_ptr<runtime::acquisition> waiting_;
+  std::shared_ptr<runtime::client_runtime> waiting_at_;
 };
 
 // Collects the outcomes of all parts: the worst of them is that of the whole.

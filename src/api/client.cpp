@@ -7,6 +7,7 @@
 #include "core/owner.hpp"
 #include "core/uri.hpp"
 #include "engine/table.hpp"
+#include "runtime/own_thread.hpp"
 
 #include <tyer/client.hpp>
 
@@ -45,7 +46,18 @@ void check(const client_options& options) {
 
 namespace detail {
 
-std::shared_ptr<client_state> open_client(runtime::house::parts parts, const client_options& options,
+log_hook careful(log_hook log) {
+  if (!log) return nullptr;
+  return [log = std::move(log)](log_level level, std::string_view line) {
+    const runtime::in_our_midst here;
+    try {
+      log(level, line);
+    } catch (...) {  // the line is lost, and nothing else
+    }
+  };
+}
+
+std::shared_ptr<client_state> open_client(runtime::client_runtime::parts parts, const client_options& options,
                                           std::string address, std::string identity) {
   parts.bounds.request_timeout = core::within_for_ever(options.request_timeout);
   parts.bounds.unavailable_after = core::within_for_ever(options.unavailable_after);
@@ -56,7 +68,7 @@ std::shared_ptr<client_state> open_client(runtime::house::parts parts, const cli
   s->address = std::move(address);
   s->identity = std::move(identity);
   s->recursive = std::make_shared<recursive_names>();
-  s->home = runtime::house::open(std::move(parts));
+  s->home = runtime::client_runtime::open(std::move(parts));
   return s;
 }
 
@@ -64,9 +76,10 @@ std::shared_ptr<client_state> open_client(runtime::house::parts parts, const cli
 
 client::client(std::string_view uri, client_options options) {
   check(options);
+  options.log = detail::careful(std::move(options.log));
   auto [address, wrong] = core::parse_uri(uri);
   if (wrong) throw error(wrong);
-  runtime::house::parts parts;
+  runtime::client_runtime::parts parts;
   parts.clock = std::make_shared<core::boot_clock>();
   parts.ids = std::make_unique<core::random_ids>();
   const auto protocol = address.find("protocol").value_or("");

@@ -54,21 +54,21 @@ std::optional<leadership> election::current(failure& why) const noexcept {
   });
 }
 
-observation election::observe(std::function<void(const std::optional<leadership>&)> changed) const {
+observation election::observe(std::function<void(const std::optional<leadership>&)> changed, look_failed failed) const {
   if (auto f = primitives::unusable(*state_->home, false)) throw error(f);
   if (!changed) throw error({errc::invalid_option, "there is no function to tell"});
   // Of the looks: the term that was told last, once one was.
   auto look = [told = std::optional<std::optional<std::uint64_t>>{},
                f = std::make_shared<decltype(changed)>(std::move(changed))](
-                  const engine::page& p) mutable -> std::function<void()> {
+                  const engine::page& p, bool in_any_case) mutable -> std::function<void()> {
     auto now = leader_in(p);
     const auto term = now ? std::optional{now->term} : std::nullopt;
-    if (told && *told == term) return nullptr;
+    if (!in_any_case && told && *told == term) return nullptr;
     std::function<void()> tell = [f, now = std::move(now)] { (*f)(now); };
     told = term;
     return tell;
   };
-  auto s = std::make_shared<detail::observation_state>(state_->home, std::move(look));
+  auto s = std::make_shared<detail::observation_state>(state_->home, std::move(look), std::move(failed));
   s->start(state_->what->name, {.waiters = false, .every = state_->what->ttl / 3});
   return observation{std::move(s)};
 }

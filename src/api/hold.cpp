@@ -3,6 +3,7 @@
 
 #include <tyer/hold.hpp>
 
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -31,12 +32,12 @@ error no_tokens() {
 // Of a hold that came through fork. Not its own: a thread that did not come along may have been inside that one.
 std::stop_token lost_by_fork() noexcept {
   try {
-    static const std::stop_source gone = [] {
-      std::stop_source s;
-      s.request_stop();
-      return s;
+    static const auto* const gone = [] {  // never destroyed, since nobody knows who asks last
+      auto s = std::make_unique<std::stop_source>();
+      s->request_stop();
+      return s.release();
     }();
-    return gone.get_token();
+    return gone->get_token();
   } catch (const std::bad_alloc&) {
     return {};
   }
@@ -97,7 +98,7 @@ std::stop_token hold::lost() const noexcept {
 
 std::stop_token hold::revoked() const { return state_ && !state_->forked() ? state_->revoked() : std::stop_token{}; }
 
-std::span<const std::uint32_t> hold::slots() const noexcept {
+std::span<const std::uint32_t> hold::slots() const& noexcept {
   return state_ ? std::span<const std::uint32_t>{state_->slots()} : std::span<const std::uint32_t>{};
 }
 
@@ -108,7 +109,7 @@ std::uint32_t hold::slot() const {
 
 lock_mode hold::mode() const noexcept { return state_ ? detail::mode_of(state_->how()) : lock_mode::exclusive; }
 
-std::string_view hold::name() const noexcept { return state_ ? std::string_view{state_->what().name} : ""; }
+std::string_view hold::name() const& noexcept { return state_ ? std::string_view{state_->what().name} : ""; }
 
 bool hold::confirm(failure& why) const noexcept {
   why = {};

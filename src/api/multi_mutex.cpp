@@ -4,6 +4,7 @@
 #include <tyer/multi_mutex.hpp>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -63,7 +64,7 @@ multi_hold::~multi_hold() = default;
 namespace {
 
 const hold& of_name(std::span<const hold> all, std::string_view name) {
-  const auto at = std::ranges::find(all, name, &hold::name);
+  const auto at = std::ranges::find(all, name, [](const hold& h) { return h.name(); });
   if (at == all.end()) throw error({errc::not_held, "no lock of this name is among them"});
   return *at;
 }
@@ -98,11 +99,34 @@ std::stop_token multi_hold::lost() const noexcept {
   return state_->birth.forked() ? state_->parts.front().lost() : state_->lost();
 }
 
+namespace {
+
+std::vector<primitives::held_at> where_held(std::span<const hold> parts) {
+  std::vector<primitives::held_at> all;
+  all.reserve(parts.size());
+  for (const hold& h : parts) {
+    const auto& s = detail::access::state(h);
+    all.push_back({s->home.lock(), s});
+  }
+  return all;
+}
+
+}  // namespace
+
+// That one is lost is known, whatever is not known of the others.
 bool multi_hold::confirm(failure& why) const noexcept {
   why = {};
   if (!state_) why = errc::not_held;
-  // What was confirmed first may be over by the time that the last one is.
-  return state_ && std::ranges::all_of(state_->parts, [&](const hold& h) { return h.confirm(why); }) && valid();
+  if (state_ && state_->birth.forked()) why = errc::forked;
+  if (why) return false;
+  return detail::or_tell<bool>(why, [&] {
+    auto answers = primitives::confirm_all_blocking(where_held(state_->parts));
+    if (std::ranges::any_of(answers, [](const auto& a) { return !a.error && !a.stands; })) return false;
+    for (auto& a : answers) {
+      if (a.error && !why) why = std::move(a.error);
+    }
+    return !why && valid();  // what was confirmed first may be over by the time that the last one is
+  });
 }
 
 bool multi_hold::confirm() const {
@@ -119,13 +143,24 @@ release_outcome multi_hold::release(failure& why) noexcept {
     why = errc::not_held;
     return release_outcome::already_gone;
   }
-  auto worst = release_outcome::released;
-  for (hold& h : mine->parts) {
-    failure one;
-    worst = std::max(worst, h.release(one));
-    if (one && !why) why = std::move(one);
+  if (mine->birth.forked()) {
+    why = errc::forked;
+    return release_outcome::unknown;
   }
-  return worst;
+  try {
+    const auto all = where_held(mine->parts);
+    auto answers = primitives::release_all_blocking(all);
+    for (hold& h : mine->parts) detail::access::take(h);
+    auto worst = release_outcome::released;
+    for (auto& a : answers) {
+      worst = std::max(worst, a.outcome);
+      if (a.error && !why) why = std::move(a.error);
+    }
+    return worst;
+  } catch (const std::bad_alloc&) {  // what was not asked for goes back with the parts
+    why = std::make_error_code(std::errc::not_enough_memory);
+    return release_outcome::unknown;
+  }
 }
 
 release_outcome multi_hold::release() {
@@ -237,7 +272,7 @@ void multi_mutex::lock() { face_->lock(*state_); }
 bool multi_mutex::try_lock() { return face_->try_lock(*state_); }
 bool multi_mutex::try_lock_within(std::chrono::nanoseconds at_most) { return face_->try_lock_within(*state_, at_most); }
 void multi_mutex::unlock() noexcept { face_->unlock(); }
-const multi_hold& multi_mutex::held() const { return face_->held(); }
+const multi_hold& multi_mutex::held() const& { return face_->held(); }
 
 }  // namespace v1
 }  // namespace tyer

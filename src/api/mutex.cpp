@@ -13,7 +13,7 @@ void mutex::lock() { face_->lock(*state_); }
 bool mutex::try_lock() { return face_->try_lock(*state_); }
 bool mutex::try_lock_within(std::chrono::nanoseconds at_most) { return face_->try_lock_within(*state_, at_most); }
 void mutex::unlock() noexcept { face_->unlock(); }
-const hold& mutex::held() const { return face_->held(); }
+const hold& mutex::held() const& { return face_->held(); }
 
 }  // namespace v1
 }  // namespace tyer

@@ -1,4 +1,5 @@
 #include "api/observing.hpp"
+#include "runtime/failures.hpp"
 
 #include <tyer/observation.hpp>
 
@@ -16,8 +17,8 @@ void observation_state::start(std::string name, const terms& t) {
   observer_->waiters = t.waiters;
   observer_->every = t.every;
   observer_->apart = t.apart;
-  observer_->seen = [me = weak_from_this(), home = std::weak_ptr{home_}, o = observer_.get()](const engine::page& p) {
-    if (const auto self = me.lock(); self && self->on_look(p)) return;
+  observer_->seen = [me = weak_from_this(), home = std::weak_ptr{home_}, o = observer_.get()](const auto& seen) {
+    if (const auto self = me.lock(); self && self->on_look(seen.result)) return;
     if (const auto h = home.lock()) h->forget(o->shared_from_this());  // who stopped had no memory to say so
   };
   home_->observe(observer_);
@@ -34,13 +35,27 @@ void observation_state::stop() noexcept {
   idle_.wait(lock, [this] { return !telling_ || teller_ == std::this_thread::get_id(); });
 }
 
+// What to tell of it, if anything.
+std::function<void()> observation_state::news_in(const sight& s) {
+  if (const auto* p = std::get_if<engine::page>(&s)) {
+    auto seen = look_(*p, static_cast<bool>(blind_));
+    blind_ = {};
+    return seen;
+  }
+  failure why = runtime::to_public(std::get<engine::failure>(s));
+  if (!failed_ || blind_ == why.code) return nullptr;
+  std::function<void()> tell = [this, why] { failed_(why); };
+  blind_ = why.code;
+  return tell;
+}
+
 // What was looked at is not news a second time: so it is kept before anything else may fail, and told after the next look if it
 // could not be handed over now.
-bool observation_state::on_look(const engine::page& p) {
+bool observation_state::on_look(const sight& s) {
   {
     const std::lock_guard lock{mutex_};
     if (stopped_) return false;
-    if (auto news = look_(p)) untold_ = std::move(news);
+    if (auto news = news_in(s)) untold_ = std::move(news);
     if (!untold_ || asked_ || telling_) return true;
     asked_ = true;
   }
@@ -48,14 +63,31 @@ bool observation_state::on_look(const engine::page& p) {
   return true;
 }
 
+// On its way to where completions run.
+class observation_state::news final : public completion {
+ public:
+  explicit news(std::shared_ptr<observation_state> of) noexcept : of_(std::move(of)) {}
+  void left_uncalled() noexcept override { of_->not_told(); }
+
+ private:
+  void run() override { of_->tell(); }
+
+  const std::shared_ptr<observation_state> of_;
+};
+
 void observation_state::tell_soon() {
   try {
-    home_->complete([self = shared_from_this()] { self->tell(); });
+    home_->complete(std::make_shared<news>(shared_from_this()));
   } catch (...) {
-    const std::lock_guard lock{mutex_};
-    asked_ = false;
+    not_told();
     throw;
   }
+}
+
+// Told after the next look.
+void observation_state::not_told() noexcept {
+  const std::lock_guard lock{mutex_};
+  asked_ = false;
 }
 
 // One at a time, however many threads an executor has. However it ends, the next may come.

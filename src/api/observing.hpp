@@ -2,7 +2,7 @@
 // What was not told yet when there is something newer is never told: however slow a callback is, one thing waits for it.
 #pragma once
 
-#include "runtime/house.hpp"
+#include "runtime/client_runtime.hpp"
 #include "runtime/observer.hpp"
 
 #include <tyer/observation.hpp>
@@ -13,7 +13,9 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
+#include <variant>
 
 namespace tyer {
 inline namespace v1 {
@@ -21,33 +23,42 @@ namespace detail {
 
 class observation_state : public std::enable_shared_from_this<observation_state> {
  public:
-  // Looks at what there is, on the desk's thread. Gives what to tell of it, or nothing if it is as before.
-  using look = std::function<std::function<void()>(const engine::page&)>;
+  // Looks at what there is, on the coordinator's thread. Gives what to tell of it, or nothing if it is as before; unless it is to be told
+  // in any case, since the one before it could not look.
+  using look = std::function<std::function<void()>(const engine::page&, bool in_any_case)>;
 
-  observation_state(std::shared_ptr<runtime::house> h, look l) : home_(std::move(h)), look_(std::move(l)) {}
+  observation_state(std::shared_ptr<runtime::client_runtime> h, look l, look_failed f)
+      : home_(std::move(h)), look_(std::move(l)), failed_(std::move(f)) {}
 
   struct terms {
     bool waiters = true;
     std::chrono::milliseconds every{}, apart{};
   };
   void start(std::string name, const terms& t);
-  // Never fails: without memory the desk is told when it has looked the next time.
+  // Never fails: without memory the coordinator is told when it has looked the next time.
   void stop() noexcept;
 
  private:
   class turn;
 
-  bool on_look(const engine::page& p);  // false: nobody looks any more
+  using sight = std::variant<engine::page, engine::failure>;
+  std::function<void()> news_in(const sight& s);
+  bool on_look(const sight& s);  // false: nobody looks any more
+  class news;
+
   void tell_soon();
   void tell();
+  void not_told() noexcept;
 
-  std::shared_ptr<runtime::house> home_;
+  std::shared_ptr<runtime::client_runtime> home_;
   look look_;
+  const look_failed failed_;
   std::shared_ptr<runtime::observer> observer_;
 
   std::mutex mutex_;
   std::condition_variable idle_;
   std::function<void()> untold_;  // the latest
+  std::error_code blind_;         // why nothing was seen the last time, if `failed_` is told of that
   bool stopped_ = false;
   bool asked_ = false;    // tell() was handed over, and has not begun
   bool telling_ = false;  // a callback is under way

@@ -9,7 +9,11 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-std::shared_ptr<client_state> open_client(runtime::house::parts parts, const client_options& options,
+// The user's log, in the midst of our work, on whichever thread drives the engine: it can neither wait there for that thread itself
+// (errc::would_deadlock) nor take it away by throwing.
+log_hook careful(log_hook log);
+
+std::shared_ptr<client_state> open_client(runtime::client_runtime::parts parts, const client_options& options,
                                           std::string address, std::string identity);
 
 }  // namespace detail

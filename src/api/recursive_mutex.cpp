@@ -44,9 +44,9 @@ bool recursive_mutex::try_lock_within(std::chrono::nanoseconds at_most) {
 }
 void recursive_mutex::unlock() noexcept { face_->name->unlock(face_->counted); }
 
-const hold& recursive_mutex::held() const { return face_->name->held(); }
+const hold& recursive_mutex::held() const& { return face_->name->held(); }
 std::uint32_t recursive_mutex::depth() const noexcept { return face_->name->depth(); }
-std::string_view recursive_mutex::name() const noexcept { return face_->lock->what->name; }
+std::string_view recursive_mutex::name() const& noexcept { return face_->lock->what->name; }
 
 }  // namespace v1
 }  // namespace tyer

@@ -96,7 +96,7 @@ std::uint32_t recursive_name::depth() const noexcept {
   return inside() ? depth_ : 0;
 }
 
-std::shared_ptr<recursive_name> recursive_names::find_or_make(std::string_view name, const runtime::house& h) {
+std::shared_ptr<recursive_name> recursive_names::find_or_make(std::string_view name, const runtime::client_runtime& h) {
   if (h.forked()) return std::make_shared<recursive_name>(h);  // whose calls all fail
   auto fresh = std::make_shared<recursive_name>(h);
   const std::lock_guard in{mutex_};

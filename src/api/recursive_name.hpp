@@ -25,7 +25,7 @@ namespace detail {
 // come along may have had in its hands.
 class recursive_name {
  public:
-  explicit recursive_name(const runtime::house& h) noexcept : face_(h) {}
+  explicit recursive_name(const runtime::client_runtime& h) noexcept : face_(h) {}
 
   // True if this thread is inside already, and now once more. Throws errc::lost if what it is inside by is over.
   bool enter_again(std::uint32_t& counted);
@@ -57,7 +57,7 @@ class recursive_name {
 // Of a client. A name is here for as long as an object has it.
 class recursive_names {
  public:
-  std::shared_ptr<recursive_name> find_or_make(std::string_view name, const runtime::house& h);
+  std::shared_ptr<recursive_name> find_or_make(std::string_view name, const runtime::client_runtime& h);
   void drop_if_unused(std::string_view name) noexcept;
   std::size_t size() const;
 

@@ -177,7 +177,7 @@ bool shared_mutex::try_lock_shared_within(std::chrono::nanoseconds at_most) {
 }
 void shared_mutex::unlock_shared() noexcept { face_->leave(side::shared); }
 
-const hold& shared_mutex::held() const { return face_->held(); }
+const hold& shared_mutex::held() const& { return face_->held(); }
 
 }  // namespace v1
 }  // namespace tyer

@@ -19,7 +19,7 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-inline const runtime::house& home_of(const lock_state& s) { return *s.home; }
+inline const runtime::client_runtime& home_of(const lock_state& s) { return *s.home; }
 
 inline void give_back_unused(hold h) {
   if (const auto& s = access::state(h)) s->never_used();
@@ -28,7 +28,8 @@ inline void give_back_unused(hold h) {
 // Until when a caller wants to wait, on the clock of the lock's client.
 class deadline {
  public:
-  deadline(const runtime::house& h, const primitives::patience& p) : home_(h), whole_(p), end_(limit_of(h, p)) {}
+  deadline(const runtime::client_runtime& h, const primitives::patience& p)
+      : home_(h), whole_(p), end_(limit_of(h, p)) {}
 
   bool over() const { return end_ != lease::time_point::max() && home_.time().now() >= end_; }
   // Never one attempt, which would wait for a silent engine for longer.
@@ -48,7 +49,7 @@ class deadline {
   const core::clock& time() const noexcept { return home_.time(); }
 
  private:
-  const runtime::house& home_;
+  const runtime::client_runtime& home_;
   primitives::patience whole_;
   lease::time_point end_;
 };
@@ -83,7 +84,7 @@ bool or_not_in_time(TimedTry timed_try) {
 template <class Hold>
 class basic_face {
  public:
-  explicit basic_face(const runtime::house& h) noexcept : by_hand_(!h.time().flows()) {}
+  explicit basic_face(const runtime::client_runtime& h) noexcept : by_hand_(!h.time().flows()) {}
 
   template <class Lock>
   void lock(const Lock& s) {

@@ -31,7 +31,7 @@ struct world {
   std::shared_ptr<hand_clock> clock = std::make_shared<hand_clock>();
   std::shared_ptr<memory::store> server = std::make_shared<memory::store>(*clock);
   std::mutex mutex;
-  std::vector<std::weak_ptr<runtime::house>> clients;
+  std::vector<std::weak_ptr<runtime::client_runtime>> clients;
   std::mutex moving;  // one at a time moves time, or disturbs the store
 
   void move_when_all_sleep(const std::stop_token& over) {
@@ -51,13 +51,18 @@ struct world {
     return true;
   }
 
-  std::vector<std::shared_ptr<runtime::house>> those_who_live() {
+  std::vector<std::shared_ptr<runtime::client_runtime>> those_who_live() {
     const std::lock_guard lock{mutex};
-    std::vector<std::shared_ptr<runtime::house>> live;
+    std::vector<std::shared_ptr<runtime::client_runtime>> live;
     for (const auto& c : clients) {
       if (auto h = c.lock()) live.push_back(std::move(h));
     }
     return live;
+  }
+
+  bool has(const std::shared_ptr<runtime::client_runtime>& h) {
+    const auto live = those_who_live();
+    return std::ranges::find(live, h) != live.end();
   }
 
   // Who asked a moment ago and is answered at once does not count: what is due is done before.
@@ -101,7 +106,8 @@ engine::~engine() = default;
 
 client engine::connect(client_options options) {
   state_->all->clock->know_this_thread();
-  runtime::house::parts parts;
+  options.log = detail::careful(std::move(options.log));
+  runtime::client_runtime::parts parts;
   parts.clock = {state_, state_->all->clock.get()};
   parts.ids = std::make_unique<core::random_ids>();
   parts.engine = memory::make_engine(
@@ -166,6 +172,9 @@ bool engine::wait_for_waiters(std::string_view name, std::size_t n) {
 void engine::lose(const hold& h) {
   const auto& s = detail::access::state(h);
   if (!s) throw error(errc::not_held);
+  if (const auto home = s->home.lock(); home && !state_->all->has(home)) {
+    throw error({errc::not_held, "this is a hold of another engine"});
+  }
   state_->all->clock->know_this_thread();
   const std::lock_guard lock{state_->all->moving};
   state_->all->server->lose(s->who());

@@ -7,7 +7,7 @@ namespace tyer::core {
 
 namespace {
 
-constexpr std::size_t label_bytes_max = 64;
+constexpr std::size_t label_bytes_max = 128;
 constexpr std::string_view before_pid = " pid ", before_since = " @";
 constexpr std::string_view no_site = ":0";  // of a caller who gave no place in a source file
 

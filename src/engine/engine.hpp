@@ -104,7 +104,6 @@ struct capabilities {
   bool above_seen = true;  // a part is above request::seen, whatever the server has counted to; else that is refused
   bool watch = false;      // changed() comes by itself; else whoever observes a name lists it from time to time
   bool owners = true;      // keeps request::owner, and lists it
-  bool after_fork = true;  // an engine can be made in the child of a fork, if the parent had one
   bool handoffs = true;    // a hold may go from one caller of a client to the next without a request
   milliseconds ttl_min{1};
   milliseconds ttl_max = std::chrono::hours{24};  // as far as the URI tells: grants and renewals may still be shorter

@@ -17,11 +17,15 @@ namespace tyer::engine {
 using delivery = core::function<void(events*)>;
 
 // Thread safety: everything from any thread; take() from one.
+//
+// An engine that waits for sockets too has one of its own, which waits for both.
 class inbox {
  public:
+  virtual ~inbox() = default;
+
   using deadline = std::optional<std::chrono::steady_clock::time_point>;  // none: waits for as long as it takes
 
-  void put(delivery d) {
+  virtual void put(delivery d) {
     {
       const std::lock_guard lock{mutex_};
       if (shut_) return;
@@ -30,7 +34,7 @@ class inbox {
     filled_.notify_one();
   }
 
-  void wake() noexcept {
+  virtual void wake() noexcept {
     {
       const std::lock_guard lock{mutex_};
       woken_ = true;
@@ -39,7 +43,7 @@ class inbox {
   }
 
   // Waits until there is something, or wake() was called, or the deadline. Takes all there is.
-  std::vector<delivery> take(deadline until) {
+  virtual std::vector<delivery> take(deadline until) {
     std::unique_lock lock{mutex_};
     const auto ready = [this] { return woken_ || !items_.empty(); };
     if (until) {

@@ -6,6 +6,9 @@
 
 #pragma weak tyer_engine_redis
 #pragma weak tyer_engine_etcd
+#pragma weak tyer_engine_postgres
+#pragma weak tyer_engine_mysql
+#pragma weak tyer_engine_zookeeper
 
 namespace tyer::engine {
 
@@ -17,7 +20,7 @@ struct row {
   std::string_view component;
 };
 
-std::array<row, 11> rows() {
+std::array<row, 17> rows() {
   return {{
       {"memory", &tyer_engine_memory, "tyer::tyer"},
       {"redlock", &tyer_engine_redlock, "tyer::tyer"},
@@ -30,6 +33,12 @@ std::array<row, 11> rows() {
       {"rediss+cluster", &tyer_engine_redis, "tyer::redis"},
       {"etcd", &tyer_engine_etcd, "tyer::etcd"},
       {"etcds", &tyer_engine_etcd, "tyer::etcd"},
+      {"postgres", &tyer_engine_postgres, "tyer::postgres"},
+      {"postgresql", &tyer_engine_postgres, "tyer::postgres"},
+      {"mysql", &tyer_engine_mysql, "tyer::mysql"},
+      {"mariadb", &tyer_engine_mysql, "tyer::mysql"},
+      {"zk", &tyer_engine_zookeeper, "tyer::zookeeper"},
+      {"zks", &tyer_engine_zookeeper, "tyer::zookeeper"},
   }};
 }
 

@@ -32,4 +32,7 @@ tyer::engine::made tyer_engine_memory(tyer::core::uri&, const tyer::engine::envi
 tyer::engine::made tyer_engine_redlock(tyer::core::uri&, const tyer::engine::environment&);
 tyer::engine::made tyer_engine_redis(tyer::core::uri&, const tyer::engine::environment&);
 tyer::engine::made tyer_engine_etcd(tyer::core::uri&, const tyer::engine::environment&);
+tyer::engine::made tyer_engine_postgres(tyer::core::uri&, const tyer::engine::environment&);
+tyer::engine::made tyer_engine_mysql(tyer::core::uri&, const tyer::engine::environment&);
+tyer::engine::made tyer_engine_zookeeper(tyer::core::uri&, const tyer::engine::environment&);
 }

@@ -91,7 +91,7 @@ acquire::verb acquire::on_kept(time_point now, fate f) noexcept {
   // holding: handed over, and the push was lost. gone: the engine has forgotten us, or our place lapsed.
   if (f != fate::waiting) return ask(now);
   // The keep has touched the name, so whatever had expired has been reaped. Only the head knows when its turn comes. But not
-  // for ever: whatever an engine may have lost of us without noticing, we ask again.
+  // for ever: an engine may have lost our place without noticing, so we ask again.
   if (!head_) wake_at_ = std::min(now + plan_.waiter_ttl, asked_at_ + ask_again_every(plan_.ttl, plan_.waiter_ttl));
   return verb::none;
 }

@@ -32,7 +32,7 @@ class acquire {
   enum class state : std::uint8_t { asking, queued, resting, over };
   enum class verb : std::uint8_t {
     none,     // wait for an event or for wake_at()
-    ask,      // send the request, with the same id as ever
+    ask,      // send the request, with the same id as before
     granted,  // part() and valid_until() are set
     busy,     // somebody else has it (only without enqueue)
     failed,   // trouble() says why
@@ -55,7 +55,7 @@ class acquire {
   verb on_up(time_point now) noexcept;
   verb on_time(time_point now) noexcept;
 
-  // Whoever tried once has left, and others wait behind: from the next request on it queues, and bears more.
+  // The caller that tried only once has left, others wait behind it: from the next request on it queues, with their patience.
   void enqueue_from_now(duration patience) noexcept {
     plan_.enqueue = true;
     plan_.patience = patience;

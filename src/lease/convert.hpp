@@ -10,9 +10,9 @@
 // The hold itself is kept all the while; when it is lost, so is the conversion. There is no patience to lose: without the
 // engine the hold ends first.
 //
-// Two requests with opposite goals must never overtake each other: a late-executed downgrade would take from an owner, who
-// believes to be alone, what it has been told. So an upgrade is asked for only when no earlier downgrade can be executed any
-// more, and an upgrade that was given up is taken back once more when it can no longer come.
+// Two requests with opposite goals must never overtake each other: a late downgrade would make shared an owner that was told
+// it is exclusive. So an upgrade is requested only when no earlier downgrade can be executed any more, and an upgrade that was
+// given up is taken back once more when it can no longer be executed.
 #pragma once
 
 #include "core/verdict.hpp"

@@ -68,7 +68,7 @@ class keeper {
     duration interval;  // regular, shorter in steps, retry or zero: each is a queue of its own
     std::uint32_t group;
     entries waiting;
-    std::size_t hurried = 0;  // so many from the front are due, whatever their time
+    std::size_t hurried = 0;  // the first so many entries are due now, whatever their `due` says
 
     // Of its first; only if there is one.
     time_point due() const noexcept { return hurried > 0 ? time_point::min() : waiting.front()->due; }

@@ -26,7 +26,7 @@ release::verb release::on_answer(time_point sent, fate was) noexcept {
   return verb::none;
 }
 
-// Over a limit is only for now: what is given back must reach the engine.
+// over_limit passes: a release must reach the engine, so it is tried again.
 release::verb release::on_failure(time_point now, why w) noexcept {
   if (state_ != state::sending) return verb::none;
   if (w == why::unknown) perhaps_done_ = true;

@@ -1,36 +1,28 @@
 #include "primitives/call.hpp"
 
-#include "runtime/failures.hpp"
 #include "runtime/own_thread.hpp"
 
 #include <atomic>
+#include <new>
+#include <variant>
 
 namespace tyer::primitives {
-
-namespace {
 
 // Filled by the driver, waited for by the caller. Shared: the one who notifies may be the last to look at it.
 template <class T>
 struct slot : runtime::latch {
-  explicit slot(const house& h) : call(h.time().begin_call()) {}
+  explicit slot(const client_runtime& h) : call(h.time().begin_call()) {}
 
   T value;
   const std::shared_ptr<core::clock::call> call;
 };
 
-template <class T>
-T sleep_until_filled(house& h, const std::shared_ptr<slot<T>>& answer, bool others_serve = false) {
-  if (answer->call) answer->call->sleeps();
-  others_serve ? answer->wait() : h.wait(*answer);
-  return std::move(answer->value);
-}
-
-// Puts the answer down, from a callback of the desk. If it is destroyed before, whoever was to give it had no memory for that:
-// then this is the answer.
+// Puts the answer down, from a callback of the coordinator. If it is destroyed before, whoever was to give it had no memory
+// for that: then this is the answer.
 template <class T>
 class answering {
  public:
-  answering(house& h, std::shared_ptr<slot<T>> s) noexcept : home_(&h), slot_(std::move(s)) {}
+  answering(client_runtime& h, std::shared_ptr<slot<T>> s) noexcept : home_(&h), slot_(std::move(s)) {}
   answering(answering&&) noexcept = default;
   answering& operator=(answering&&) = delete;
   ~answering() {
@@ -46,56 +38,49 @@ class answering {
   }
 
  private:
-  house* home_;
+  client_runtime* home_;
   std::shared_ptr<slot<T>> slot_;
 };
 
+namespace {
+
+template <class T>
+T sleep_until_filled(client_runtime& h, const std::shared_ptr<slot<T>>& answer, bool others_serve = false) {
+  if (answer->call) answer->call->sleeps();
+  others_serve ? answer->wait() : h.wait(*answer);
+  return std::move(answer->value);
+}
+
 // Waits for the answer of something that can be called off. others_serve: nothing is left to do for it here.
 template <class T, class Asked>
-T wait_for(house& h, const std::shared_ptr<slot<T>>& answer, const Asked& asked, std::stop_token stop,
+T wait_for(client_runtime& h, const std::shared_ptr<slot<T>>& answer, const Asked& asked, std::stop_token stop,
            bool others_serve = false) {
-  // Behind the order: a stop that has been requested already finds it there.
+  // After the task was submitted: a stop that has been requested already finds it there.
   const auto cancel = [&h, &asked] { h.cancel(asked, errc::cancelled); };
   std::optional<std::stop_callback<decltype(cancel)>> on_stop;
   if (stop.stop_possible()) on_stop.emplace(std::move(stop), cancel);
   return sleep_until_filled(h, answer, others_serve);
 }
 
-// Waits for what the engine says.
-using in_words = tyer::failure (*)(engine::failure) noexcept;
-template <class T, class Call>
-told<T> wait_for_engine(house& h, Call call, in_words of_failure = runtime::to_public) {
-  if (auto f = unusable(h, true)) return {std::move(f), {}};
-  auto answer = std::make_shared<slot<told<T>>>(h);
-  call([put = answering<told<T>>{h, answer}, of_failure](engine::outcome<T>&& o) mutable {
-    if (auto* f = std::get_if<engine::failure>(&o.result)) {
-      put({f->code == errc::closed ? tyer::failure{errc::closed} : of_failure(std::move(*f)), {}});
-    } else {
-      put({{}, std::move(std::get<T>(o.result))});
-    }
-  });
-  return sleep_until_filled(h, answer);
-}
-
 }  // namespace
 
-tyer::failure unusable(const house& h, bool blocking) noexcept {
+tyer::failure unusable(const client_runtime& h, bool blocking) noexcept {
   if (h.forked()) return errc::forked;
   if (h.closed()) return errc::closed;
   if (blocking && runtime::on_own_thread) return errc::would_deadlock;
   return {};
 }
 
-lease::time_point limit_of(const house& h, const patience& p) {
+lease::time_point limit_of(const client_runtime& h, const patience& p) {
   if (!p.at_most) return lease::time_point::max();
   const auto now = h.time().now();
   const auto room = lease::time_point::max() - now;
   return *p.at_most < room ? now + *p.at_most : lease::time_point::max();
 }
 
-std::shared_ptr<runtime::wish> make_wish(const house& h, std::shared_ptr<const spec> what, const patience& p,
-                                         const std::source_location& where) {
-  auto w = std::make_shared<runtime::wish>();
+std::shared_ptr<runtime::acquisition> make_acquisition(const client_runtime& h, std::shared_ptr<const spec> what,
+                                                       const patience& p, const std::source_location& where) {
+  auto w = std::make_shared<runtime::acquisition>();
   w->what = std::move(what);
   w->waits = p.waits;
   w->since = h.time().now();
@@ -104,36 +89,96 @@ std::shared_ptr<runtime::wish> make_wish(const house& h, std::shared_ptr<const s
   return w;
 }
 
-acquired acquire_blocking(house& h, std::shared_ptr<const spec> what, const patience& p, std::stop_token stop,
+acquired acquire_blocking(client_runtime& h, std::shared_ptr<const spec> what, const patience& p, std::stop_token stop,
                           const std::source_location& where) {
   if (auto f = unusable(h, true)) return {std::move(f), nullptr};
   if (stop.stop_requested()) return {errc::cancelled, nullptr};
-  auto w = make_wish(h, std::move(what), p, where);
+  auto w = make_acquisition(h, std::move(what), p, where);
   auto answer = std::make_shared<slot<acquired>>(h);
   w->done = [put = answering<acquired>{h, answer}](tyer::failure f, hold_ptr held) mutable {
     put({std::move(f), std::move(held)});
   };
   w->anywhere = true;  // the answer is only put down
-  const bool joined = h.want(w, house::then::waits);
+  const bool joined = h.want(w, client_runtime::afterwards::waits);
   return wait_for(h, answer, w, std::move(stop), joined);
 }
 
-released release_blocking(house& h, hold_ptr held) {
-  if (h.forked()) return {errc::forked, release_outcome::unknown};
-  if (h.closed()) return {{}, release_outcome::already_gone};
+namespace {
+
+// The answer, or where it will be.
+template <class T>
+using begun = std::variant<T, std::shared_ptr<slot<T>>>;
+
+template <class T>
+T answer_of(client_runtime& h, begun<T> b) {
+  if (auto* there = std::get_if<T>(&b)) return std::move(*there);
+  return sleep_until_filled(h, std::get<1>(b));
+}
+
+// Each is asked without anybody waiting for it: who drives the others' engines meanwhile is their own affair.
+template <class T, class Begin>
+std::vector<T> answers_of(std::span<const held_at> all, Begin begin) {
+  std::vector<begun<T>> asked;
+  std::vector<T> answers;
+  asked.reserve(all.size());
+  answers.reserve(all.size());
+  for (const held_at& one : all) asked.push_back(begin(one));
+  const auto slot_in = [](begun<T>& b) { return std::get_if<std::shared_ptr<slot<T>>>(&b); };
+  for (auto& b : asked) {
+    if (auto* s = slot_in(b); s != nullptr && (*s)->call) (*s)->call->sleeps();
+  }
+  for (auto& b : asked) {
+    if (auto* s = slot_in(b)) (*s)->wait();
+    answers.push_back(slot_in(b) != nullptr ? std::move((*slot_in(b))->value) : std::move(std::get<T>(b)));
+  }
+  return answers;
+}
+
+begun<released> begin_release(client_runtime& h, hold_ptr held, client_runtime::afterwards next) {
+  if (h.forked()) return released{errc::forked, release_outcome::unknown};
+  if (h.closed()) return released{{}, release_outcome::already_gone};
   if (runtime::on_own_thread) {
     h.give_back(std::move(held), {});
-    return {errc::would_deadlock, release_outcome::unknown};
+    return released{errc::would_deadlock, release_outcome::unknown};
   }
   auto answer = std::make_shared<slot<released>>(h);
   h.give_back(
       std::move(held),
       [put = answering<released>{h, answer}](tyer::failure f, release_outcome o) mutable { put({std::move(f), o}); },
-      house::then::waits);
-  return sleep_until_filled(h, answer);
+      next);
+  return answer;
 }
 
-void give_back_quietly(house& h, hold_ptr held) noexcept {
+begun<confirmed> begin_confirm(client_runtime& h, hold_ptr held, client_runtime::afterwards next) {
+  if (auto f = unusable(h, true)) return confirmed{std::move(f), false};
+  auto answer = std::make_shared<slot<confirmed>>(h);
+  h.confirm(
+      std::move(held),
+      [put = answering<confirmed>{h, answer}](tyer::failure f, bool stands) mutable { put({std::move(f), stands}); },
+      next);
+  return answer;
+}
+
+}  // namespace
+
+released release_blocking(client_runtime& h, hold_ptr held) {
+  return answer_of(h, begin_release(h, std::move(held), client_runtime::afterwards::waits));
+}
+
+// Without memory each is given back instead of being renewed the next time.
+std::vector<released> release_all_blocking(std::span<const held_at> all) {
+  return answers_of<released>(all, [](const held_at& one) -> begun<released> {
+    if (!one.home) return released{{}, release_outcome::already_gone};
+    try {
+      return begin_release(*one.home, one.held, client_runtime::afterwards::returns);
+    } catch (const std::bad_alloc&) {
+      one.held->forsake();
+      return released{runtime::no_memory(), release_outcome::unknown};
+    }
+  });
+}
+
+void give_back_quietly(client_runtime& h, hold_ptr held) noexcept {
   if (h.forked() || h.closed()) return;
   try {
     h.give_back(held, {});
@@ -142,7 +187,7 @@ void give_back_quietly(house& h, hold_ptr held) noexcept {
   }
 }
 
-std::shared_ptr<runtime::change> make_change(const house& h, hold_ptr held, std::shared_ptr<const spec> to,
+std::shared_ptr<runtime::change> make_change(const client_runtime& h, hold_ptr held, std::shared_ptr<const spec> to,
                                              const patience& p) {
   auto c = std::make_shared<runtime::change>();
   c->of = std::move(held);
@@ -152,7 +197,7 @@ std::shared_ptr<runtime::change> make_change(const house& h, hold_ptr held, std:
   return c;
 }
 
-converted convert_blocking(house& h, hold_ptr held, std::shared_ptr<const spec> to, const patience& p,
+converted convert_blocking(client_runtime& h, hold_ptr held, std::shared_ptr<const spec> to, const patience& p,
                            std::stop_token stop) {
   if (auto f = unusable(h, true)) return {std::move(f), false};
   if (stop.stop_requested()) return {errc::cancelled, false};
@@ -161,52 +206,42 @@ converted convert_blocking(house& h, hold_ptr held, std::shared_ptr<const spec> 
   c->done = [put = answering<converted>{h, answer}](tyer::failure f, bool changed) mutable {
     put({std::move(f), changed});
   };
-  h.convert(c, house::then::waits);
+  h.convert(c, client_runtime::afterwards::waits);
   return wait_for(h, answer, c, std::move(stop));
 }
 
-confirmed confirm_blocking(house& h, hold_ptr held) {
-  if (auto f = unusable(h, true)) return {std::move(f), false};
-  auto answer = std::make_shared<slot<confirmed>>(h);
-  h.confirm(
-      std::move(held),
-      [put = answering<confirmed>{h, answer}](tyer::failure f, bool stands) mutable { put({std::move(f), stands}); },
-      house::then::waits);
-  return sleep_until_filled(h, answer);
+confirmed confirm_blocking(client_runtime& h, hold_ptr held) {
+  return answer_of(h, begin_confirm(h, std::move(held), client_runtime::afterwards::waits));
 }
 
-told<std::uint32_t> ask_blocking(house& h, std::string name, std::string reason) {
-  return wait_for_engine<std::uint32_t>(
-      h,
-      [&](engine::reply<std::uint32_t> reply) {
-        h.ask(std::move(name), std::move(reason), std::move(reply), house::then::waits);
-      },
-      runtime::to_public_of_deed);
-}
-
-told<engine::page> show_blocking(house& h, std::string name) {
-  return wait_for_engine<engine::page>(
-      h, [&](engine::reply<engine::page> reply) { h.show(std::move(name), std::move(reply), house::then::waits); });
-}
-
-told<engine::page> list_blocking(house& h, std::string prefix, std::string cursor, std::uint32_t limit) {
-  return wait_for_engine<engine::page>(h, [&](engine::reply<engine::page> reply) {
-    h.list(std::move(prefix), std::move(cursor), limit, std::move(reply), house::then::waits);
+std::vector<confirmed> confirm_all_blocking(std::span<const held_at> all) {
+  return answers_of<confirmed>(all, [](const held_at& one) -> begun<confirmed> {
+    if (!one.home || one.home->closed()) return confirmed{};  // the client was closed, and has given it back
+    return begin_confirm(*one.home, one.held, client_runtime::afterwards::returns);
   });
 }
 
-told<core::fate> evict_blocking(house& h, engine::entry which, std::string reason) {
-  return wait_for_engine<core::fate>(
-      h,
-      [&](engine::reply<core::fate> reply) {
-        h.evict(std::move(which), std::move(reason), std::move(reply), house::then::waits);
+template <class T>
+told<T> ask_engine(client_runtime& h, runtime::query<T> what, in_words of_failure) {
+  if (auto f = unusable(h, true)) return {std::move(f), {}};
+  auto answer = std::make_shared<slot<told<T>>>(h);
+  h.ask_engine<T>(
+      std::move(what),
+      [put = answering<told<T>>{h, answer}, of_failure](engine::outcome<T>&& o) mutable {
+        if (auto* f = std::get_if<engine::failure>(&o.result)) {
+          put({f->code == errc::closed ? tyer::failure{errc::closed} : of_failure(std::move(*f)), {}});
+        } else {
+          put({{}, std::move(std::get<T>(o.result))});
+        }
       },
-      runtime::to_public_of_deed);
+      client_runtime::afterwards::waits);
+  return sleep_until_filled(h, answer);
 }
 
-told<std::vector<engine::finding>> diagnose_blocking(house& h) {
-  return wait_for_engine<std::vector<engine::finding>>(
-      h, [&](engine::reply<std::vector<engine::finding>> reply) { h.diagnose(std::move(reply), house::then::waits); });
-}
+template told<std::uint32_t> ask_engine(client_runtime&, runtime::query<std::uint32_t>, in_words);
+template told<engine::page> ask_engine(client_runtime&, runtime::query<engine::page>, in_words);
+template told<core::fate> ask_engine(client_runtime&, runtime::query<core::fate>, in_words);
+template told<std::vector<engine::finding>> ask_engine(client_runtime&, runtime::query<std::vector<engine::finding>>,
+                                                       in_words);
 
 }  // namespace tyer::primitives

@@ -1,8 +1,10 @@
 // A caller's way to a hold and back: blocking, or with a callback.
 #pragma once
 
+#include "runtime/client_runtime.hpp"
+#include "runtime/failures.hpp"
 #include "runtime/hold_state.hpp"
-#include "runtime/house.hpp"
+#include "runtime/query.hpp"
 
 #include <tyer/error.hpp>
 #include <tyer/hold.hpp>
@@ -12,14 +14,15 @@
 #include <memory>
 #include <optional>
 #include <source_location>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 namespace tyer::primitives {
 
+using runtime::client_runtime;
 using runtime::hold_ptr;
-using runtime::house;
 using runtime::spec;
 
 // How long to try: once, for some time, or until it is there.
@@ -40,49 +43,72 @@ struct acquired {
 };
 
 // Why no call can be made at all: forked, closed, or a thread of our own that must not block.
-tyer::failure unusable(const house& h, bool blocking) noexcept;
+tyer::failure unusable(const client_runtime& h, bool blocking) noexcept;
 
 // When this patience ends.
-lease::time_point limit_of(const house& h, const patience& p);
+lease::time_point limit_of(const client_runtime& h, const patience& p);
 
-std::shared_ptr<runtime::wish> make_wish(const house& h, std::shared_ptr<const spec> what, const patience& p,
-                                         const std::source_location& where);
+std::shared_ptr<runtime::acquisition> make_acquisition(const client_runtime& h, std::shared_ptr<const spec> what,
+                                                       const patience& p, const std::source_location& where);
 
-acquired acquire_blocking(house& h, std::shared_ptr<const spec> what, const patience& p, std::stop_token stop,
+acquired acquire_blocking(client_runtime& h, std::shared_ptr<const spec> what, const patience& p, std::stop_token stop,
                           const std::source_location& where);
 
 struct released {
   tyer::failure error;
   release_outcome outcome = release_outcome::unknown;
 };
-released release_blocking(house& h, hold_ptr held);
+released release_blocking(client_runtime& h, hold_ptr held);
+// Of several, perhaps at different clients: all are asked before the first answer is waited for.
+struct held_at {
+  std::shared_ptr<client_runtime> home;  // null: the client is gone
+  hold_ptr held;
+};
+std::vector<released> release_all_blocking(std::span<const held_at> all);
 // Without an answer, and whatever goes wrong: without memory it is given back instead of being renewed the next time.
-void give_back_quietly(house& h, hold_ptr held) noexcept;
+void give_back_quietly(client_runtime& h, hold_ptr held) noexcept;
 
 struct converted {
   tyer::failure error;
   bool changed = false;
 };
-std::shared_ptr<runtime::change> make_change(const house& h, hold_ptr held, std::shared_ptr<const spec> to,
+std::shared_ptr<runtime::change> make_change(const client_runtime& h, hold_ptr held, std::shared_ptr<const spec> to,
                                              const patience& p);
-converted convert_blocking(house& h, hold_ptr held, std::shared_ptr<const spec> to, const patience& p,
+converted convert_blocking(client_runtime& h, hold_ptr held, std::shared_ptr<const spec> to, const patience& p,
                            std::stop_token stop);
 
 struct confirmed {
   tyer::failure error;
   bool stands = false;
 };
-confirmed confirm_blocking(house& h, hold_ptr held);
+confirmed confirm_blocking(client_runtime& h, hold_ptr held);
+std::vector<confirmed> confirm_all_blocking(std::span<const held_at> all);
 
 template <class T>
 struct told {
   tyer::failure error;
   T value{};
 };
-told<std::uint32_t> ask_blocking(house& h, std::string name, std::string reason);
-told<engine::page> show_blocking(house& h, std::string name);
-told<engine::page> list_blocking(house& h, std::string prefix, std::string cursor, std::uint32_t limit);
-told<core::fate> evict_blocking(house& h, engine::entry which, std::string reason);
-told<std::vector<engine::finding>> diagnose_blocking(house& h);
+// Asks the engine and waits for what it says; with the words that tell of a failure. T as in runtime::queries.
+using in_words = tyer::failure (*)(engine::failure) noexcept;
+template <class T>
+told<T> ask_engine(client_runtime& h, runtime::query<T> what, in_words of_failure = runtime::to_public);
+
+inline told<std::uint32_t> ask_blocking(client_runtime& h, std::string name, std::string reason) {
+  return ask_engine(h, runtime::queries::ask(std::move(name), std::move(reason)), runtime::to_public_of_deed);
+}
+inline told<engine::page> show_blocking(client_runtime& h, std::string name) {
+  return ask_engine(h, runtime::queries::show(std::move(name)));
+}
+inline told<engine::page> list_blocking(client_runtime& h, std::string prefix, std::string cursor,
+                                        std::uint32_t limit) {
+  return ask_engine(h, runtime::queries::list(std::move(prefix), std::move(cursor), limit));
+}
+inline told<core::fate> evict_blocking(client_runtime& h, engine::entry which, std::string reason) {
+  return ask_engine(h, runtime::queries::evict(std::move(which), std::move(reason)), runtime::to_public_of_deed);
+}
+inline told<std::vector<engine::finding>> diagnose_blocking(client_runtime& h) {
+  return ask_engine(h, runtime::queries::diagnose());
+}
 
 }  // namespace tyer::primitives

@@ -47,7 +47,7 @@ void check(const manner& m, const engine::capabilities& can) {
 
 }  // namespace
 
-std::shared_ptr<const spec> make_spec(const house& h, std::string_view name, const lock_options& options,
+std::shared_ptr<const spec> make_spec(const client_runtime& h, std::string_view name, const lock_options& options,
                                       const std::string& owner, const manner& m) {
   if (auto f = core::check_name(name)) throw tyer::error(f);
   const auto can = h.can();

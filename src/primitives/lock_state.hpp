@@ -17,11 +17,11 @@ namespace detail {
 
 class lock_state {
  public:
-  lock_state(std::shared_ptr<runtime::house> h, std::shared_ptr<const runtime::spec> s,
+  lock_state(std::shared_ptr<runtime::client_runtime> h, std::shared_ptr<const runtime::spec> s,
              const std::source_location& where)
       : home(std::move(h)), what(std::move(s)), made_at(where) {}
 
-  const std::shared_ptr<runtime::house> home;
+  const std::shared_ptr<runtime::client_runtime> home;
   const std::shared_ptr<const runtime::spec> what;
   const std::source_location made_at;
 };
@@ -40,7 +40,7 @@ struct manner {
 };
 
 // The lock that the options describe, on what the engine can do; throws tyer::error.
-std::shared_ptr<const spec> make_spec(const house& h, std::string_view name, const lock_options& options,
+std::shared_ptr<const spec> make_spec(const client_runtime& h, std::string_view name, const lock_options& options,
                                       const std::string& owner, const manner& m = {});
 
 }  // namespace tyer::primitives

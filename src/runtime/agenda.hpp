@@ -1,4 +1,4 @@
-// What is to be done at which time: one entry for each who has something to do.
+// A schedule: which entry is due when, with one time for each entry.
 //
 // A heap whose entries know their place, so that a time is moved or taken back at once and nothing stale stays behind, however
 // far away it was. Room is made when somebody is admitted; from then on nothing here allocates.

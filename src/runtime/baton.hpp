@@ -1,4 +1,4 @@
-// Who drives the desk and the engine: the I/O thread, or for a moment a caller.
+// Who drives the coordinator and the engine: the I/O thread, or for a moment a caller.
 //
 // A caller that waits for an answer while nothing else goes on would have to wake the I/O thread and be woken by it: two
 // hops between threads, more than the request itself costs. So when the I/O thread has served a waiting caller and has

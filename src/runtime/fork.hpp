@@ -14,6 +14,10 @@ class birth {
   // True in a child: the thing came through fork, and belongs to the parent.
   bool forked() const noexcept { return fork_generation() != made_in_; }
 
+  // For a thread of ours behind a callback. If that has forked and came back in the child too, the child ends here, as by _exit(0):
+  // the work of this thread is the parent's, and the locks that it needs may be closed for ever.
+  void end_the_child() const noexcept;
+
  private:
   std::uint64_t made_in_ = fork_generation();
 };

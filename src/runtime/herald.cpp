@@ -1,5 +1,6 @@
 #include "runtime/herald.hpp"
 
+#include "runtime/fork.hpp"
 #include "runtime/hold_state.hpp"
 #include "runtime/own_thread.hpp"
 
@@ -34,6 +35,7 @@ class herald::body {
 
   static thread_local const body* serves_;
 
+  const birth born_;
   std::mutex mutex_;
   std::condition_variable changed_, settled_;
   hold_ptr first_;  // to be told, in the order they came
@@ -95,6 +97,7 @@ void herald::body::tell_next(std::unique_lock<std::mutex>& lock) noexcept {
   lock.unlock();
   if ((what & static_cast<unsigned char>(news::lost)) != 0) h->tell_lost();
   if ((what & static_cast<unsigned char>(news::revoked)) != 0) h->tell_revoked();
+  born_.end_the_child();
   h.reset();
   lock.lock();
   --busy_;
@@ -105,6 +108,7 @@ void herald::body::run_next(std::unique_lock<std::mutex>& lock) {
   ++busy_;
   lock.unlock();
   task->run_once();
+  born_.end_the_child();
   task.reset();
   lock.lock();
   --busy_;

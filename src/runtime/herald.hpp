@@ -13,8 +13,8 @@
 // Thread safety: everything may be called from any thread.
 #pragma once
 
+#include "runtime/acquisition.hpp"
 #include "runtime/completion_line.hpp"
-#include "runtime/wish.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -38,7 +38,7 @@ class herald {
   herald& operator=(const herald&) = delete;
 
   void tell(const hold_ptr& h, news what) noexcept;
-  // While it lives nobody is told: for who ends several holds, and wants all of them over before the first is told.
+  // While it lives, no callback runs: so that several holds can be ended before the first of their callbacks.
   using hush = std::unique_lock<std::mutex>;
   [[nodiscard]] hush be_quiet() noexcept;
   void tell(const hold_ptr& h, news what, const hush&) noexcept;

@@ -1,6 +1,6 @@
 // What a hold and the runtime share: the deadline, whether it is over, and the stop_sources behind lost() and revoked().
 //
-// Thread safety: the atomics and the stop_sources may be used from any thread; `at_desk` belongs to the desk.
+// Thread safety: the atomics and the stop_sources may be used from any thread; `at_coordinator` belongs to the coordinator.
 #pragma once
 
 #include "core/hold_key.hpp"
@@ -19,7 +19,7 @@
 #include <vector>
 
 namespace tyer::runtime {
-class house;
+class client_runtime;
 struct ticket;
 }  // namespace tyer::runtime
 
@@ -116,7 +116,7 @@ class hold_state {
   }
   // It is given back before its owner could do anything with it: there is nothing that a min_hold would protect.
   void never_used() noexcept { unused_.store(true, std::memory_order_release); }
-  // Its owner has let it go, but had no memory to say so: the desk finds it when it is next renewed.
+  // Its owner has let it go, but had no memory to say so: the coordinator finds it when it is next renewed.
   void forsake() noexcept { forsaken_.store(true, std::memory_order_release); }
   bool forsaken() const noexcept { return forsaken_.load(std::memory_order_acquire); }
 
@@ -129,8 +129,8 @@ class hold_state {
     source.request_stop();
   }
 
-  std::weak_ptr<runtime::house> home;  // where to give it back; gone with the client
-  runtime::ticket* at_desk = nullptr;  // the desk's own: null once the engine's hold is another's or over
+  std::weak_ptr<runtime::client_runtime> home;  // where to give it back; gone with the client
+  runtime::ticket* at_coordinator = nullptr;  // the coordinator's own: null once the engine's hold is another's or over
 
   // The herald's own: its place among those who are to be told.
   struct {

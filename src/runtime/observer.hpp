@@ -16,9 +16,10 @@ struct observer : timed, std::enable_shared_from_this<observer> {
   bool waiters = true;                // it wants to know of them too
   std::chrono::milliseconds every{};  // looks so often, and whenever the engine tells of a change
   std::chrono::milliseconds apart{};  // but its looks begin at least so long after the one before has ended
-  core::function<void(const engine::page&)> seen;  // after each look, on the desk's thread: must not block
+  // After each look, on the coordinator's thread: must not block.
+  core::function<void(const engine::outcome<engine::page>&)> seen;
 
-  // The desk's own.
+  // The coordinator's own.
   bool watched = true;
   bool looking = false;
   bool again = false;              // something changed while it looked

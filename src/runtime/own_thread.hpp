@@ -1,8 +1,39 @@
 // Whether the calling thread is one of Tyer's own, on which a blocking call would wait for itself.
 #pragma once
 
+#include "runtime/fork.hpp"
+
+#include <cstdint>
+#include <utility>
+
 namespace tyer::runtime {
 
-inline thread_local bool on_own_thread = false;
+// What is true of a thread in one process. In a forked child the thread that forked is the only one, and nobody's.
+class thread_mark {
+ public:
+  constexpr thread_mark() noexcept = default;
+  thread_mark& operator=(bool set) noexcept {
+    set_in_ = set ? fork_generation() + 1 : 0;
+    return *this;
+  }
+  explicit operator bool() const noexcept { return set_in_ != 0 && set_in_ == fork_generation() + 1; }
+
+ private:
+  std::uint64_t set_in_ = 0;
+};
+
+inline thread_local constinit thread_mark on_own_thread;
+
+// While it lives, this thread is as one of our own, whosesoever it is: it is in the midst of our work, and does something there that
+// must neither wait for that work nor drive another engine.
+class in_our_midst {
+ public:
+  in_our_midst() noexcept : before_(std::exchange(on_own_thread, true)) {}
+  in_our_midst(const in_our_midst&) = delete;
+  ~in_our_midst() { on_own_thread = before_; }
+
+ private:
+  const thread_mark before_;
+};
 
 }  // namespace tyer::runtime

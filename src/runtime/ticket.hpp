@@ -7,8 +7,8 @@
 #include "lease/keeper.hpp"
 #include "lease/release.hpp"
 #include "lease/tenure.hpp"
+#include "runtime/acquisition.hpp"
 #include "runtime/agenda.hpp"
-#include "runtime/wish.hpp"
 
 #include <tyer/hold.hpp>
 
@@ -22,7 +22,7 @@
 
 namespace tyer::runtime {
 
-class confirmation;  // desk_confirming.cpp
+class confirmation;  // coordinator/confirm.cpp
 using release_reply = core::function<void(tyer::failure, release_outcome)>;
 
 // Lost, with a lock delay: the engine keeps the place closed until the owner says that it has stopped.
@@ -77,11 +77,11 @@ struct ticket : lease::kept, timed {
   lease::release* releasing() noexcept { return std::get_if<lease::release>(&stage); }
 };
 
-// All wishes of one client for one name in one manner, and the one ticket that stands for them at the engine.
+// All acquisitions of one client for one name in one manner, and the one ticket that stands for them at the engine.
 //
 // An exclusive ticket stands for its lane until it is given back: the others wait for it. A shared hold or a permit stands
-// aside once it is granted, so that the next wish goes to the engine. Whoever has little time, and comes while another of these
-// asks and nobody knows what the answer will be, does not wait for it: it has a lane apart, and a request of its own at once.
+// aside once it is granted, so that the next acquisition goes to the engine. A try, or an acquisition with a limit, that comes while
+// the answer to such a request is open does not wait for it: it gets a lane apart, and a request of its own at once.
 struct lane {
   std::shared_ptr<const spec> what;
   lease::local_queue line;

@@ -10,7 +10,7 @@
 
 #include "core/clock.hpp"
 #include "core/function.hpp"
-#include "runtime/desk.hpp"
+#include "runtime/coordinator/coordinator.hpp"
 #include "runtime/herald.hpp"
 #include "runtime/timers.hpp"
 

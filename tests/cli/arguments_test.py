@@ -101,7 +101,7 @@ class Arguments(unittest.TestCase):
             (("ls", "--jsno"), "Did you mean --json?"),
             (("--urll", "x", "ls"), "`tyer` has no option --urll\nDid you mean --url?"),
             (("--wait", "5s", "run", self.name, "ls"), "`tyer` has no option --wait\n`tyer run` has it."),
-            (("run", self.name, "-w", "5s", "ls"), "has no option -w\nSee `tyer run --help`."),
+            (("run", self.name, "-x", "5s", "ls"), "has no option -x\nSee `tyer run --help`."),
             (("run", "-pgeheim", "mysql"), "has no option -p\n"),
         ):
             with self.subTest(words):

@@ -130,7 +130,7 @@ class Breaking(unittest.TestCase):
     def test_a_person_sees_that_it_is_waited_for(self):
         holder = self.hold()
         with Terminal(self.url, "break", self.name, *REASON, "--yes") as terminal:
-            terminal.await_text(f"for {self.name}, waiting")
+            terminal.await_text(f"for '{self.name}', waiting")
             holder.give_back()
             self.assertEqual(terminal.end(), 0)
             self.assertIn("does not hold it any more", terminal.text())

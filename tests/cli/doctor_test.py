@@ -60,7 +60,7 @@ class Doctor(unittest.TestCase):
 
     def test_an_engine_that_is_not_there(self):
         done = tyer(harness.NOBODY_LISTENS, "doctor", "--connect-timeout", "500ms", code=harness.UNREACHABLE)
-        self.assertIn("127.0.0.1:1", done.stderr)
+        self.assertIn("nobody listens at 127.0.0.1:1", done.stdout)
 
     @unittest.skipUnless(KIND == "redis", "Redis only")
     def test_what_redis_is_set_up_for(self):

@@ -83,7 +83,7 @@ def _engines(*words: str) -> str:
 def environment(url: str | None, **more: str) -> dict[str, str]:
     """Nothing of the person who runs the tests reaches them."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("TYER_") and k not in ("NO_COLOR", "XDG_CONFIG_HOME")}
-    clean |= {"HOME": "/nonexistent", "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "PATH": _path()}
+    clean |= {"HOME": "/nonexistent", "TYER_SYSTEM_CONFIG": "/nonexistent", "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "PATH": _path()}
     if url is not None:
         clean["TYER_URL"] = url
     return clean | more

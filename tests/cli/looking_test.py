@@ -47,9 +47,22 @@ class Looking(unittest.TestCase):
 
     def test_a_free_lock_is_no(self):
         done = tyer(self.url, "show", self.name, code=harness.NO)
-        self.assertEqual(done.stdout, f"{self.name}  free\n")
+        self.assertTrue(done.stdout.startswith(f"{self.name}  free\n"), done.stdout)
         shown = tyer_json(self.url, "show", self.name, code=harness.NO)
         self.assertEqual((shown["state"], shown["holders"], shown["waiters"]), ("free", [], []))
+
+    def test_a_name_that_was_mistyped_was_told_to_be_free_and_no_more(self):
+        self.hold("invoice/4711")
+        for typed in ("invoice/4712", "invoice4711", "Invoice/4711", "4711"):
+            with self.subTest(typed):
+                text = tyer(self.url, "show", typed, code=harness.NO).stdout
+                self.assertRegex(text, rf"{typed}  free\n\n  engine    {self.url}\n  prefix    tyer:\n  near      invoice/4711 is held\n")
+        text = tyer(self.url, "show", "nothing of the kind", code=harness.NO).stdout
+        self.assertNotIn("near", text)
+        shown = tyer_json(self.url, "show", "invoice/4711", "--prefix", "elsewhere:", code=harness.NO)
+        self.assertEqual((shown["engine"], shown["prefix"], shown["near"]), (self.url, "elsewhere:", []))
+        shown = tyer_json(self.url, "show", "invoice/471", code=harness.NO)
+        self.assertEqual([l["name"] for l in shown["near"]], ["invoice/4711"])
 
     def test_a_holder_is_shown_with_all_it_says(self):
         holder = self.hold(self.name, note="10.0.0.7:8080")
@@ -59,6 +72,7 @@ class Looking(unittest.TestCase):
         self.assertEqual(entry["id"], holder.id)
         self.assertEqual(entry["mode"], "exclusive")
         self.assertGreater(entry["remaining_ms"], 1000)
+        self.assertEqual(entry["held_ms"] is None, KIND == "etcd")
         self.assertEqual(entry["owner"]["pid"], holder.process.pid)
         self.assertEqual(entry["owner"]["label"], "shop")
         self.assertEqual(entry["owner"]["note"], "10.0.0.7:8080")

@@ -3,73 +3,20 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 import unittest
 
 import harness
-from harness import FAILED, LOST, NOBODY_LISTENS, NOT_ACQUIRED, PATIENCE_S, TYER, UNREACHABLE, USAGE, Engine, eventually
+import run_base
+from harness import FAILED, LOST, NOBODY_LISTENS, NOT_ACQUIRED, PATIENCE_S, TYER, UNREACHABLE, USAGE, eventually
+from run_base import KIND, RunTest, environment, read, tyer
 from run_lab import Trio, alive, children, comm, send
-from run_shell import CTRL_C, CTRL_D, CTRL_Z, Shell
-
-KIND = os.environ.get("TYER_KIND", "redis")
-
-server: Engine
-names = (f"lock-{number}" for number in itertools.count())
-
-
-def environment() -> dict[str, str]:
-    return harness.environment(server.url)
-
-
-def tyer(*words: str, **how) -> subprocess.CompletedProcess:
-    """Runs it to its end, without a terminal, as cron would."""
-    how.setdefault("stdin", None if "input" in how else subprocess.DEVNULL)
-    how |= {"capture_output": True, "env": environment(), "timeout": 60, "start_new_session": True}
-    return subprocess.run([TYER, *words], **how)
-
-
-def read(path: str) -> str:
-    try:
-        with open(path, encoding="ascii") as file:
-            return file.read().strip()
-    except FileNotFoundError:
-        return ""
-
-
-class RunTest(unittest.TestCase):
-    def setUp(self):
-        self.name = next(names)
-        self.folder = self.enterContext(tempfile.TemporaryDirectory())
-
-    def start(self, *words: str) -> subprocess.Popen:
-        """Starts it without a terminal, as cron would."""
-        child = subprocess.Popen([TYER, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True)
-        self.addCleanup(self._end, child)
-        return child
-
-    def _end(self, child: subprocess.Popen) -> None:
-        if child.poll() is None:
-            child.terminate()
-        child.communicate(timeout=PATIENCE_S)
-
-    def hold(self, *options: str, script: str = "echo held; exec sleep 1000") -> subprocess.Popen:
-        """One that has the lock and runs a script; returns when the script has said so."""
-        child = self.start("run", self.name, *options, "--", "sh", "-c", script)
-        self.assertEqual(child.stdout.readline(), "held\n")
-        return child
-
-    def is_free(self) -> bool:
-        return tyer("try", self.name, "--", "true").returncode == 0
-
 
 class WhatTheCommandSees(RunTest):
     def test_its_exit_code_is_passed_on(self):
@@ -168,7 +115,7 @@ class WhoGetsTheLock(RunTest):
     def test_a_long_wait_without_a_terminal_went_on_without_a_word(self):
         self.hold("--ttl", "60s")
         done = tyer("run", self.name, "--wait", "32s", "--", "true")
-        told = f"tyer: waiting for {self.name} (tyer show says who has it), for 30 s so far"
+        told = f"tyer: waiting for '{self.name}' (tyer show says who has it), for 30 s so far"
         self.assertEqual(done.stderr.decode().splitlines()[0], told)
         self.assertEqual(done.returncode, NOT_ACQUIRED)
 
@@ -183,11 +130,11 @@ class WhoGetsTheLock(RunTest):
         self.hold("--ttl", "60s")
         child = self.start("run", self.name, "--wait", "8s", "--", "echo", "started")
         eventually(lambda: b"1 waiting" in tyer("show", self.name).stdout, what="one that waits")
-        server.do("pause")
+        run_base.server.do("pause")
         try:
             out, said = child.communicate(timeout=PATIENCE_S)
         finally:
-            server.do("resume")
+            run_base.server.do("resume")
         self.assertEqual((child.returncode, out), (UNREACHABLE, ""))
         self.assertNotIn("was not free", said)
 
@@ -319,10 +266,10 @@ class TheEnd(RunTest):
         self.assertFalse(alive(pid))
 
     def test_a_lock_that_the_engine_has_no_more_is_lost(self):
-        if server.kind != "redis":
+        if run_base.server.kind != "redis":
             self.skipTest("needs a server that can forget")
         child = self.hold("--ttl", "2s")
-        host, port = server.url.removeprefix("redis://").split(":")
+        host, port = run_base.server.url.removeprefix("redis://").split(":")
         with socket.create_connection((host, int(port))) as raw:
             raw.sendall(b"FLUSHALL\r\n")
             raw.recv(64)
@@ -426,6 +373,9 @@ class OncePer(RunTest):
         self.assertIn(b"  kept by   ", shown)
         self.assertIn(b"tyer run --once-per\n", shown)
         self.assertIn(b"--now opens it", shown)
+        self.assertIn(f"{self.name}:once  kept\n".encode(), shown)
+        self.assertRegex(tyer("ls", self.name).stdout.decode(), rf"{self.name}:once +kept ")
+        self.assertEqual(harness.tyer_json(run_base.server.url, "show", f"{self.name}:once")["state"], "kept")
         begin = time.monotonic()
         done = tyer("break", f"{self.name}:once", "--yes", "--reason", "again", "--timeout", "100s")
         self.assertLess(time.monotonic() - begin, PATIENCE_S)
@@ -433,103 +383,5 @@ class OncePer(RunTest):
         self.assertRegex(done.stderr, rb"kept by --once-per for .* more: nobody is there to be asked\n--now opens it")
 
 
-class OnATerminal(RunTest):
-    def setUp(self):
-        super().setUp()
-        self.shell = Shell(server.url)
-        self.addCleanup(self.shell.close)
-
-    def line(self, command: str, *options: str) -> str:
-        return " ".join([TYER, "run", self.name, *options, "--", command])
-
-    def code(self) -> int:
-        return int(self.shell.do("echo $?"))
-
-    def test_the_command_has_the_terminal(self):
-        self.assertIn("tty ok", self.shell.do(self.line("sh -c 'test -t 0 && test -t 1 && test -t 2 && echo tty ok'")))
-        self.shell.type(self.line("sh -c 'read answer < /dev/tty; echo it was $answer'") + "\n")
-        self.shell.type("blue\n")
-        self.shell.expect("it was blue")
-
-    def test_ctrl_c_ends_the_command_once(self):
-        # Who says "ready" is who sleeps: a Ctrl-C between the two would find nobody to end.
-        self.shell.type(self.line("sh -c 'trap \"echo INT\" INT; (echo rea\"dy\"; exec sleep 100); echo out'") + "\n")
-        self.shell.expect("ready")
-        self.shell.type(CTRL_C)
-        said = self.shell.until_prompt()
-        self.assertEqual((said.count("INT"), said.count("out")), (1, 1))
-
-    def test_ctrl_c_ends_the_waiting(self):
-        self.hold("--ttl", "60s")
-        self.shell.type(self.line("true") + "\n")
-        self.shell.expect("waiting for")
-        self.shell.type(CTRL_C)
-        self.shell.until_prompt()
-        self.assertEqual(self.code(), 130)
-
-    def test_ctrl_z_stops_and_fg_goes_on_and_the_lock_is_kept(self):
-        self.shell.type(self.line("cat", "--ttl", "3s") + "\n")
-        self.shell.type("one\n")
-        self.shell.expect("one\r\none")
-        self.shell.type(CTRL_Z)
-        self.shell.expect("Stopped")
-        self.shell.until_prompt()
-        end = time.monotonic() + 6.5  # more than two ttls
-        while time.monotonic() < end:
-            self.assertFalse(self.is_free())
-        self.shell.type("fg\n")
-        self.shell.type("two\n")
-        self.shell.expect("two\r\ntwo")
-        self.shell.type(CTRL_D)
-        self.shell.until_prompt()
-        self.assertEqual(self.code(), 0)
-
-    def test_in_the_background_it_stops_when_it_wants_to_read(self):
-        self.shell.do(self.line("cat") + " &")
-        self.shell.type("\n")
-        eventually(lambda: "Stopped" in self.shell.do("jobs"), what="a stopped job")
-        self.shell.type("fg\n")
-        self.shell.type("hello\n")
-        self.shell.expect("hello\r\nhello")
-        self.shell.type(CTRL_D)
-        self.shell.until_prompt()
-
-    def test_a_shell_under_the_lock_has_jobs_of_its_own(self):
-        self.shell.do(self.line("bash --norc --noprofile --noediting -i"))
-        self.assertIn(self.name, self.shell.do("echo $TYER_LOCK"))
-        self.shell.type("sh -c 'echo slee\"ps\"; exec sleep 100'\n")
-        self.shell.expect("sleeps")
-        self.shell.type(CTRL_Z)
-        self.shell.expect("Stopped")
-        self.shell.until_prompt()
-        self.shell.do("kill -9 %1; wait")
-        self.assertIn("exit", self.shell.do("exit 4"))
-        self.assertEqual(self.code(), 4)
-        self.assertTrue(self.is_free())
-
-    def test_in_a_pipeline_the_others_have_the_terminal_too(self):
-        self.shell.type(self.line("seq 3") + " | (read answer < /dev/tty; echo $answer $(wc -l))\n")
-        self.shell.type("yes\n")
-        self.shell.expect("yes 3")
-
-    def test_the_end_of_the_terminal_is_the_end_of_the_command(self):
-        self.shell.type(self.line("sleep 1000", "--ttl", "60s") + "\n")
-        eventually(lambda: not self.is_free(), what="the lock is held")
-        self.shell.close()
-        eventually(self.is_free, what="the lock is free")
-
-    def test_what_left_the_group_is_ended_here_too(self):
-        file = os.path.join(self.folder, "pid")
-        script = f"setsid sleep 1000 & echo $! > {file}; exec sleep 1000"
-        self.shell.type(self.line(f"sh -c '{script}'", "--ttl", "2s") + "\n")
-        pid = int(eventually(lambda: read(file), what="a pid"))
-        jobs = eventually(lambda: [p for p in children(self.shell.pid) if comm(p) == "tyer"], what="tyer")
-        send(signal.SIGSTOP, Trio(jobs[0]).keeper)
-        self.shell.until_prompt()
-        self.assertEqual(self.code(), LOST)
-        self.assertFalse(alive(pid))
-
-
 if __name__ == "__main__":
-    with Engine(KIND) as server:
-        harness.main()
+    run_base.main()

@@ -52,7 +52,7 @@ class Waiting(unittest.TestCase):
     def test_an_engine_that_falls_silent_meanwhile_is_no_lock_that_is_held(self):
         self.hold()
         with Terminal(self.url, "wait", self.name, "--timeout", "6s") as terminal:
-            terminal.await_text(f"waiting for {self.name} to be free, held by")
+            terminal.await_text(f"waiting for '{self.name}' to be free, held by")
             self.engine.do("pause")
             try:
                 self.assertEqual(terminal.end(), harness.UNREACHABLE)
@@ -71,7 +71,7 @@ class Waiting(unittest.TestCase):
                     said = wait.stderr.readline()
                 if "not known" not in said:
                     continue
-                self.assertIn(f"it is not known whether {self.name} is free: the engine does not answer", said)
+                self.assertIn(f"it is not known whether '{self.name}' is free: the engine does not answer", said)
                 self.assertIn("the engine answers again", wait.stderr.readline())
                 return wait.kill()
         self.fail(f"it said: {said}")
@@ -87,7 +87,7 @@ class Waiting(unittest.TestCase):
     def test_a_person_is_told_what_is_waited_for_and_then_it_is_free(self):
         holder = self.hold()
         with Terminal(self.url, "wait", self.name) as terminal:
-            terminal.await_text(f"waiting for {self.name} to be free, held by")
+            terminal.await_text(f"waiting for '{self.name}' to be free, held by")
             holder.give_back()
             self.assertEqual(terminal.end(), 0)
             self.assertEqual(terminal.text(), "")  # the line is taken away

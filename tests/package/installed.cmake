@@ -53,9 +53,9 @@ foreach(case IN LISTS cases)
     set(wanted ${COMPONENTS})
   endif()
   string(REPLACE ";" "," wanted_in_one_word "${wanted}")
-  # Whoever did not ask for the component that needs OpenSSL must not be made to look for it.
+  # Whoever did not ask for a component that needs OpenSSL must not be made to look for it.
   set(without "")
-  if(NOT "redis" IN_LIST wanted)
+  if(NOT "redis" IN_LIST wanted AND NOT "etcd" IN_LIST wanted)
     set(without -D CMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON)
   endif()
   run(${configure} -B ${WORK}/${case} -D CMAKE_PREFIX_PATH=${prefix} -D WANTED=${wanted_in_one_word} ${without})

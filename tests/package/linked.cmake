@@ -3,9 +3,9 @@
 
 set(may_need_always "libtyer|libstdc\\+\\+|libm|libgcc_s|libc|libpthread|ld-linux[^.]*|lib[a-z]+san")
 set(may_need_redis "libtyer_redis|libssl|libcrypto")
-set(may_need_etcd "libtyer_etcd|libgrpc|libgrpc\\+\\+|libgpr|libabsl_[a-z_]+|libprotobuf-lite")
-set(symbols_of_redis " [TtWw] (tyer_engine_redis|boost::[^\n]*)")
-set(symbols_of_etcd " [TtWw] (tyer_engine_etcd|grpc::[^\n]*)")
+set(may_need_etcd "libtyer_etcd|libnghttp2|libprotobuf-lite|libssl|libcrypto")
+set(symbols_of_redis " [TtWw] (tyer_engine_redis|boost::redis::[^\n]*)")
+set(symbols_of_etcd " [TtWw] (tyer_engine_etcd|google::protobuf::[^\n]*)")
 
 function(needs_only file)
   set(may_need ${may_need_always})

@@ -39,14 +39,14 @@ enum class bug : std::uint8_t {
   hand_over_without_claim,  // the server gives a waiter the full ttl before it was heard of
   ghost_not_honoured,       // the server knows no lock delay
   ghost_laid_by_stranger,   // the server ends a lock delay when anybody releases
-  min_hold_ignored,         // the desk does not know of it
-  max_hold_ignored,         // the desk does not know of it
+  min_hold_ignored,         // the coordinator does not know of it
+  max_hold_ignored,         // the coordinator does not know of it
 
   // the hand-off
   handoff_beyond_bound,   // one client keeps the lock among its own for as long as it likes
   handoff_past_validity,  // a hold that is over is handed off
   handoff_without_token,  // the next has the token of the one before
-  revocation_not_heard,   // the desk is not told that a hold was asked back
+  revocation_not_heard,   // the coordinator is not told that a hold was asked back
 };
 
 struct bug_name {

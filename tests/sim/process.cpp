@@ -73,8 +73,8 @@ void process::start() {
   bounds.request_timeout = around_.terms.request_timeout;
   bounds.unavailable_after = around_.terms.unavailable_after;
   bounds.idle_lanes_max = 4;  // few, so that lanes are dropped
-  life_->desk.reset(new runtime::desk{*life_->wire, life_->clock, life_->ids, *this, bounds});
-  life_->wire->open(*life_->desk);
+  life_->coordinator.reset(new runtime::coordinator{*life_->wire, life_->clock, life_->ids, *this, bounds});
+  life_->wire->open(*life_->coordinator);
   around_.time.note("c start", index_, lives_);
   for (std::size_t n = 0; n < life_->workers.size(); ++n) life_->workers[n].start(*this, n, dice_.fork());
 }
@@ -83,7 +83,7 @@ void process::close() {
   if (!running()) return;
   around_.time.note("c closes", index_, lives_);
   closing_ = true;
-  life_->desk->close();
+  life_->coordinator->close();
   arm();
 }
 
@@ -160,7 +160,7 @@ void process::enter(thread by, task t) {
 }
 
 void process::arm() {
-  const auto due = life_->desk->next_due();
+  const auto due = life_->coordinator->next_due();
   if (due == moment::max()) return;
   const auto when = life_->clock.truth(due);
   if (when >= armed_) return;
@@ -172,7 +172,7 @@ void process::arm() {
   });
 }
 
-void process::on_timer() { life_->desk->on_time(life_->clock.now()); }
+void process::on_timer() { life_->coordinator->on_time(life_->clock.now()); }
 
 void process::push(const kit::notice& n) {
   if (life_ && n.who.nonce() >> 8 == lives_) life_->wire->push(n);
@@ -239,7 +239,7 @@ void process::give_back(const worker& by, const runtime::hold_ptr& h, runtime::r
     if (told) told({}, release_outcome::released);
     return;
   }
-  life_->desk->give_back(h, std::move(told));
+  life_->coordinator->give_back(h, std::move(told));
 }
 
 // ---- for the checks
@@ -261,8 +261,8 @@ bool process::only_reads(const id& who) const {
 }
 
 bool process::idle() const {
-  return !life_ || (life_->desk->drained() && std::all_of(life_->workers.begin(), life_->workers.end(),
-                                                          [](const worker& w) { return w.idle(); }));
+  return !life_ || (life_->coordinator->drained() && std::all_of(life_->workers.begin(), life_->workers.end(),
+                                                                 [](const worker& w) { return w.idle(); }));
 }
 
 void process::look() {

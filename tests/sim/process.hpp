@@ -1,9 +1,9 @@
-// One client: the real desk of the library on a simulated engine and a clock of its own, with callers that want locks.
+// One client: the real coordinator of the library on a simulated engine and a clock of its own, with callers that want locks.
 //
 // It can be paused (nothing in it happens while time goes on), killed and started again as another client.
 #pragma once
 
-#include "runtime/desk.hpp"
+#include "runtime/coordinator/coordinator.hpp"
 #include "runtime/hold_state.hpp"
 #include "sim/checker.hpp"
 #include "sim/link.hpp"
@@ -55,7 +55,7 @@ struct surroundings {
   checker& checks;
   const scenario& terms;
   bug planted;
-  bool draining = false;  // no more new wishes
+  bool draining = false;  // no more new acquisitions
 };
 
 class process final : private runtime::watcher {
@@ -80,7 +80,7 @@ class process final : private runtime::watcher {
 
   // ---- for the workers
 
-  runtime::desk& desk() { return *life_->desk; }
+  runtime::coordinator& coordinator() { return *life_->coordinator; }
   const own_clock& clock() const { return life_->clock; }
   void later(duration d, task t);  // by a caller's thread
   // Of each name there are two: a writer's and a reader's, or one permit and two.
@@ -90,7 +90,7 @@ class process final : private runtime::watcher {
   void give_back(const worker& by, const runtime::hold_ptr& h, runtime::release_reply told);
   surroundings& around() { return around_; }
   std::size_t index() const noexcept { return index_; }
-  void arm();  // the desk may have something to do at another time than before
+  void arm();  // the coordinator may have something to do at another time than before
 
   // ---- for the checks
 
@@ -113,7 +113,7 @@ class process final : private runtime::watcher {
     own_clock clock;
     own_ids ids;
     std::unique_ptr<link> wire;
-    std::unique_ptr<runtime::desk> desk;
+    std::unique_ptr<runtime::coordinator> coordinator;
     std::array<worker, workers_per_client> workers;
   };
   enum class thread : std::uint8_t { io, caller };

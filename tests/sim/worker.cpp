@@ -52,7 +52,7 @@ std::shared_ptr<const runtime::spec> worker::choose() {
 
 void worker::want() {
   ++turn_;
-  auto w = std::make_shared<runtime::wish>();
+  auto w = std::make_shared<runtime::acquisition>();
   w->what = choose();
   floor_ = home_->around().checks.floor(name_, w->what->how);
   w->waits = !dice_.chance(150);
@@ -65,22 +65,23 @@ void worker::want() {
   };
   if (dice_.chance(100)) {
     later(dice_.chance(500) ? dice_.between(10us, 2ms) : dice_.skewed(1ms, 3s), [this] {
-      if (wish_) home_->desk().cancel(std::shared_ptr{wish_}, errc::cancelled);
+      if (acquisition_) home_->coordinator().cancel(std::shared_ptr{acquisition_}, errc::cancelled);
     });
   }
   if (dice_.chance(30)) {
     later(dice_.skewed(1ms, 1s), [this] {
-      if (wish_) home_->desk().ask(names[name_], "sim", [](engine::outcome<std::uint32_t>&&) {});
+      if (acquisition_)
+        home_->coordinator().ask_engine(runtime::queries::ask(std::string{names[name_]}, "sim"), [](auto&&) {});
     });
   }
   home_->around().time.note("w wants", home_->index(), number_, name_, w->what->ttl.count());
-  wish_ = w;
-  home_->desk().want(std::move(w));
+  acquisition_ = w;
+  home_->coordinator().want(std::move(w));
 }
 
 void worker::on_answer(tyer::failure f, runtime::hold_ptr h) {
   auto& all = home_->around();
-  wish_.reset();
+  acquisition_.reset();
   if (!h) {
     all.time.note("w has not", home_->index(), number_, name_, static_cast<std::uint64_t>(f.code.value()));
     return rest();
@@ -116,9 +117,9 @@ void worker::plan(duration held) {
 }
 
 bool worker::takes_over(const runtime::hold_ptr& h) {
-  if (!wish_ || wish_->what->name != h->what().name || wish_->what->how != h->how()) return false;
-  wish_->done = [this, h](tyer::failure, runtime::hold_ptr) { on_answer({}, h); };
-  home_->desk().cancel(std::shared_ptr{wish_}, errc::cancelled);
+  if (!acquisition_ || acquisition_->what->name != h->what().name || acquisition_->what->how != h->how()) return false;
+  acquisition_->done = [this, h](tyer::failure, runtime::hold_ptr) { on_answer({}, h); };
+  home_->coordinator().cancel(std::shared_ptr{acquisition_}, errc::cancelled);
   return true;
 }
 
@@ -144,7 +145,7 @@ void worker::convert() {
     c->waits = !dice_.chance(200);
     if (c->waits && dice_.chance(300)) c->limit = home_->clock().now() + dice_.skewed(1ms, 3s);
     if (dice_.chance(200)) {
-      later(dice_.skewed(10us, 1s), [this, c] { home_->desk().cancel(c, errc::cancelled); });
+      later(dice_.skewed(10us, 1s), [this, c] { home_->coordinator().cancel(c, errc::cancelled); });
     }
   } else if (hold_->valid(home_->clock().now())) {
     window_ = all.checks.weakened(window_);
@@ -156,7 +157,7 @@ void worker::convert() {
   floor_ = all.checks.floor(name_, c->to->how);
   all.time.note(up ? "w upgrades" : "w downgrades", home_->index(), number_, hold_->token());
   change_ = c;
-  home_->desk().convert(std::move(c));
+  home_->coordinator().convert(std::move(c));
 }
 
 void worker::on_converted(mode to, tyer::failure f, bool changed) {
@@ -167,7 +168,7 @@ void worker::on_converted(mode to, tyer::failure f, bool changed) {
                 static_cast<std::uint64_t>(f.code.value()));
   if (changed && hold_->valid(home_->clock().now()))
     window_ = all.checks.converted(window_, to, hold_->token(), floor_);
-  if (f.code == errc::lost && dice_.chance(300)) return give_back();  // from inside the desk's call
+  if (f.code == errc::lost && dice_.chance(300)) return give_back();  // from inside the coordinator's call
   if (!changed && !over_ && !due_back_ && dice_.chance(100)) {        // goes on reading, for long
     ++turn_;
     return give_back_soon(dice_.between(2s, 8s));
@@ -259,7 +260,7 @@ bool worker::only_reads(const id& who, moment since) const noexcept {
 void worker::look() const {
   const auto now = home_->clock().now();
   auto& time = home_->around().time;
-  if (wish_ && wish_->limit != moment::max() && now > wish_->limit + 250ms) {
+  if (acquisition_ && acquisition_->limit != moment::max() && now > acquisition_->limit + 250ms) {
     time.broken("live", "a caller waits for longer than it said, client " + std::to_string(home_->index()));
   }
   if (change_ && change_->limit != moment::max() && now > change_->limit + 250ms) {

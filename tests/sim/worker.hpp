@@ -3,7 +3,7 @@
 // Half of the callers never look at valid() before they write, and keep what they have lost: those are what fencing is for.
 #pragma once
 
-#include "runtime/wish.hpp"
+#include "runtime/acquisition.hpp"
 #include "sim/checker.hpp"
 #include "sim/dice.hpp"
 #include "sim/scenario.hpp"
@@ -30,10 +30,12 @@ class worker {
   // A planted bug: gets another one's hold instead of its own.
   bool takes_over(const runtime::hold_ptr& h);
 
-  bool waits_for(std::size_t name) const noexcept { return wish_ != nullptr && wish_->waits && name == name_; }
+  bool waits_for(std::size_t name) const noexcept {
+    return acquisition_ != nullptr && acquisition_->waits && name == name_;
+  }
   bool upgrades(std::size_t name) const noexcept;
   bool only_reads(const id& who, moment since) const noexcept;
-  bool idle() const noexcept { return !wish_ && !hold_ && !releasing_ && !change_; }
+  bool idle() const noexcept { return !acquisition_ && !hold_ && !releasing_ && !change_; }
   void look() const;  // does it wait for longer than it said?
 
  private:
@@ -50,7 +52,7 @@ class worker {
   void close_window(moment at_most);
   void check_length() const;
 
-  // Does something later, if it still is the same wish or hold then.
+  // Does something later, if it still is the same acquisition or hold then.
   template <class F>
   void later(duration d, F f);
 
@@ -60,9 +62,9 @@ class worker {
   bool careful_ = false;
 
   std::size_t name_ = 0, ttl_ = 0;
-  std::uint64_t turn_ = 0;  // counts wishes, so that what was planned for an old one is not done to the next
-  floors floor_;            // of the token, when the wish or the change was made
-  std::shared_ptr<runtime::wish> wish_;
+  std::uint64_t turn_ = 0;  // counts acquisitions, so that what was planned for an old one is not done to the next
+  floors floor_;            // of the token, when the acquisition or the change was made
+  std::shared_ptr<runtime::acquisition> acquisition_;
   runtime::hold_ptr hold_;
   moment since_;  // on the client's clock: when it was given
   bool over_ = false;

@@ -36,15 +36,26 @@ class MariaDB(Kind):
             return
         os.makedirs(data, mode=0o700, exist_ok=True)
         account.own(data)
-        account.run(
+        self.make_data(folder, data)
+
+    def make_data(self, folder: str, data: str) -> None:
+        self._account().run(
             [self.program("mariadb-install-db"), "--no-defaults", f"--datadir={data}", f"--tmpdir={folder}",
              "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"],
             folder,
         )
 
     def command(self, instance: Instance, node: Node) -> list[str]:
+        settings = self._settings(instance, node) | dict(instance.options["set"])
+        words = self._server() + [f"--datadir={self.data(instance, node)}"]
+        return self._account().command(words + [f"--{key}={value}" for key, value in settings.items()])
+
+    def _server(self) -> list[str]:
+        return [self.program("mariadbd"), "--no-defaults"]
+
+    def _settings(self, instance: Instance, node: Node) -> dict[str, str]:
         folder = instance.node_folder(node)
-        settings = {
+        return {
             "bind-address": "127.0.0.1",
             "port": str(node.port),
             "socket": "sock",  # in the data folder: whole paths may be longer than a socket's name can be
@@ -54,9 +65,7 @@ class MariaDB(Kind):
             "innodb-buffer-pool-size": "64M",
             "max-connections": "300",
             "skip-name-resolve": "1",
-        } | dict(instance.options["set"])
-        words = [self.program("mariadbd"), "--no-defaults", f"--datadir={self.data(instance, node)}"]
-        return self._account().command(words + [f"--{key}={value}" for key, value in settings.items()])
+        }
 
     def answers(self, instance: Instance, node: Node) -> bool:
         with open(os.path.join(instance.node_folder(node), "pid"), encoding="ascii") as file:

@@ -1,4 +1,4 @@
-"""Debian 13, with nothing but its own packages: builds Tyer with that compiler, Boost, gRPC and protobuf, and tests it."""
+"""Debian 13, with nothing but its own packages: builds Tyer with that compiler, Boost, nghttp2 and protobuf, and tests it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from package_debs import ROOT
 # Debian 13 has two Boosts. The one that libboost-dev names is 1.83, which is too old; 1.88 is the other.
 PACKAGES = """
 g++ cmake ninja-build pkg-config ccache python3 openssl
-libboost1.88-dev libssl-dev libgrpc++-dev libprotobuf-dev protobuf-compiler libcli11-dev nlohmann-json3-dev
+libboost1.88-dev libssl-dev libnghttp2-dev libprotobuf-dev protobuf-compiler libcli11-dev nlohmann-json3-dev
 libgtest-dev libgmock-dev redis-server redis-tools etcd-server etcd-client
 """.split()
 
@@ -20,7 +20,7 @@ BUILD = """
 export CCACHE_DIR=/ccache TYER_ENGINES_DIR=/tmp/engines
 mkdir -m 711 /tmp/engines
 . /etc/os-release
-echo "$PRETTY_NAME: g++ $(g++ -dumpfullversion), $(dpkg-query -W -f '${Package} ${Version}, ' libboost1.88-dev libgrpc++-dev \\
+echo "$PRETTY_NAME: g++ $(g++ -dumpfullversion), $(dpkg-query -W -f '${Package} ${Version}, ' libboost1.88-dev libnghttp2-dev \\
   libprotobuf-dev redis-server etcd-server)"
 cmake -S /tyer -B /build -G Ninja --log-level=NOTICE -DCMAKE_BUILD_TYPE=$kind -DTYER_REDIS=ON -DTYER_ETCD=ON \\
   -DTYER_CLI=$cli -DTYER_EXAMPLES=OFF -DTYER_BENCH=OFF

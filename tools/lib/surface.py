@@ -139,7 +139,8 @@ def without_initializers(declaration):
 
 def surface():
     parts = ["The public surface of Tyer, all of namespace tyer. Made by tools/check --fix-format out of include/tyer.\n"]
-    for header in sorted((ROOT / "include/tyer").glob("*.hpp")):
+    root = ROOT / "include/tyer"
+    for header in [*sorted(root.glob("*.hpp")), *sorted(root.glob("recipes/*.hpp"))]:
         if header.name in NOT_PUBLIC:
             continue
         text = header.read_text()
@@ -147,7 +148,7 @@ def surface():
         reader.scope(1, True)
         macros = re.findall(r"^#define (TYER_\w*[A-Z])\b", text, re.M)
         if reader.lines or macros:
-            parts.append("\n".join([f"<tyer/{header.name}>", *(f"  #define {m}" for m in macros), *reader.lines]) + "\n")
+            parts.append("\n".join([f"<tyer/{header.relative_to(root)}>", *(f"  #define {m}" for m in macros), *reader.lines]) + "\n")
     return "\n".join(parts)
 
 

@@ -50,7 +50,7 @@ class turnstile_body final : public call_ledger::entry {
     if constexpr (requires { ex.template target<boost::asio::io_context::executor_type>(); } &&
                   !tells_its_context<Executor>) {
       way_ = nullptr;
-      with_known_executor(ex, [this](const auto& inside) { settle(inside); });
+      with_known_executor(ex, [this](const auto& inside) { this->settle(inside); });
       if (way_) return;
     }
     context_ = context_of(ex);

@@ -115,6 +115,9 @@ class TYER_EXPORT completion {
   }
   // False: it stands in a line already, or has stood there.
   bool enters_a_line() noexcept { return !has_entered_.exchange(true); }
+  bool is_on_its_way() const noexcept { return has_run_ || has_entered_; }
+  // The user's executor destroyed it uncalled. Whoever has something left to tell may try again later.
+  virtual void left_uncalled() noexcept {}
   std::shared_ptr<completion> behind;  // of the line that it stands in
 
  private:

@@ -16,10 +16,9 @@ constexpr int leases_tried_max = 3;
 
 void etcd_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
   auto a = std::make_shared<acquiring>();
-  a->back = std::make_shared<reply<answer>>(asked_by(r.what.who, std::move(back)));
+  a->back = std::make_shared<reply<answer>>(asked_by(r.what.who, std::string{r.what.name}, std::move(back)));
   a->name = std::string{r.what.name};
   a->owner = std::string{r.owner};
-  a->key = keys_.seat(a->name, r.what.who);
   a->wish.r = r;
   a->wish.r.what.name = a->name;
   a->wish.r.owner = a->owner;
@@ -29,6 +28,8 @@ void etcd_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
   a->o = make(a->name, a->back);
   a->o->not_after = a->o->sent + r.not_after;
   asking_.insert(r.what.who);
+  a->wish.at = numbers_.of(a->name, r.what.who);
+  a->key = keys_.seat(a->name, a->wish.at);
   a->o->on_lease_lost = [this, weak = std::weak_ptr{a}] {
     if (const auto self = weak.lock()) again_with_new_lease(self, self->wish.hold_lease);
   };
@@ -42,10 +43,11 @@ void etcd_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
 }
 
 // Until it has its answer, what is found at its key may be what it has just written.
-reply<answer> etcd_engine::asked_by(const id& who, reply<answer> back) {
-  return [this, who, back = std::move(back)](outcome<answer>&& o) mutable {
+reply<answer> etcd_engine::asked_by(const id& who, const std::string& name, reply<answer> back) {
+  return [this, who, name, back = std::move(back)](outcome<answer>&& o) mutable {
     if (const auto at = asking_.find(who); at != asking_.end()) asking_.erase(at);
     back(std::move(o));
+    free_number(name, who);
   };
 }
 
@@ -90,6 +92,19 @@ void etcd_engine::end_without_a_write(const acquiring& a) {
   end_doubt(a.key, *a.doubt_before);
   find_lost(a.wish.r.what.who);
   if (!is_in_doubt(a.key)) dues_->forget(a.key);
+  free_number(a.name, a.wish.r.what.who);
+}
+
+// At its key lies what is not its own, though it should be free: brought back with an old copy of the data, or written by a
+// request that came later than any should. That is left alone, and its number for a while too.
+void etcd_engine::sit_elsewhere(acquiring& a) {
+  begin_doubt(a.key, environment_.clock->now());
+  dues_->forget(a.key);
+  look_later(a.key);
+  a.wish.at = numbers_.another(a.name, a.wish.r.what.who);
+  a.key = keys_.seat(a.name, a.wish.at);
+  a.doubt_before.reset();
+  spare(a);
 }
 
 // While the answer is on its way, the lease is kept.
@@ -184,8 +199,10 @@ void etcd_engine::settle_acquiring(const std::shared_ptr<acquiring>& a, ledger r
   const auto who = a->wish.r.what.who;
   settle(
       a->o, std::move(read),
-      [a, who](ledger& l) {
+      [this, a, who](ledger& l) {
         a->needs_place = false;
+        const auto taken = [&](const seat& s) { return s.at == a->wish.at && s.who != who; };
+        if (std::ranges::any_of(l.seats(), taken)) sit_elsewhere(*a);
         // An id that comes back after its end: first the old key must go, for a key that is only written again keeps
         // its place in the queue.
         a->comes_back = std::ranges::any_of(l.seats(), [&](const seat& s) { return s.removed && s.who == who; });

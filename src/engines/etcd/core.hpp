@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engines/etcd/frame.hpp"
+#include "engines/etcd/numbers.hpp"
 
 #include <functional>
 #include <memory>
@@ -76,7 +77,8 @@ class etcd_engine final : public frame {
   // --- acquiring.cpp ---
   void start_acquiring(const std::shared_ptr<acquiring>&);
   void spare(acquiring&);
-  reply<answer> asked_by(const id&, reply<answer>);
+  reply<answer> asked_by(const id&, const std::string& name, reply<answer>);
+  void sit_elsewhere(acquiring&);
   void end_without_a_write(const acquiring&);
   void try_free(const std::shared_ptr<acquiring>&);
   void look_and_take(const std::shared_ptr<acquiring>&, const pb::RangeResponse&, std::int64_t revision);
@@ -134,11 +136,15 @@ class etcd_engine final : public frame {
   void read_own(const id&);
   void ask_again(const id&);
   void gave_up(const std::string& key, std::int64_t modified, bool gone) override;
-  void found_written(const std::string& key, std::int64_t modified) override;
+  void found_written(const std::string& key, const pb::KeyValue&) override;
+  mine* find_mine(const std::string& key);
+  void free_number(const std::string& name, const id& who) noexcept;
+  void free_if_done(const std::string& name, const id& at);
   time_point next_look() const override { return to_look_.empty() ? time_point::max() : to_look_.front().first; }
   void look_now(time_point) override;
 
   const keys keys_;
+  numbers numbers_;
   std::deque<std::pair<time_point, id>> to_look_;  // waiters, for who is ahead
   std::unordered_map<id, mine, core::id_hash> mine_;
   std::unordered_multiset<id, core::id_hash> asking_;  // acquires that have no answer yet

@@ -60,7 +60,7 @@ void dues::close() {
 
 void dues::arm(time_point at) {
   armed_ = at;
-  wire::after(at - clock_.now(), [weak = weak_from_this(), at] {
+  wire::after(sweeper_->loop(), at - clock_.now(), [weak = weak_from_this(), at] {
     const auto self = weak.lock();
     if (!self) return;
     {
@@ -69,11 +69,6 @@ void dues::arm(time_point at) {
     }
     self->sweep();
   });
-}
-
-time_point dues::late_at() const {
-  const std::lock_guard lock{mutex_};
-  return closed_ || armed_ == time_point::max() ? time_point::max() : armed_ + late;
 }
 
 void dues::ring_if_late() {
@@ -108,15 +103,13 @@ std::vector<sweeper::one> dues::take_some() {
 void dues::sweep() {
   for (;;) {
     std::vector<sweeper::one> some;
-    time_point now;
     {
       const std::lock_guard lock{mutex_};
       some = take_some();
       if (some.empty()) return;
-      now = clock_.now();
     }
     auto asked = some;
-    sweeper_->sweep(std::move(some), now, within_,
+    sweeper_->sweep(std::move(some), within_,
                     [weak = weak_from_this(), asked = std::move(asked)](
                         const wire::status& s, std::vector<sweeper::verdict> verdicts) mutable {
                       if (const auto self = weak.lock()) self->came_back(s, std::move(asked), std::move(verdicts));

@@ -1,7 +1,7 @@
 // What this client no longer keeps it takes away itself, at the deadline, also while its loop stands still.
 //
 // A key lives by a lease that it shares with others, and that etcd ends half a second late. So a key has a deadline of its
-// own: if nobody moved it until then, it is deleted, from a timer of gRPC's. The lease is for when the process has died.
+// own: if nobody moved it until then, it is deleted, by a timer that needs nobody in run(). The lease is for when the process has died.
 //
 // After an outage thousands are due together. They go a few at a time, so that nothing else has to wait for them, and none of
 // them while nobody can be reached; when nobody answers, the next try is half a second later.
@@ -44,10 +44,7 @@ class dues : public std::enable_shared_from_this<dues> {
   bool awaits(const std::string& key) const;  // its time has not come yet
   void close();
 
-  // gRPC waits for its timers by the wall clock: set back, it makes them as much late. The thread in run() sees to those, and
-  // to what was due while nobody could be reached.
-  time_point late_at() const;
-  void ring_if_late();
+  void ring_if_late();  // what was due while nobody could be reached
 
  private:
   using by_time = std::multimap<time_point, const std::string*>;

@@ -1,15 +1,9 @@
 // The engine of Tyer's own layout, as a whole: what it can, and what the frame asks of it.
 #include "engine/table.hpp"
 #include "engines/etcd/core.hpp"
-#include "engines/etcd/forking.hpp"
 #include "engines/etcd/go/go.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <system_error>
 #include <vector>
 
 namespace tyer::etcd {
@@ -23,7 +17,7 @@ constexpr std::size_t keep_batch = 100;  // one read each in a transaction of at
 }  // namespace
 
 etcd_engine::etcd_engine(const config& c, const tyer::engine::environment& e)
-    : frame(c, e, keys{e.prefix}.beginning_with("").from), keys_(e.prefix) {}
+    : frame(c, e, keys{e.prefix}.beginning_with("").from), keys_(e.prefix), numbers_(e.ids->next()) {}
 
 tyer::engine::capabilities etcd_engine::can() const noexcept {
   return {.queue = true,
@@ -34,12 +28,12 @@ tyer::engine::capabilities etcd_engine::can() const noexcept {
           .convert = true,
           .lock_delay = false,
           .watch = true,
-          .after_fork = false,  // gRPC's threads did not come along
           .ttl_min = 1ms,  // a hold's end is its client's doing; only after a crash it is the lease's, 2 s at the least
           .keep_batch = keep_batch};
 }
 
 void etcd_engine::set_back(std::int64_t revision) {
+  numbers_.draw_anew(environment_.ids->next());
   for (auto& [who, m] : mine_) m.modified = std::min(m.modified, revision);
 }
 
@@ -67,32 +61,7 @@ std::set<std::int64_t> etcd_engine::leases_of_holds() const {
 
 }  // namespace tyer::etcd
 
-// gRPC ends the process when it finds no descriptor for what it begins with.
-namespace {
-
-bool has_descriptors_for_grpc() {
-  std::array<int, 16> some{};
-  std::size_t n = 0;
-  while (n < some.size() && (some[n] = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) ++n;
-  const bool enough = n == some.size();
-  while (n > 0) ::close(some[--n]);
-  return enough;
-}
-
-}  // namespace
-
 TYER_EXPORT tyer::engine::made tyer_engine_etcd(tyer::core::uri& address, const tyer::engine::environment& e) {
-  if (tyer::etcd::grpc_was_used_before_a_fork()) {
-    return {nullptr,
-            {tyer::errc::unsupported,
-             "gRPC does not work in the child of a fork whose parent has used it: exec first, or fork before the first "
-             "client of etcd is made"}};
-  }
-  if (!has_descriptors_for_grpc()) {
-    return {nullptr,
-            {std::make_error_code(std::errc::too_many_files_open),
-             "gRPC needs at least 16 free file descriptors to begin with, and ends the process without them"}};
-  }
   if (const auto protocol = address.take("protocol")) {
     if (*protocol == "go") return tyer::etcd::go::make(address, e);
     return {nullptr, {tyer::errc::invalid_uri, "?protocol= must be go, or left out"}};

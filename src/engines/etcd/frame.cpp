@@ -21,7 +21,8 @@ bool says_no_space(const failure& f) { return f.words.find("database space excee
 frame::frame(const config& c, const tyer::engine::environment& e, std::string probe_key)
     : config_(c),
       environment_(e),
-      link_(c, e, box_, std::move(probe_key)),
+      loop_(*e.clock),
+      link_(c, e, loop_, box_, std::move(probe_key)),
       leases_(link_, e),
       watches_(link_, *e.clock, [this](const std::string& reason) { may_not_watch(reason); }) {
   dues_ = std::make_shared<dues>(*e.clock, link_.sweeping(), e.request_timeout,
@@ -40,7 +41,8 @@ frame::frame(const config& c, const tyer::engine::environment& e, std::string pr
 }
 
 void frame::swept(const sweeper::verdict& v) {
-  v.what.modified != 0 ? gave_up(v.what.key, v.what.modified, v.there == 0) : found_written(v.what.key, v.there);
+  v.what.modified != 0 ? gave_up(v.what.key, v.what.modified, v.there.mod_revision() == 0)
+                       : found_written(v.what.key, v.there);
 }
 
 // Nothing is lost by that, but all that would be pushed is found only by looking.
@@ -51,8 +53,7 @@ void frame::may_not_watch(const std::string& reason) {
                        " (whoever locks a name must be allowed to read its keys)");
 }
 
-// gRPC may have calls for longer than there is an engine, and lets go of them on its own threads. What they would have
-// answered belongs to this one.
+// What is told from now on, it is told to nobody.
 frame::~frame() {
   dues_->close();
   box_->shut();
@@ -150,13 +151,14 @@ void frame::read_as_event(const std::string& key, std::function<void(const failu
   r.set_key(key);
   link_.call<pb::RangeRequest, pb::RangeResponse>(
       method::range, std::move(r), environment_.clock->now() + environment_.request_timeout,
-      [this, back = std::move(back)](const failure* f, pb::RangeResponse& answer) {
+      [this, key, back = std::move(back)](const failure* f, pb::RangeResponse& answer) {
         if (closed_) return;
         pb::Event e;
         if (f != nullptr) return back(f, e);
         link_.saw(answer.header());
         if (answer.kvs_size() == 0) {
           e.set_type(pb::Event::DELETE);
+          e.mutable_kv()->set_key(key);
           e.mutable_kv()->set_mod_revision(answer.header().revision());
         } else {
           *e.mutable_kv() = answer.kvs(0);
@@ -174,9 +176,8 @@ void frame::run(time_point until) {
   const auto now = environment_.clock->now();
   link_.tick(now);
   until = std::min(until, next_event());
-  // The condition variable knows no CLOCK_BOOTTIME: only the difference counts. Capped, since it may be "for ever".
-  const auto wait = until <= now ? lease_clock::duration{0} : std::min<lease_clock::duration>(until - now, 1h);
-  for (auto& d : box_->take(std::chrono::steady_clock::now() + wait)) {
+  if (!loop_.run(box_->empty() ? until : now)) whole = false;
+  for (auto& d : box_->take()) {
     try {
       d();
     } catch (const std::bad_alloc&) {  // of one thing that came; the others are told all the same
@@ -206,7 +207,7 @@ time_point frame::next_event() const {
   auto next = link_.next();
   if (!operations_.empty()) next = std::min(next, operations_.front()->deadline);
   if (!to_watch_.empty()) next = std::min(next, to_watch_.front().first);
-  if (!closed_) next = std::min({next, next_look(), dues_->late_at(), watches_.next()});
+  if (!closed_) next = std::min({next, next_look(), watches_.next()});
   if (closing_) next = std::min(next, drained_by_);
   return next;
 }
@@ -232,7 +233,7 @@ void frame::start_due_watches(time_point now) {
 void frame::close(reply<tyer::engine::done> back) {
   closed_ = true;
   closing_ = std::move(back);
-  box_->wake();
+  loop_.wake();
 }
 
 void frame::fail_all(bool also_those_that_give_back) {

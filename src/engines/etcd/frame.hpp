@@ -61,7 +61,7 @@ class frame : public engine::engine, link::listener {
   void close(reply<tyer::engine::done>) override;
 
   void run(time_point until) override;
-  void wake() noexcept override { box_->wake(); }
+  void wake() noexcept override { loop_.wake(); }
 
  protected:
   // --- what a layout answers ---
@@ -75,8 +75,8 @@ class frame : public engine::engine, link::listener {
   virtual void watch_lasting(const id&) = 0;  // it has lasted long enough to be worth a watch
   // What nobody kept: it is not there any more, or something else lies there.
   virtual void gave_up(const std::string& key, std::int64_t modified, bool gone) = 0;
-  // What a request without an answer was to write: 0 if it is not there.
-  virtual void found_written(const std::string& key, std::int64_t modified) = 0;
+  // Where a request without an answer was to write: what lies there, at revision 0 if nothing does.
+  virtual void found_written(const std::string& key, const pb::KeyValue&) = 0;
   virtual std::set<std::int64_t> leases_of_holds() const = 0;
 
   // --- one operation ---
@@ -125,6 +125,7 @@ class frame : public engine::engine, link::listener {
   const config config_;
   const tyer::engine::environment environment_;
   const std::shared_ptr<inbox> box_ = std::make_shared<inbox>();
+  wire::loop loop_;
   link link_;
   leases leases_;
   watches watches_;
@@ -168,7 +169,7 @@ op frame::make(std::string name, const std::shared_ptr<reply<T>>& back) {
   o->drop = [back] { *back = nullptr; };
   operations_.push_back(o);
   if (closed_) {
-    box_->put([this, o] {
+    box_->put([o] {
       if (!o->over()) std::exchange(o->fail, nullptr)(no(why::not_sent, errc::closed, "the engine was closed"));
     });
   }

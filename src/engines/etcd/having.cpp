@@ -2,6 +2,7 @@
 #include "engines/etcd/core.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace tyer::etcd {
@@ -17,12 +18,13 @@ constexpr auto again_after = 500ms;  // when something else lies there, or nothi
 
 etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, time_point due) {
   // First all that takes memory: what is known is never half of the old and half of the new.
-  auto known_as = name, key = keys_.seat(name, s.who);
+  auto known_as = name, key = keys_.seat(name, s.at);
   auto to_claim = s.record.state() == pb::Record::HANDED_OVER ? write_value(s.record) : std::string{};
   mine& m = mine_[s.who];
   // What an answer says before the watch does is told all the same.
   if (m.created != 0 && m.created != s.created) {
     m.seen_under = 0;
+    if (m.own != 0 && m.key != key) watches_.remove(std::exchange(m.own, 0));
     events_->suspect(s.who);
   }
   if (m.created == s.created && ((m.waits && !s.waits()) || (m.upgrading && s.how() == mode::exclusive))) {
@@ -53,10 +55,26 @@ void etcd_engine::lose(const id& who) {
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
   stop_watching(at->second);
-  const auto key = std::move(at->second.key);
+  const auto name = std::move(at->second.name), key = std::move(at->second.key);
   mine_.erase(at);
   dues_->forget(key);
   look_later(key);  // an old request may write it once more
+  free_number(name, who);
+}
+
+// Also behind an answer, where nothing may keep the next of that name from its turn: without memory the number is not used again.
+void etcd_engine::free_number(const std::string& name, const id& who) noexcept try {
+  if (const auto at = numbers_.find(name, who)) free_if_done(name, *at);
+} catch (const std::bad_alloc&) {  // not even for its key
+}
+
+// Whoever has it may still write there, or have something there; so may an old request. And as long as it is to be looked for,
+// what is found there must be known for its own.
+void etcd_engine::free_if_done(const std::string& name, const id& at) {
+  const auto who = numbers_.whose(name, at);
+  if (!who || mine_.contains(*who) || asking_.contains(*who)) return;
+  const auto key = keys_.seat(name, at);
+  if (!is_in_doubt(key) && !dues_->awaits(key)) numbers_.free(name, at);
 }
 
 // Somebody else has taken it away, and an answer was quicker than the watch.
@@ -103,9 +121,9 @@ void etcd_engine::watch_own(mine& m) {
 
 void etcd_engine::own_changed(const id& who, const pb::Event& e) {
   const auto at = mine_.find(who);
-  if (at == mine_.end() || e.kv().mod_revision() <= at->second.modified) return;
+  if (at == mine_.end() || e.kv().key() != at->second.key || e.kv().mod_revision() <= at->second.modified) return;
   mine& m = at->second;
-  if (e.type() == pb::Event::DELETE) {
+  if (e.type() == pb::Event::DELETE || e.kv().create_revision() != m.created) {
     lose(who);
     return events_->gone(who);
   }
@@ -167,7 +185,7 @@ void etcd_engine::watch_ahead(mine& m, const ledger& l) {
   key_range keys = keys_.room(m.name);
   const auto queue = l.queue();
   const auto at = std::ranges::find(queue, m.who, &seat::who);
-  if (m.waits && at != queue.end() && at != queue.begin()) keys = {keys_.seat(m.name, (*std::prev(at))->who), {}};
+  if (m.waits && at != queue.end() && at != queue.begin()) keys = {keys_.seat(m.name, (*std::prev(at))->at), {}};
   m.ahead = watches_.add(
       {.keys = std::move(keys),
        .from = l.read_at() + 1,
@@ -218,27 +236,45 @@ void etcd_engine::seen_ahead(const id& who, ledger l) {
 
 void etcd_engine::gave_up(const std::string& key, std::int64_t modified, bool gone) {
   const auto where = keys_.read(key);
-  if (!where || !where->who) return;
-  const auto at = mine_.find(*where->who);
-  if (at == mine_.end()) return look_later(key);
-  if (at->second.modified > modified) return;  // written anew since
-  if (gone) return find_lost(*where->who);
+  if (!where || !where->at) return;
+  const mine* const m = find_mine(key);
   const auto now = environment_.clock->now();
-  if (at->second.due <= now) dues_->set(key, 0, now + again_after);  // the watch may tell what it is before
+  if (m == nullptr) {
+    if (!gone && !dues_->awaits(key)) dues_->set(key, 0, now + again_after);  // it had its turn just then
+    look_later(key);
+    return free_if_done(where->name, *where->at);
+  }
+  if (m->modified > modified) return;  // written anew since
+  if (gone) return find_lost(id{m->who});
+  if (m->due <= now) dues_->set(key, 0, now + again_after);  // the watch may tell what it is before
 }
 
 // --- what may have been written by a request whose answer got lost ---
 
-void etcd_engine::found_written(const std::string& key, std::int64_t modified) {
+void etcd_engine::found_written(const std::string& key, const pb::KeyValue& there) {
   if (closed_ || dues_->awaits(key)) return;  // it has been asked for since
-  const auto now = environment_.clock->now();
   const auto where = keys_.read(key);
+  if (!where || !where->at) return;
+  const auto now = environment_.clock->now();
+  const mine* const m = find_mine(key);
+  const auto who = m != nullptr ? m->who : numbers_.whose(where->name, *where->at).value_or(id{});
   // Whoever asks for it may have just written it, and be about to have it.
-  if (where && where->who && asking_.contains(*where->who)) return dues_->set(key, 0, now + again_after);
-  if (modified != 0) return dues_->set(key, modified, now);
-  const auto at = where && where->who ? mine_.find(*where->who) : mine_.end();
-  if (at != mine_.end() && at->second.due <= now) return lose(*where->who);
+  if (asking_.contains(who)) return dues_->set(key, 0, now + again_after);
+  const auto record = read_value(there.value());
+  if (record && who && who_is(*record, *where->at) == who) return dues_->set(key, there.mod_revision(), now);
+  if (m != nullptr && m->due <= now) return lose(who);
   look_later(key);
+  free_if_done(where->name, *where->at);
+}
+
+// Nobody but this client writes at its own numbers; but it may have what another has written.
+etcd_engine::mine* etcd_engine::find_mine(const std::string& key) {
+  const auto where = keys_.read(key);
+  if (!where || !where->at) return nullptr;
+  const auto who = numbers_.whose(where->name, *where->at);
+  if (!who && numbers_.has(*where->at)) return nullptr;
+  const auto at = who ? mine_.find(*who) : std::ranges::find_if(mine_, [&](auto& m) { return m.second.key == key; });
+  return at != mine_.end() && at->second.key == key ? &at->second : nullptr;
 }
 
 }  // namespace tyer::etcd

@@ -1,43 +1,31 @@
-// Where what gRPC's threads bring waits for the thread that is inside run().
+// Where answers that need no server, and what was swept, wait for the thread in run().
 #pragma once
 
 #include "core/function.hpp"
 
-#include <chrono>
-#include <condition_variable>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 namespace tyer::etcd {
 
-// Thread safety: everything from any thread; take() from one.
+// Thread safety: everything from any thread.
 class inbox {
  public:
   using delivery = core::function<void()>;
 
   void put(delivery d) {
-    {
-      const std::lock_guard lock{mutex_};
-      if (shut_) return;
-      items_.push_back(std::move(d));
-    }
-    filled_.notify_one();
+    const std::lock_guard lock{mutex_};
+    if (!shut_) items_.push_back(std::move(d));
   }
 
-  void wake() noexcept {
-    {
-      const std::lock_guard lock{mutex_};
-      woken_ = true;
-    }
-    filled_.notify_one();
+  bool empty() const {
+    const std::lock_guard lock{mutex_};
+    return items_.empty();
   }
 
-  // Waits until there is something, or wake() was called, or the deadline. Takes all there is.
-  std::vector<delivery> take(std::chrono::steady_clock::time_point until) {
-    std::unique_lock lock{mutex_};
-    filled_.wait_until(lock, until, [this] { return woken_ || !items_.empty(); });
-    woken_ = false;
+  std::vector<delivery> take() {
+    const std::lock_guard lock{mutex_};
     return std::exchange(items_, {});
   }
 
@@ -50,10 +38,9 @@ class inbox {
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable filled_;
+  mutable std::mutex mutex_;
   std::vector<delivery> items_;
-  bool woken_ = false, shut_ = false;
+  bool shut_ = false;
 };
 
 }  // namespace tyer::etcd

@@ -17,7 +17,7 @@ namespace tyer::etcd {
 struct etcd_engine::keeping {
   struct one {
     id who;
-    std::string name, key;
+    std::string name;
     bool overdue = false;
     std::uint64_t watched_under = 0;  // when the read left
     fate is = fate::gone;
@@ -42,9 +42,9 @@ std::shared_ptr<etcd_engine::keeping> etcd_engine::start_keeping(std::span<const
   k->o = make({}, k->back);
   k->since = k->o->sent - may_be_earlier(ttl);
   for (const target& t : targets) {
-    auto& one = k->all.emplace_back(t.who, std::string{t.name}, keys_.seat(t.name, t.who));
+    auto& one = k->all.emplace_back(t.who, std::string{t.name});
     const auto at = mine_.find(t.who);
-    if (at == mine_.end() || at->second.key != one.key) continue;
+    if (at == mine_.end() || at->second.name != one.name) continue;
     one.overdue = at->second.due <= k->o->sent;
     if (!one.overdue) k->leases.insert(at->second.lease);
   }
@@ -117,7 +117,9 @@ void etcd_engine::read_kept(const std::shared_ptr<keeping>& k) {
     auto& one = k->all[i];
     if (one.overdue) continue;  // it is over, even if the server still has it: it is being taken away
     const auto at = mine_.find(one.who);
-    if (at != mine_.end() && at->second.key == one.key) {
+    key_range where = keys_.room(one.name);
+    if (at != mine_.end() && at->second.name == one.name) {
+      where = {at->second.key, {}};
       if (needs_no_read(*k, at->second)) {
         if (extend(at->second, k->o->sent + k->ttl)) one.is = k->as;
         continue;
@@ -125,7 +127,9 @@ void etcd_engine::read_kept(const std::shared_ptr<keeping>& k) {
       one.watched_under = watches_.confirmed_on(at->second.own);
     }
     k->read.push_back(i);
-    t.add_success()->mutable_request_range()->set_key(one.key);
+    auto& r = *t.add_success()->mutable_request_range();
+    r.set_key(where.from);
+    r.set_range_end(where.to);
   }
   if (k->read.empty() && !k->all.empty()) {
     k->awaited = 1;
@@ -147,21 +151,27 @@ void etcd_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnRes
   for (std::size_t n = 0; n < k->read.size(); ++n) {
     const auto i = k->read[n];
     const auto& one = k->all[i];
-    const auto& read = answer.responses(static_cast<int>(n));
-    if (read.response_range().kvs_size() == 0) {
+    const auto& read = answer.responses(static_cast<int>(n)).response_range().kvs();
+    const auto at = mine_.find(one.who);
+    const bool known = at != mine_.end() && at->second.name == one.name;
+    const auto own = std::ranges::find_if(read, [&](const pb::KeyValue& kv) {
+      const auto where = keys_.read(kv.key());
+      const auto record = read_value(kv.value());
+      return where && where->at && record && who_is(*record, *where->at) == one.who &&
+             (!known || at->second.created == kv.create_revision());
+    });
+    if (own == read.end()) {
       // Not what has been written since: an acquire of the same id may have been quicker than this answer.
-      const auto at = mine_.find(one.who);
-      if (at != mine_.end() && at->second.modified <= answer.header().revision()) find_lost(one.who);
+      if (known && at->second.modified <= answer.header().revision()) find_lost(one.who);
       continue;
     }
-    keep_one(k, i, read.response_range().kvs(0));
+    keep_one(k, i, *own);
   }
   one_kept(k);
 }
 
 void etcd_engine::keep_one(const std::shared_ptr<keeping>& k, std::size_t i, const pb::KeyValue& kv) {
   auto record = read_value(kv.value());
-  if (!record) return;  // gone: something else lies there now
   const bool waits = record->state() == pb::Record::WAITING;
   const bool claimed = record->state() == pb::Record::HOLDING;
   // Who was handed the lock while it kept its place does not know it yet: the claim must say so.
@@ -194,6 +204,7 @@ void etcd_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, 
                               pb::Record record) {
   ++k->awaited;
   seat s{k->all[i].who, std::move(record), kv.create_revision(), kv.mod_revision(), kv.lease()};
+  s.at = *keys_.read(kv.key())->at;
   if (!s.waits()) {
     s.record.set_part(s.part());
     s.record.set_place(0);
@@ -207,11 +218,11 @@ void etcd_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, 
     confirm_longer(k, i, lease);
     pb::TxnRequest t;
     auto& c = *t.add_compare();
-    c.set_key(k->all[i].key);
+    c.set_key(keys_.seat(k->all[i].name, s.at));
     c.set_target(pb::Compare::MOD);
     c.set_mod_revision(s.modified);
     auto& p = *t.add_success()->mutable_request_put();
-    p.set_key(k->all[i].key);
+    p.set_key(c.key());
     p.set_value(write_value(s.record));
     p.set_lease(lease);
     link_.call<pb::TxnRequest, pb::TxnResponse>(
@@ -223,7 +234,8 @@ void etcd_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, 
             return fail(k->o, no(why::unknown, errc::outcome_unknown, "it changed while it was being kept"));
           }
           s.modified = answer.header().revision();
-          if (mine_.contains(s.who)) have(k->all[i].name, s, k->o->sent + k->ttl);
+          const auto at = mine_.find(s.who);
+          if (at != mine_.end() && at->second.created == s.created) have(k->all[i].name, s, k->o->sent + k->ttl);
           one_kept(k);
         });
   });

@@ -17,13 +17,13 @@ std::string escape(std::string_view name) {
 std::optional<core::id> read_id(std::string_view hex) {
   const auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; };
   if (hex.size() != 2 * core::id{}.bytes.size()) return std::nullopt;
-  core::id who;
-  for (std::size_t i = 0; i < who.bytes.size(); ++i) {
+  core::id read;
+  for (std::size_t i = 0; i < read.bytes.size(); ++i) {
     const int high = digit(hex[2 * i]), low = digit(hex[2 * i + 1]);
     if (high < 0 || low < 0) return std::nullopt;
-    who.bytes[i] = static_cast<std::byte>(high * 16 + low);
+    read.bytes[i] = static_cast<std::byte>(high * 16 + low);
   }
-  return who;
+  return read;
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ key_range keys::room(std::string_view name) const {
   return {base + '/', base + '0'};  // '0' follows '/'
 }
 
-std::string keys::seat(std::string_view name, const core::id& who) const { return room(name).from + to_hex(who); }
+std::string keys::seat(std::string_view name, const core::id& at) const { return room(name).from + to_hex(at); }
 
 std::string keys::floor(std::string_view name) const { return room(name).from + std::string{floor_word}; }
 
@@ -59,9 +59,9 @@ std::optional<keys::parts> keys::read(std::string_view key) const {
   const auto last = key.substr(end + 2);
   if (!name) return std::nullopt;
   if (last == floor_word) return parts{*std::move(name), std::nullopt};
-  const auto who = read_id(last);
-  if (!who) return std::nullopt;
-  return parts{*std::move(name), who};
+  const auto at = read_id(last);
+  if (!at) return std::nullopt;
+  return parts{*std::move(name), at};
 }
 
 }  // namespace tyer::etcd

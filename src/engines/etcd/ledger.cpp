@@ -49,12 +49,17 @@ std::optional<pb::Record> read_value(const std::string& value) {
   return r;
 }
 
+id who_is(const pb::Record& r, const id& at) {
+  const auto who = id::from(r.id());
+  return who ? who : at;
+}
+
 std::variant<ledger, failure> ledger::from(const keys& names, const pb::RangeResponse& read, std::int64_t revision) {
   ledger l;
   l.revision_ = l.read_at_ = revision;
   for (const auto& kv : read.kvs()) {
     const auto where = names.read(kv.key());
-    if (where && !where->who) {
+    if (where && !where->at) {
       std::from_chars(kv.value().data(), kv.value().data() + kv.value().size(), l.floor_);
       continue;
     }
@@ -62,7 +67,9 @@ std::variant<ledger, failure> ledger::from(const keys& names, const pb::RangeRes
     if (!where || !record) {
       return no(why::name_conflict, errc::name_conflict, "something that is no lock of Tyer's lies at " + kv.key());
     }
-    l.seats_.push_back({*where->who, *std::move(record), kv.create_revision(), kv.mod_revision(), kv.lease()});
+    auto& s = l.seats_.emplace_back(who_is(*record, *where->at), *std::move(record), kv.create_revision(),
+                                    kv.mod_revision(), kv.lease());
+    s.at = *where->at;
   }
   std::ranges::stable_sort(l.seats_, {}, &seat::created);
   return l;
@@ -101,7 +108,7 @@ std::variant<answer, failure> ledger::acquire(const wish& w) {
   if (auto f = objection(r)) return *std::move(f);
   if (seat* s = find(r.what.who)) return again(*s, w);
 
-  seat s{.who = r.what.who, .record = place(w), .dirty = true, .fresh = true};
+  seat s{.who = r.what.who, .record = place(w), .dirty = true, .fresh = true, .at = w.at};
   if (passable() && fits(of(s))) {
     if (holds().size() >= holds_max) {
       return no(why::over_limit, errc::over_limit, std::to_string(holds_max) + " hold this name already");
@@ -132,6 +139,7 @@ pb::Record ledger::place(const wish& w) {
   r.set_waiter_ttl_ms(static_cast<std::uint64_t>(w.r.waiter_ttl.count()));
   r.set_lease_ms(static_cast<std::uint64_t>(w.place_lease_ttl.count()));
   r.set_owner(std::string{w.r.owner});
+  r.set_id(std::string{w.r.what.who.view()});
   return r;
 }
 

@@ -48,6 +48,7 @@ struct seat {
   std::int64_t created = 0, modified = 0, lease = 0;
   bool dirty = false, removed = false, fresh = false;
   bool granted = false;  // by the write to come: its part is not known yet
+  id at;                 // where it lies
 
   bool waits() const { return record.state() == pb::Record::WAITING; }
   mode how() const { return static_cast<mode>(record.mode()); }
@@ -58,6 +59,7 @@ struct seat {
 // The value of a key, and back. Nothing for what is not ours.
 std::string write_value(const pb::Record&);
 std::optional<pb::Record> read_value(const std::string&);
+id who_is(const pb::Record&, const id& at);
 
 class ledger {
  public:
@@ -81,6 +83,7 @@ class ledger {
 
   struct wish {
     engine::request r;
+    id at;                                             // where it sits, if it is new
     std::int64_t hold_lease = 0;                       // where a hold goes
     milliseconds hold_lease_ttl{}, place_lease_ttl{};  // the ttl, and the waiter ttl, as etcd grants them
     std::uint32_t waiters_max = 0;

@@ -1,7 +1,5 @@
 #include "engines/etcd/link.hpp"
 
-#include "engines/etcd/advice.hpp"
-
 #include <algorithm>
 
 namespace tyer::etcd {
@@ -22,6 +20,7 @@ constexpr auto late_look = 50ms;  // the answer may be there, and nobody has had
 
 failure explain(const wire::status& s) {
   const auto words = "etcd: " + (s.words.empty() ? std::string{"no reason given"} : s.words);
+  if (!s.ok() && !s.sent) return no(why::not_sent, errc::unavailable, words);
   switch (s.is) {
     case wire::code::permission_denied:
     case wire::code::unauthenticated: return no(why::refused, errc::refused, words);
@@ -49,16 +48,20 @@ bool is_old_token(const wire::status& s) {
 
 bool says_no_users(const failure& f) { return f.words.find("authentication is not enabled") != f.words.npos; }
 
-link::link(const config& c, const engine::environment& e, std::shared_ptr<inbox> box, std::string probe_key)
-    : config_(c), environment_(e), box_(std::move(box)), probe_key_(std::move(probe_key)) {
+link::link(const config& c, const engine::environment& e, wire::loop& l, std::shared_ptr<inbox> box,
+           std::string probe_key)
+    : config_(c),
+      environment_(e),
+      loop_(l),
+      box_(std::move(box)),
+      probe_key_(std::move(probe_key)),
+      sweeper_(std::make_shared<sweeper>(l)) {
   channels_.resize(c.servers.size());
   made_.resize(c.servers.size());
   probing_.resize(c.servers.size());
   clusters_.resize(c.servers.size());
   for (std::size_t i = 0; i < c.servers.size(); ++i) connect_anew(i);
 }
-
-link::~link() { *alive_ = false; }
 
 void link::open(listener& l) {
   listener_ = &l;
@@ -69,7 +72,7 @@ void link::close() {
   closed_ = true;
   probe_at_ = time_point::max();
   expected_.clear();
-  for (const auto& [when, call] : in_flight_) call->cancel();
+  for (const auto& call : in_flight_) call->cancel();
 }
 
 void link::disconnect() {
@@ -79,17 +82,11 @@ void link::disconnect() {
 }
 
 void link::tick(time_point now) {
-  while (!in_flight_.empty() && in_flight_.begin()->first <= now) {
-    in_flight_.begin()->second->cancel();  // it comes back by that
-    in_flight_.erase(in_flight_.begin());
-  }
-  sweeper_->cancel_overdue(now);
   if (!closed_ && probe_at_ <= now) probe();
 }
 
 time_point link::next() const {
-  auto next = std::min(probe_at_, sweeper_->next());
-  if (!in_flight_.empty()) next = std::min(next, in_flight_.begin()->first);
+  auto next = probe_at_;
   for (const auto& [number, answer] : expected_) next = std::min(next, answer.by);
   return next;
 }
@@ -125,7 +122,6 @@ void link::probed(std::size_t server, std::int64_t known, const failure* wrong, 
   probing_[server] = false;
   if (closed_) return;
   clusters_[server] = wrong == nullptr ? answer.header().cluster_id() : 0;
-  // The old one waits before it connects again, by the wall clock: set back, it makes that hours.
   if (wrong != nullptr && !(up_ && server == at_) && !is_on_its_way(server)) connect_anew(server);
   const auto two = of_two_clusters();
   if (up_ && two) return leave(*two);
@@ -141,7 +137,7 @@ void link::probed(std::size_t server, std::int64_t known, const failure* wrong, 
 }
 
 void link::connect_anew(std::size_t server) {
-  channels_[server] = wire::connect(config_.servers[server], config_, environment_.request_timeout);
+  channels_[server] = wire::connect(loop_, config_.servers[server], config_, environment_.request_timeout);
   made_[server] = environment_.clock->now();
 }
 
@@ -204,7 +200,7 @@ void link::look_at_the_others() {
 
 // The version is for people; without it the server is up all the same.
 void link::introduce(std::int64_t known, const pb::RangeResponse& answer) {
-  up_ = has_answered_ = true;
+  up_ = true;
   down_because_ = {};
   said_.clear();
   aim();
@@ -235,7 +231,7 @@ void link::trouble(const wire::status& s, std::uint64_t during) {
   if (!up_ || closed_ || !unreachable || during != stay_) return;
   if (s.is == wire::code::deadline_exceeded) connect_anew(at_);  // perhaps it is only the connection that is dead
   clusters_.assign(clusters_.size(), 0);                         // whoever is gone may come back as another
-  leave(explained(s));
+  leave(explain(s));
 }
 
 void link::leave(const failure& why) {
@@ -260,7 +256,7 @@ milliseconds link::patience(milliseconds ttl) const {
 }
 
 std::uint64_t link::expect(milliseconds patience) {
-  if (closed_) return 0;
+  if (closed_ || !up_) return 0;  // a server that has been left is not waited for
   expected_[++last_expected_] = {environment_.clock->now() + patience};
   return last_expected_;
 }
@@ -274,7 +270,7 @@ void link::start_anew() {
   if (closed_) return;
   probing_.assign(probing_.size(), false);
   waiting_for_token_.clear();
-  for (const auto& [when, call] : in_flight_) call->cancel();
+  for (const auto& call : in_flight_) call->cancel();
   probe_at_ = environment_.clock->now();
   if (up_) leave(no(why::unknown, errc::unavailable, "there was not enough memory to hear what the server said"));
 }
@@ -291,16 +287,10 @@ void link::leave_if_silent(time_point now) {
   }
   if (!silent || !up_ || closed_) return;
   connect_anew(at_);
-  for (const auto& [when, call] : in_flight_) call->cancel();
+  for (const auto& call : in_flight_) call->cancel();
   leave(
       no(why::unknown, errc::unavailable,
          "etcd: " + config_.servers[at_].host + ':' + std::to_string(config_.servers[at_].port) + " does not answer"));
-}
-
-failure link::explained(const wire::status& s) const {
-  auto f = explain(s);
-  f.words = with_advice(std::move(f.words), config_, has_answered_);
-  return f;
 }
 
 // --- login ---

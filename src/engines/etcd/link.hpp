@@ -6,7 +6,7 @@
 // one that does not answer. A login is a token that is asked for when the first call needs it, and again when the server does
 // not know it any more; where the servers say that they ask for none, none is sent.
 //
-// Thread safety: for one thread, the one in run(); only what gRPC's threads put into the inbox is from others.
+// Thread safety: for one thread, the one in run().
 #pragma once
 
 #include "engine/engine.hpp"
@@ -17,7 +17,7 @@
 #include "engines/etcd/rpc.pb.h"
 #include "engines/etcd/stream.hpp"
 #include "engines/etcd/sweeper.hpp"
-#include "engines/etcd/wire.hpp"
+#include "engines/etcd/wire/wire.hpp"
 
 #include <functional>
 #include <map>
@@ -49,6 +49,12 @@ using then = std::function<void(const failure*, Response&)>;
 failure explain(const wire::status&);
 bool says_no_users(const failure&);  // so nobody has to log in
 
+struct call_manner {
+  bool even_down = false;
+  std::optional<std::size_t> to = {};         // that server, whichever we are with
+  std::optional<milliseconds> patience = {};  // as of link::expect()
+};
+
 class link {
  public:
   struct listener {
@@ -60,8 +66,7 @@ class link {
     ~listener() = default;
   };
 
-  link(const config&, const engine::environment&, std::shared_ptr<inbox>, std::string probe_key);
-  ~link();
+  link(const config&, const engine::environment&, wire::loop&, std::shared_ptr<inbox>, std::string probe_key);
 
   void open(listener&);
   void close();
@@ -73,11 +78,7 @@ class link {
   std::int64_t revision() const { return revision_; }  // the largest seen
   void saw(const pb::ResponseHeader& h) { revision_ = std::max(revision_, h.revision()); }
 
-  struct manner {
-    bool even_down = false;
-    std::optional<std::size_t> to = {};         // that server, whichever we are with
-    std::optional<milliseconds> patience = {};  // as of expect()
-  };
+  using manner = call_manner;
   // Answered in run(), never inline, at the deadline at the latest.
   template <class Request, class Response>
   void call(const char* method, Request, time_point deadline, then<Response>, manner = {});
@@ -96,12 +97,13 @@ class link {
   template <class Request, class Response>
   std::shared_ptr<stream<Request, Response>> start(const char* method, typename stream<Request, Response>::on_message m,
                                                    typename stream<Request, Response>::on_end e) {
+    auto started = stream<Request, Response>::start({channels_[at_], method, token_}, std::move(m),
+                                                    [this, e = std::move(e)](const wire::status& s) {
+                                                      --under_way_;
+                                                      e(s);
+                                                    });
     ++under_way_;
-    return stream<Request, Response>::start({channels_[at_], method, token_}, box_, std::move(m),
-                                            [this, e = std::move(e)](const wire::status& s) {
-                                              --under_way_;
-                                              e(s);
-                                            });
+    return started;
   }
 
   // A call or a stream came to nothing: whether that is the server's fault is seen from the status.
@@ -120,8 +122,6 @@ class link {
   void tick(time_point now);
 
  private:
-  static constexpr std::chrono::milliseconds wire_patience{200};
-
   template <class Request, class Response>
   struct flight;
 
@@ -130,7 +130,6 @@ class link {
   template <class Request, class Response>
   void landed(std::shared_ptr<flight<Request, Response>>, const wire::status&, const std::string& bytes);
 
-  failure explained(const wire::status&) const;  // with advice for people
   void with_token(std::size_t server, std::function<void(const failure*)>);
   void logged_in(std::size_t server, const failure*, pb::AuthenticateResponse&);
   bool needs_login() const { return !config_.user.empty() && token_.empty() && !no_login_; }
@@ -149,6 +148,7 @@ class link {
 
   const config config_;
   const engine::environment environment_;
+  wire::loop& loop_;
   const std::shared_ptr<inbox> box_;
   const std::string probe_key_;
   listener* listener_ = nullptr;
@@ -163,15 +163,12 @@ class link {
   std::chrono::milliseconds probe_pause_{0};
   failure down_because_;        // a server that refuses us says more than one that is not there
   std::set<std::string> said_;  // about that, since it is down
-  bool has_answered_ = false;   // anybody, ever
   std::int64_t revision_ = 0;
   std::string token_;
   bool no_login_ = false;  // the servers know no users
   std::map<std::size_t, std::vector<std::function<void(const failure*)>>> waiting_for_token_;  // by server
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  int under_way_ = 0;  // calls and streams
-  // Calls, and when they are cancelled: gRPC ends them at their deadlines, but waits for these by the wall clock.
-  std::set<std::pair<time_point, std::shared_ptr<wire::under_way>>> in_flight_;
+  int under_way_ = 0;                                                                          // calls and streams
+  std::set<std::shared_ptr<wire::under_way>> in_flight_;                                       // calls
 
   struct awaited {
     time_point by;
@@ -180,7 +177,7 @@ class link {
   std::map<std::uint64_t, awaited> expected_;
   std::uint64_t last_expected_ = 0;
 
-  const std::shared_ptr<sweeper> sweeper_ = std::make_shared<sweeper>();
+  const std::shared_ptr<sweeper> sweeper_;
 };
 
 // --- a call ---
@@ -229,18 +226,12 @@ void link::launch(std::shared_ptr<flight<Request, Response>> f) {
   const auto left = f->deadline - environment_.clock->now();
   f->had_time = f->how.even_down || left >= environment_.request_timeout / 2;
   f->during = stay_;
-  ++under_way_;
   f->token = f->needs_token ? token_ : std::string{};
   const wire::order o{channels_[to], f->method, f->token};
-  f->on_the_wire = wire::call(
-      o, f->request.SerializeAsString(), left,
-      [this, f, alive = alive_, box = box_](wire::status s, std::string bytes) mutable {
-        // Moved on, so that the last to let go of the call is the thread in run().
-        box->put([this, f = std::move(f), alive = std::move(alive), s = std::move(s), bytes = std::move(bytes)] {
-          if (*alive) landed(f, s, bytes);
-        });
-      });
-  in_flight_.emplace(f->deadline + wire_patience, f->on_the_wire);
+  f->on_the_wire = wire::call(o, f->request.SerializeAsString(), left,
+                              [this, f](const wire::status& s, const std::string& bytes) { landed(f, s, bytes); });
+  ++under_way_;
+  in_flight_.insert(f->on_the_wire);
   if (f->how.patience) f->expected = expect(*f->how.patience);
 }
 
@@ -250,7 +241,7 @@ bool is_old_token(const wire::status&);
 template <class Request, class Response>
 void link::landed(std::shared_ptr<flight<Request, Response>> f, const wire::status& s, const std::string& bytes) {
   --under_way_;
-  in_flight_.erase({f->deadline + wire_patience, f->on_the_wire});
+  in_flight_.erase(f->on_the_wire);
   arrived(f->expected);
   if (s.ok() && f->response.ParseFromString(bytes)) return f->back(nullptr, f->response);
   if (f->needs_token && !config_.user.empty() && !f->again && is_old_token(s)) {
@@ -263,7 +254,7 @@ void link::landed(std::shared_ptr<flight<Request, Response>> f, const wire::stat
   const auto almost = environment_.request_timeout / 20;
   const bool of_another = f->how.to.value_or(at_) != at_;
   if (!of_another && (f->had_time || environment_.clock->now() < f->deadline - almost)) trouble(s, f->during);
-  const auto wrong = explained(s);
+  const auto wrong = explain(s);
   f->back(&wrong, f->response);
 }
 

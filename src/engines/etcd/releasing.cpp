@@ -51,20 +51,13 @@ void etcd_engine::release(const target& t, bool, reply<fate> back) {
 
 // For want of space etcd refuses to write, and so to hand over, but not to delete. The next sees that it is gone.
 void etcd_engine::delete_alone(const op& o, const id& who, std::function<void(fate was)> deleted) {
-  const auto key = keys_.seat(o->name, who);
-  pb::TxnRequest t;
-  t.add_success()->mutable_request_range()->set_key(key);
-  t.add_success()->mutable_request_delete_range()->set_key(key);
-  link_.call<pb::TxnRequest, pb::TxnResponse>(
-      method::txn, std::move(t), o->deadline,
-      [this, o, deleted = std::move(deleted)](const failure* f, pb::TxnResponse& answer) {
-        if (f != nullptr) return fail(o, *f);
-        link_.saw(answer.header());
-        const auto& was = answer.responses(0).response_range();
-        const auto record = was.kvs_size() > 0 ? read_value(was.kvs(0).value()) : std::nullopt;
-        if (!record) return deleted(fate::gone);
-        deleted(record->state() == pb::Record::WAITING ? fate::waiting : fate::holding);
-      });
+  const auto was = std::make_shared<fate>();
+  const auto only_this = [who, was](ledger& l) {
+    seat* const s = l.find(who);
+    *was = s == nullptr ? fate::gone : s->waits() ? fate::waiting : fate::holding;
+    if (s != nullptr) s->removed = true;
+  };
+  read_and_settle(o, only_this, [was, deleted = std::move(deleted)](ledger&) { deleted(*was); });
 }
 
 // From an exclusive hold to an exclusive waiter: the first two of the room are all there is to know, however many wait. As
@@ -116,7 +109,8 @@ void etcd_engine::write_hand_over(const op& o, ledger l, decide removed, settled
       method::txn, std::move(t), o->deadline,
       [this, o, l = std::move(l), removed = std::move(removed), told = std::move(told)](
           const failure* f, pb::TxnResponse& answer) mutable {
-        if (f != nullptr && says_no_space(*f) && o->on_no_space && !o->over()) return o->on_no_space();
+        if (f != nullptr && says_no_space(*f) && o->on_no_space && !o->over())
+          return std::exchange(o->on_no_space, {})();
         if (f != nullptr) return fail(o, *f);
         link_.saw(answer.header());
         if (!answer.succeeded()) return read_and_settle(o, removed, told);

@@ -2,14 +2,11 @@
 
 #include "engines/etcd/link.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace tyer::etcd {
 
 namespace {
-
-constexpr std::chrono::milliseconds wire_patience{200};
 
 void look_for(pb::TxnRequest& t, const std::string& key) { t.add_failure()->mutable_request_range()->set_key(key); }
 
@@ -32,11 +29,11 @@ std::vector<sweeper::verdict> read(std::vector<sweeper::one> all, const pb::TxnR
   std::vector<sweeper::verdict> verdicts;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& step = answer.responses(static_cast<int>(i)).response_txn();
-    std::int64_t there = 0;
+    pb::KeyValue there;
     if (!step.succeeded() && step.responses_size() > 0 && step.responses(0).response_range().kvs_size() > 0) {
-      there = step.responses(0).response_range().kvs(0).mod_revision();
+      there = step.responses(0).response_range().kvs(0);
     }
-    verdicts.push_back({std::move(all[i]), there});
+    verdicts.push_back({std::move(all[i]), std::move(there)});
   }
   return verdicts;
 }
@@ -54,54 +51,24 @@ bool sweeper::aimed() const {
   return to_ != nullptr;
 }
 
-void sweeper::sweep(std::vector<one> all, time_point now, std::chrono::milliseconds within, told back) {
-  wire::order o{nullptr, method::txn, {}};
-  std::uint64_t number = 0;
+void sweeper::sweep(std::vector<one> all, std::chrono::milliseconds within, told back) {
+  wire::order o{nullptr, method::txn, {}, wire::told::anywhere};
   {
     const std::lock_guard lock{mutex_};
     o.to = to_;
     o.token = token_;
-    number = ++last_;
-    if (o.to) calls_[number] = {now + within + wire_patience, nullptr};
   }
-  if (!o.to) return back({wire::code::unavailable, "nobody can be reached"}, {});
+  if (!o.to) return back({wire::code::unavailable, "nobody can be reached", false}, {});
   const auto request = one_by_one(all).SerializeAsString();
-  const auto came_back = [self = shared_from_this(), number, all = std::move(all), back = std::move(back)](
-                             wire::status s, const std::string& bytes) mutable {
-    {
-      const std::lock_guard lock{self->mutex_};
-      self->calls_.erase(number);
-    }
-    pb::TxnResponse answer;
-    const auto expected = static_cast<int>(all.size());
-    if (s.ok() && (!answer.ParseFromString(bytes) || answer.responses_size() != expected)) {
-      s = {wire::code::unavailable, "the answer cannot be read"};
-    }
-    back(s, s.ok() ? read(std::move(all), answer) : std::vector<verdict>{});
-  };
-  auto on_the_wire = wire::call(o, request, within, came_back);
-  const std::lock_guard lock{mutex_};
-  if (const auto at = calls_.find(number); at != calls_.end()) at->second.on_the_wire = std::move(on_the_wire);
-}
-
-time_point sweeper::next() const {
-  const std::lock_guard lock{mutex_};
-  auto next = time_point::max();
-  for (const auto& [number, c] : calls_) next = std::min(next, c.by);
-  return next;
-}
-
-void sweeper::cancel_overdue(time_point now) {
-  std::vector<std::shared_ptr<wire::under_way>> over;
-  {
-    const std::lock_guard lock{mutex_};
-    for (auto& [number, c] : calls_) {
-      if (c.by > now || !c.on_the_wire) continue;
-      over.push_back(c.on_the_wire);
-      c.by = time_point::max();  // it comes back by that
-    }
-  }
-  for (const auto& c : over) c->cancel();
+  wire::call(o, request, within,
+             [all = std::move(all), back = std::move(back)](wire::status s, const std::string& bytes) mutable {
+               pb::TxnResponse answer;
+               const auto expected = static_cast<int>(all.size());
+               if (s.ok() && (!answer.ParseFromString(bytes) || answer.responses_size() != expected)) {
+                 s = {wire::code::unavailable, "the answer cannot be read"};
+               }
+               back(s, s.ok() ? read(std::move(all), answer) : std::vector<verdict>{});
+             });
 }
 
 }  // namespace tyer::etcd

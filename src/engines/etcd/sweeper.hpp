@@ -7,20 +7,18 @@
 
 #include "engine/engine.hpp"
 #include "engines/etcd/rpc.pb.h"
-#include "engines/etcd/wire.hpp"
+#include "engines/etcd/wire/wire.hpp"
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace tyer::etcd {
 
-class sweeper : public std::enable_shared_from_this<sweeper> {
+class sweeper {
  public:
   struct one {
     std::string key;
@@ -28,31 +26,25 @@ class sweeper : public std::enable_shared_from_this<sweeper> {
   };
   struct verdict {
     one what;
-    std::int64_t there = 0;  // at which revision that was written which lies there now; 0: nothing lies there
+    pb::KeyValue there;  // what lies there now; its revisions are 0: nothing does
   };
   using told = std::function<void(const wire::status&, std::vector<verdict>)>;
+
+  explicit sweeper(wire::loop& l) : loop_(l) {}
 
   void aim(std::shared_ptr<wire::channel>, std::string token);  // none: nobody can be reached
   bool aimed() const;
 
-  // Told once, at the latest when that time is over, from a thread of gRPC's or at once.
-  void sweep(std::vector<one>, engine::time_point now, std::chrono::milliseconds within, told);
+  // Told once, at the latest when that time is over, also while nobody runs the loop; or at once.
+  void sweep(std::vector<one>, std::chrono::milliseconds within, told);
 
-  // gRPC ends calls at their deadlines, but waits for these by the wall clock. The thread in run() sees to those.
-  void cancel_overdue(engine::time_point now);
-  engine::time_point next() const;
+  wire::loop& loop() const { return loop_; }
 
  private:
-  struct call {
-    engine::time_point by;
-    std::shared_ptr<wire::under_way> on_the_wire;
-  };
-
+  wire::loop& loop_;
   mutable std::mutex mutex_;
   std::shared_ptr<wire::channel> to_;
   std::string token_;
-  std::map<std::uint64_t, call> calls_;
-  std::uint64_t last_ = 0;
 };
 
 }  // namespace tyer::etcd

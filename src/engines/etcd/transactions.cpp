@@ -6,6 +6,13 @@ namespace tyer::etcd {
 
 namespace {
 
+void only_if_absent(pb::TxnRequest& t, const std::string& key) {
+  auto& c = *t.add_compare();
+  c.set_key(key);
+  c.set_target(pb::Compare::CREATE);
+  c.set_create_revision(0);
+}
+
 void only_if_unchanged(pb::TxnRequest& t, const std::string& key, std::int64_t modified) {
   auto& c = *t.add_compare();
   c.set_key(key);
@@ -48,11 +55,8 @@ void read_newest(pb::RangeRequest& r, const key_range& room, std::int64_t limit)
 
 pb::TxnRequest take_if_free(const key_range& room, const std::string& key, std::string value, std::int64_t lease) {
   pb::TxnRequest t;
-  auto& c = *t.add_compare();
-  c.set_key(room.from);
-  c.set_range_end(room.to);
-  c.set_target(pb::Compare::CREATE);
-  c.set_create_revision(0);
+  only_if_absent(t, room.from);
+  t.mutable_compare(0)->set_range_end(room.to);
   auto& p = *t.add_success()->mutable_request_put();
   p.set_key(key);
   p.set_value(std::move(value));
@@ -63,16 +67,8 @@ pb::TxnRequest take_if_free(const key_range& room, const std::string& key, std::
 
 pb::TxnRequest give_back_if_alone(const key_range& room, const std::string& key, std::int64_t modified) {
   pb::TxnRequest t;
-  auto& own = *t.add_compare();
-  own.set_key(key);
-  own.set_target(pb::Compare::MOD);
-  own.set_mod_revision(modified);
-  auto& others = *t.add_compare();
-  others.set_key(room.from);
-  others.set_range_end(room.to);
-  others.set_target(pb::Compare::MOD);
-  others.set_result(pb::Compare::LESS);
-  others.set_mod_revision(modified + 1);
+  only_if_unchanged(t, key, modified);
+  only_if_nothing_newer(t, room, modified);
   t.add_success()->mutable_request_delete_range()->set_key(key);
   else_look(t, room);
   return t;
@@ -83,8 +79,8 @@ pb::TxnRequest write_changes(const ledger& l, const keys& names, const std::stri
   const auto room = names.room(name);
   if (m == if_meanwhile::nobody_came) only_if_nothing_newer(t, room, l.revision());
   for (const seat& s : l.seats()) {
-    const auto key = names.seat(name, s.who);
-    if (!s.fresh && (s.dirty || s.removed)) only_if_unchanged(t, key, s.modified);
+    const auto key = names.seat(name, s.at);
+    if (s.dirty || s.removed) s.fresh ? only_if_absent(t, key) : only_if_unchanged(t, key, s.modified);
     if (s.removed) {
       t.add_success()->mutable_request_delete_range()->set_key(key);
     } else if (s.dirty) {

@@ -42,7 +42,7 @@ void etcd_engine::settle(const op& o, ledger l, decide d, settled s) {
                                                 if (names_a_lost_lease(*f) && o->on_lease_lost && !o->over())
                                                   return o->on_lease_lost();
                                                 if (says_no_space(*f) && o->on_no_space && !o->over())
-                                                  return o->on_no_space();
+                                                  return std::exchange(o->on_no_space, {})();
                                                 fail(o, *f);
                                               });
 }

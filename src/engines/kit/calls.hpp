@@ -1,4 +1,4 @@
-// What an engine owes to whoever calls it, once for all engines: one reply to every call, exactly once, never inline, within
+// What an engine owes to its caller, once for all engines: one reply to every call, exactly once, never inline, within
 // the time-out, in order for one name, and all of them before the engine is closed.
 //
 //   a call is | until
@@ -9,8 +9,8 @@
 // A step is one thing that happens in the loop: a message, a timer. Replies are delivered in steps only, and in a step in which
 // a call was made nothing is answered until that call has returned: so no reply is ever inline.
 //
-// No socket, clock, thread or log: times come in. Only begin(), in_turn() and give_up() need memory. What an engine had none for
-// is unknown when its deadline has passed.
+// No socket, clock, thread or log: times come in. Only begin(), in_turn() and give_up() need memory. A call for which the engine
+// found none is answered as unknown at its deadline.
 //
 // Thread safety: none.
 #pragma once

@@ -58,6 +58,10 @@ void engine_base::keep(std::span<const target> all, fate as, milliseconds ttl, r
   take(std::move(back), std::move(too_many), [&](const call_ptr<kept>& c) { do_keep(all, as, ttl, c); });
 }
 
+void engine_base::confirm(const target& t, milliseconds ttl, reply<kept> back) {
+  take(std::move(back), {}, [&](const call_ptr<kept>& c) { do_confirm(t, ttl, c); });
+}
+
 void engine_base::release(const target& t, bool clean, reply<fate> back) {
   take(std::move(back), {}, [&](const call_ptr<fate>& c) {
     c->gives_back = true;
@@ -118,7 +122,7 @@ void engine_base::run(time_point until) {
   if (stumbled_) start_anew();
   stumbled_ = true;  // unless this comes to its end
   bool whole = true;
-  auto all = box_->take(waiting_until(until));
+  auto all = receive(waiting_until(until));
   const auto t = now();
   for (auto& message : all) whole &= survives(t, [&] { message(told()); });
   whole &= survives(t, [&] { on_time(t); });
@@ -147,7 +151,7 @@ void engine_base::close(reply<seam::done> back) {
   drained_by_ = now() + setting_.drain_max;
   calls_.close();
   do_close();
-  box_->wake();
+  wake();
 }
 
 // First the calls that close() does not wait for, then all.

@@ -37,6 +37,7 @@ class engine_base : public seam::engine {
   void open(seam::events&) final;
   void acquire(const seam::request&, reply<seam::answer>) final;
   void keep(std::span<const seam::target>, seam::fate as, milliseconds ttl, reply<seam::kept>) final;
+  void confirm(const seam::target&, milliseconds ttl, reply<seam::kept>) final;
   void release(const seam::target&, bool clean, reply<seam::fate>) final;
   void convert(const seam::target&, seam::mode to, milliseconds not_after, reply<seam::answer>) final;
   void lift(const seam::target&, std::uint64_t part, reply<seam::fate>) final;
@@ -49,7 +50,7 @@ class engine_base : public seam::engine {
   void close(reply<seam::done>) final;
 
   void run(time_point until) final;
-  void wake() noexcept final { box_->wake(); }
+  void wake() noexcept override { box_->wake(); }
 
  protected:
   struct setting {
@@ -66,6 +67,9 @@ class engine_base : public seam::engine {
   virtual void do_open() = 0;
   virtual void do_acquire(const seam::request&, const call_ptr<seam::answer>&) = 0;
   virtual void do_keep(std::span<const seam::target>, seam::fate as, milliseconds ttl, const call_ptr<seam::kept>&) = 0;
+  virtual void do_confirm(const seam::target& t, milliseconds ttl, const call_ptr<seam::kept>& c) {
+    do_keep({&t, 1}, seam::fate::holding, ttl, c);
+  }
   virtual void do_release(const seam::target&, bool clean, const call_ptr<seam::fate>&) = 0;
   virtual void do_convert(const seam::target&, seam::mode, milliseconds /*not_after*/, const call_ptr<seam::answer>&) {}
   virtual void do_lift(const seam::target&, std::uint64_t /*part*/, const call_ptr<seam::fate>&) {}
@@ -79,6 +83,9 @@ class engine_base : public seam::engine {
 
   // --- when
 
+  // What has come, when there is something, or wake() was called, or it is time. An engine with a loop of its own waits in there,
+  // and has its own wake().
+  virtual std::vector<seam::delivery> receive(seam::inbox::deadline until) { return box_->take(until); }
   virtual time_point next_due() const { return time_point::max(); }
   virtual void on_time(time_point /*now*/) {}  // in every run(), when its messages are delivered
   virtual void start_anew() {}                 // memory ran out in the midst of something
@@ -89,7 +96,7 @@ class engine_base : public seam::engine {
   // No call is under way any more. Asked in every run() until it is true: nothing of the engine is, either.
   virtual bool has_let_go(time_point /*now*/) { return true; }
 
-  // For destructors: nobody is told anything any more, whoever still has something to say.
+  // For destructors: no reply and no event is delivered any more.
   void fall_silent();
 
   kit::calls& calls() noexcept { return calls_; }

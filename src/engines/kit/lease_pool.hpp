@@ -54,7 +54,7 @@ class lease_pool {
     std::vector<news> told;
   };
 
-  // Whoever asks must be told within this part of the ttl, or the server is changed.
+  // A request without an answer for this part of the ttl makes the pool change the server.
   static constexpr int patience = 6;
   static constexpr std::size_t leases_max = 4;
 

@@ -1,7 +1,8 @@
-// Options in the query of a URI that several engines have. Each takes what it understands out of the query.
+// What several engines have in common: options in the query of a URI, which each takes out of it, and what they can.
 #pragma once
 
 #include "core/uri.hpp"
+#include "engine/engine.hpp"
 
 #include <tyer/error.hpp>
 
@@ -42,6 +43,13 @@ inline tyer::failure take_tls(core::uri& u, tls_options& o) {
   if (verify != "none" && verify != "peer") return wrong_uri("?verify= must be peer (the default) or none");
   o.verify = verify != "none";
   return {};
+}
+
+// A queue, tokens and pushes, in every mode.
+inline engine::capabilities all_modes(std::size_t keep_batch) noexcept {
+  engine::capabilities c{.keep_batch = keep_batch};
+  c.queue = c.shared = c.permits = c.push = c.token = c.convert = true;
+  return c;
 }
 
 }  // namespace tyer::kit

@@ -229,7 +229,7 @@ void resource::put(seat s) {
   holds_.push_back(std::move(s));
 }
 
-// Whoever comes is behind all who are there, read or not.
+// A new place is behind all others, read or not.
 void resource::line_up(seat&& s) {
   if (unread_at_end_ > 0 && unread_ == 0) unread_at_ = queue_.size();
   unread_ += std::exchange(unread_at_end_, 0);

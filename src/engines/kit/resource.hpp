@@ -151,8 +151,7 @@ class resource {
   // ---- with a server: what was read
 
   void put(seat);  // as it is there; places in the order of the queue
-  // So many places that were not read follow here. What is put then is behind them: the place of whoever has just joined, and what
-  // follows that must be skipped too.
+  // `n` unread places follow. What is put afterwards is behind them: the place that has just joined. Skip what follows it too.
   void skip(std::size_t n) { unread_at_end_ += n; }
   void put_floor(std::uint64_t part) { last_part_ = part; }
   // stamped_by_write: the parts of the write to come are this at least. Under a floor above it they are told before the write.

@@ -180,7 +180,7 @@ std::vector<std::uint32_t> resource::free_slots(std::uint32_t take) const {
   return slots;
 }
 
-// Granted anew, an id takes the place of its own ghost: whoever has it now is who had it then.
+// Granted anew, an id takes the place of its own ghost: it is the same owner.
 void resource::add(seat&& s, store_time now) {
   lay_ghost(s.who);
   stamp(s, s.seen, now);

@@ -1,6 +1,7 @@
 #include "engines/memory/memory.hpp"
 
 #include "engine/table.hpp"
+#include "engines/kit/options.hpp"
 
 #include <tyer/error.hpp>
 
@@ -31,17 +32,9 @@ memory_engine::~memory_engine() {
 }
 
 tyer::engine::capabilities memory_engine::can() const noexcept {
-  return {.queue = true,
-          .shared = true,
-          .permits = true,
-          .push = true,
-          .token = true,
-          .convert = true,
-          .lock_delay = true,
-          .lift = true,
-          .watch = true,
-          .ttl_min = milliseconds{1},
-          .keep_batch = 1000};
+  auto c = kit::all_modes(1000);
+  c.lock_delay = c.lift = c.watch = true;
+  return c;
 }
 
 std::string memory_engine::full(std::string_view name) const {

@@ -1,7 +1,5 @@
 #include "engines/redis/config.hpp"
 
-#include "engines/kit/options.hpp"
-
 #include <string_view>
 #include <utility>
 
@@ -91,21 +89,14 @@ failure read_limits(core::uri& u, config& c) {
 failure refuse_tls(const core::uri& u) {
   for (const char* option : {"ca", "cert", "key", "verify"}) {
     if (u.find(option))
-      return wrong("?" + std::string{option} + "= is an option of TLS: with TLS the URI begins with rediss, not redis");
+      return wrong(std::string{"?"} + option + "= is an option of TLS: with TLS the URI begins with rediss, not redis");
   }
   return {};
 }
 
 failure read_tls(core::uri& u, config& c) {
   c.tls = u.scheme.starts_with("rediss");
-  if (!c.tls) return refuse_tls(u);
-  kit::tls_options o;
-  if (auto f = kit::take_tls(u, o)) return f;
-  c.ca = std::move(o.ca);
-  c.cert = std::move(o.cert);
-  c.key = std::move(o.key);
-  c.verify = o.verify;
-  return {};
+  return c.tls ? kit::take_tls(u, c) : refuse_tls(u);
 }
 
 }  // namespace

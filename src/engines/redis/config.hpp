@@ -17,6 +17,7 @@
 #pragma once
 
 #include "core/uri.hpp"
+#include "engines/kit/options.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -27,7 +28,7 @@ namespace tyer::redis {
 
 enum class shape : std::uint8_t { one_server, sentinel, cluster };
 
-struct config {
+struct config : kit::tls_options {
   core::endpoint server;
   std::string user, password;
   int database = 0;
@@ -43,9 +44,7 @@ struct config {
   std::string master;                 // what sentinels call it
   std::string sentinel_user, sentinel_password;
 
-  bool tls = false;
-  bool verify = true;
-  std::string ca, cert, key;  // files
+  bool tls = false;  // else its options mean nothing
 
   std::string shown;  // for messages: without secrets
 

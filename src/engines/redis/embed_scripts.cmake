@@ -45,7 +45,7 @@ string(REPLACE ";" ", &" pointers "${NAMES}")
 string(REPLACE ";" ", " names "${NAMES};all")
 string(REPLACE ";" ", cluster::" cluster_names "${NAMES};all")
 
-set(header engines/redis/scripts.hpp)
+set(header engines/redis/scripts/scripts.hpp)
 set(space tyer::redis::scripts)
 set(cluster_part "namespace cluster {
 namespace {

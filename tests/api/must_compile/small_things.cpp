@@ -1,10 +1,13 @@
 // What one would write without looking it up.
+#include <tyer/admin.hpp>
 #include <tyer/tyer.hpp>
 
 #include <iostream>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 using namespace std::chrono_literals;
 
@@ -31,4 +34,18 @@ void forms(const tyer::client& c, const tyer::election& l, tyer::multi_mutex& m,
   c.ask(why, "x");
   if (m.try_lock_for(1s)) m.unlock();
   const std::unique_lock guard{m, 1s}, until{m, std::chrono::steady_clock::now() + 1s};
+}
+
+// The readers' side of a lock that is gone is a lock of its own.
+tyer::hold reads(const tyer::client& c) {
+  const tyer::acquirable& readers = tyer::shared_mutex{c, "a"}.shared();
+  return readers.acquire();
+}
+
+// Who looks on may want to know that nothing can be seen.
+void looks_on(const tyer::election& office, const tyer::admin& operators) {
+  const auto failed = [](const tyer::failure& why) { static_cast<void>(why.message()); };
+  const tyer::observation one = office.observe([](const std::optional<tyer::leadership>&) {}, failed);
+  const tyer::observation two =
+      operators.watch("a", [](const std::vector<tyer::lock_entry>&) {}, std::chrono::seconds{2}, failed);
 }

@@ -1,7 +1,9 @@
 // A client ends all its locks when it ends: a lock made of one that lives no longer than the statement is never what was meant.
+#include <tyer/recipes.hpp>
 #include <tyer/testing.hpp>
 #include <tyer/tyer.hpp>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +30,13 @@ void misused(tyer::testing::engine& engine, tyer::client& c) {
   const tyer::multi_mutex strings{made(), std::vector<std::string>{"x"}};     // error: deleted
   const tyer::multi_mutex views{made(), std::vector<std::string_view>{"x"}};  // error: deleted
   const tyer::multi_mutex::part part{made(), "y"};                            // error: deleted
+}
+
+void misused_recipes(std::shared_ptr<tyer::recipes::store> store, tyer::recipes::once_per once) {
+  const tyer::recipes::single_flight flight{made(), "x", store};  // error: deleted
+  const tyer::recipes::cached cache{made(), "x", store};          // error: deleted
+  const tyer::recipes::striped parts{made(), "x", 4};             // error: deleted
+  const tyer::recipes::shared_value token{made(), once, store};   // error: deleted
 }
 
 void used(const tyer::client& c) {

@@ -14,6 +14,22 @@ void misused(const tyer::multi_mutex& several) {
   static_cast<void>(parts);
 }
 
+void misused(const tyer::mutex& m, const tyer::semaphore& slots) {
+  static_cast<void>(m.acquire().name());       // error: deleted
+  static_cast<void>(slots.acquire().slots());  // error: deleted
+  static_cast<void>(slots.permits(2).name());  // error: deleted
+}
+void misused(const tyer::client& c) {
+  const std::string_view name = tyer::mutex{c, "a"}.name();         // error: deleted
+  const tyer::hold& h = tyer::mutex{c, "a"}.held();                 // error: deleted
+  const tyer::hold& s = tyer::shared_mutex{c, "a"}.held();          // error: deleted
+  const tyer::hold& r = tyer::recursive_mutex{c, "a"}.held();       // error: deleted
+  const std::string_view n = tyer::recursive_mutex{c, "a"}.name();  // error: deleted
+  const auto& all = tyer::multi_mutex{c, {"a"}}.held();             // error: deleted
+  static_cast<void>(name), static_cast<void>(h), static_cast<void>(s), static_cast<void>(r), static_cast<void>(n);
+  static_cast<void>(all);
+}
+
 // The marks that a gate shows are a copy: to let somebody in there lets him in nowhere.
 void misused(const tyer::fence_gate& gate, const tyer::hold& h) {
   static_cast<void>(gate.marks().enter(h.fence()));           // error: discards qualifiers|lvalue|is an rvalue

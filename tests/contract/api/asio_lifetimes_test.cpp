@@ -18,7 +18,11 @@
 
 #include <atomic>
 #include <functional>
+#include <future>
 #include <memory>
+#include <mutex>
+#include <new>
+#include <type_traits>
 #include <vector>
 
 namespace contract {
@@ -205,6 +209,70 @@ TEST_F(asio_lifetimes, a_call_and_its_timer_ended_at_once_on_a_pool_of_threads) 
   EXPECT_TRUE(eventually([&] { return called == calls; }));
   pool.join();
   EXPECT_TRUE(took(lock_a.try_acquire_for(patience)));
+}
+
+// ---- handlers come once
+
+// Takes what it is given, and throws all the same, as for want of memory for what comes behind.
+struct takes_and_throws {
+  void take(std::function<void()> f) {
+    const std::lock_guard lock{mutex};
+    taken.push_back(std::move(f));
+    throw std::bad_alloc{};
+  }
+  void run_all() {
+    const std::lock_guard lock{mutex};
+    for (const auto& f : taken) f();
+  }
+  std::mutex mutex;
+  std::vector<std::function<void()>> taken;
+};
+// The same as an executor of Asio.
+struct throwing_executor {
+  takes_and_throws* to;
+  static constexpr asio::execution::blocking_t::never_t query(asio::execution::blocking_t) noexcept { return {}; }
+  template <class F>
+  void execute(F&& f) const {
+    auto shared = std::make_shared<std::decay_t<F>>(std::forward<F>(f));
+    auto once = std::make_shared<std::atomic<bool>>(false);
+    to->take([shared, once] {
+      if (!once->exchange(true)) std::move (*shared)();
+    });
+  }
+  bool operator==(const throwing_executor&) const noexcept = default;
+};
+
+TEST_F(asio_lifetimes, a_handler_ran_twice_where_the_completions_took_it_and_threw) {
+  takes_and_throws loop;
+  auto c = connect({.completions = [&](std::function<void()> f) { loop.take(std::move(f)); }});
+  std::atomic<int> calls{0};
+  std::promise<void> called;
+  for (const bool timed : {false, true}) {
+    const auto handler = [&](const tyer::failure&, const tyer::hold&) {
+      if (++calls == 2) called.set_value();
+    };
+    timed ? tyer::async_try_acquire(make(c), asio::cancel_after(60s, handler))
+          : tyer::async_try_acquire(make(c), handler);
+  }
+  soon(called.get_future());
+  loop.run_all();
+  loop.run_all();
+  EXPECT_EQ(calls, 2);
+}
+
+TEST_F(asio_lifetimes, a_handler_ran_twice_where_its_executor_took_it_and_threw) {
+  takes_and_throws loop;
+  auto c = connect();
+  std::atomic<int> calls{0};
+  tyer::async_try_acquire(make(c), asio::bind_executor(throwing_executor{&loop},
+                                                       [&](const tyer::failure&, const tyer::hold&) { ++calls; }));
+  EXPECT_TRUE(eventually([&] {
+    const std::lock_guard lock{loop.mutex};
+    return !loop.taken.empty();
+  }));
+  EXPECT_TRUE(c.close(5s)) << "the client goes on";
+  loop.run_all();
+  EXPECT_EQ(calls, 1);
 }
 
 }  // namespace

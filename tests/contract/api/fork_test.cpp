@@ -1,11 +1,14 @@
 #include "contract/api/fixture.hpp"
+#include "sanitized.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
+#include <stop_token>
 
 namespace contract {
 namespace {
@@ -138,17 +141,9 @@ TYPED_TEST(forking, the_parent_goes_on_renewing) {
 }
 
 TYPED_TEST(forking, the_child_can_make_its_own_client) {
-#if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "ThreadSanitizer knows no threads in a forked child";
-#endif
+  if (tyer::test::under_tsan) GTEST_SKIP() << "ThreadSanitizer knows no threads in a forked child";
   auto c = this->connect();
   auto h = this->make(c).acquire();
-  if (!this->can().after_fork) {
-    EXPECT_EQ(in_forked_child([&] { return first_wrong({code_of([&] { this->connect(); }) == errc::unsupported}); }),
-              0);
-    EXPECT_TRUE(h.valid());
-    return;
-  }
   const bool reaches_the_same_engine = this->engine.there();
   const auto wrong = in_forked_child([&] {
     auto own = this->connect();
@@ -163,6 +158,47 @@ TYPED_TEST(forking, the_child_can_make_its_own_client) {
   });
   EXPECT_EQ(wrong, 0) << "the check of that number is wrong";
   EXPECT_TRUE(h.valid());
+}
+
+// ---- inside a callback: the thread that forks is one of the client's
+
+class forking_in_a_callback : public fixture {
+ protected:
+  // What a child did that was forked by the callback of a loss. It comes back from the callback if `f` does not end it.
+  int in_child_of_a_callback(const std::function<void()>& f) {
+    auto c = connect();
+    auto h = tyer::mutex{c, name()}.acquire();
+    std::promise<int> ended;
+    const std::stop_callback forks{h.lost(), [&] {
+                                     const pid_t pid = ::fork();
+                                     if (pid == 0) {
+                                       ::alarm(20);
+                                       return f();
+                                     }
+                                     int status = 0;
+                                     ::waitpid(pid, &status, 0);
+                                     ended.set_value(WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+                                   }};
+    c.close();
+    return ended.get_future().get();
+  }
+};
+
+TEST_F(forking_in_a_callback, made_every_blocking_call_of_the_child_a_deadlock) {
+  if (tyer::test::under_tsan) GTEST_SKIP() << "ThreadSanitizer knows no threads in a forked child";
+  EXPECT_EQ(in_child_of_a_callback([&] {
+              auto own = connect();
+              tyer::mutex lock{own, name() + "/childs"};
+              tyer::failure why;
+              auto h = lock.acquire(why);
+              const bool held = h && !why && h.release() == tyer::release_outcome::released;
+              ::_exit(held && own.close(5s) ? 7 : 1);
+            }),
+            7);
+}
+
+TEST_F(forking_in_a_callback, that_came_back_in_the_child_left_it_waiting_for_ever) {
+  EXPECT_EQ(in_child_of_a_callback([] {}), 0) << "it ends, as by _exit(0)";
 }
 
 // ---- the standard face, and what has a hold of its own

@@ -112,7 +112,7 @@ TYPED_TEST(loss, blocking_calls_are_refused_inside_its_callback) {
         EXPECT_EQ(code_of([&] { static_cast<void>(lock.try_acquire_for(1s)); }),
                   std::errc::resource_deadlock_would_occur);
         EXPECT_EQ(code_of([&] { static_cast<void>(c.wait_ready(1s)); }), errc::would_deadlock);
-        EXPECT_EQ(code_of([&] { another.release(); }), errc::would_deadlock);  // but it is given back
+        EXPECT_EQ(another.release(), tyer::release_outcome::unknown);  // but it is given back
         done.set_value();
       }};
   this->break_it();
@@ -198,6 +198,19 @@ TEST_F(confirming, takes_silence_neither_for_yes_nor_for_no) {
   EXPECT_TRUE(h.valid());
   engine.resume();
   EXPECT_TRUE(eventually([&] { return h.confirm(why); }));
+}
+
+class asked_to_give_back : public contract_of<mutex_kind> {};
+
+TEST_F(asked_to_give_back, a_release_in_the_callback_ended_the_process) {
+  auto c = connect(), other = connect();
+  auto lock = make(c, {.ttl = 60s});
+  auto h = lock.acquire();
+  std::promise<tyer::release_outcome> given;
+  const std::stop_callback gives{h.revoked(), [&] { given.set_value(h.release()); }};
+  ASSERT_EQ(other.ask(name()), 1U);
+  EXPECT_EQ(soon(given.get_future()), tyer::release_outcome::unknown) << "it is not waited for";
+  EXPECT_TRUE(took(make(other).try_acquire_for(patience)));
 }
 
 }  // namespace

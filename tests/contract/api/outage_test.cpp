@@ -103,15 +103,21 @@ TYPED_TEST(outage, that_begins_in_the_queue_is_no_contention_either) {
   auto h = this->make(a, {.ttl = 60s}).acquire();
   auto lock = this->make(b, {.ttl = 60s, .waiter_ttl = 300ms});
   tyer::failure why;
-  auto waiting = in_background([&] { return lock.try_acquire_for(why, 3s); });
-  const bool queued = eventually([&] {
-    const auto names = TypeParam::names(this->name());
-    return std::ranges::any_of(names, [&](const auto& n) { return !this->raw().waiting(n).empty(); });
-  });
-  this->engine.pause();
-  EXPECT_FALSE(took(soon(waiting)));
-  this->engine.resume();
-  ASSERT_TRUE(queued);
+  for (auto limit = 3s;; limit *= 2) {
+    const stopwatch watch;
+    auto waiting = in_background([&] { return lock.try_acquire_for(why, limit); });
+    const bool queued = eventually([&] {
+      const auto names = TypeParam::names(this->name());
+      return std::ranges::any_of(names, [&](const auto& n) { return !this->raw().waiting(n).empty(); });
+    });
+    this->engine.pause();
+    const bool early = watch.elapsed() < limit / 3;  // so that much of the limit is spent without the engine
+    EXPECT_FALSE(took(soon(waiting, patience + limit)));
+    this->engine.resume();
+    ASSERT_TRUE(queued);
+    if (early) break;
+    ASSERT_LT(limit, 20s) << "each time the engine was stopped too late";
+  }
   EXPECT_EQ(why.code, errc::unavailable) << why.words;
 }
 

@@ -1,8 +1,9 @@
 // Tells a late answer of the library from a machine that did not let us run: a thread that only sleeps in short steps,
-// asks nothing of the library, and remembers how late it was woken.
+// asks nothing of the library, and remembers how late it was woken, and when a processor was taken away.
 #pragma once
 
 #include "contract/api/fixture.hpp"
+#include "stolen.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -22,11 +23,17 @@ class pulse {
   // For how long of this time it should have run and did not.
   clock::duration late(clock::time_point from, clock::time_point to) const {
     const std::lock_guard guard{mutex_};
-    clock::duration sum{};
-    for (const auto& one : missed_) sum += common(one, {from, to});
+    look_at_stolen_time(clock::now());
+    auto all = missed_;
     // It may be asleep for too long at this very moment.
     const auto now = clock::now();
-    if (now - due_ > tolerated) sum += common({due_, now}, {from, to});
+    if (now - due_ > tolerated) all.push_back({due_, now});
+    std::ranges::sort(all, {}, &span::begin);
+    clock::duration sum{};
+    for (const auto& one : all) {  // two may overlap
+      sum += common(one, {from, to});
+      from = std::max(from, one.end);
+    }
     return sum;
   }
 
@@ -36,6 +43,7 @@ class pulse {
   };
   static constexpr auto step = 2ms;
   static constexpr auto tolerated = 10ms;  // how any machine is
+  static constexpr auto look_every = 50ms;
 
   static clock::duration common(const span& a, const span& b) {
     return std::max(clock::duration{}, std::min(a.end, b.end) - std::max(a.begin, b.begin));
@@ -49,13 +57,24 @@ class pulse {
       }
       std::this_thread::sleep_for(step);
       const std::lock_guard guard{mutex_};
-      if (const auto now = clock::now(); now - due_ > tolerated) missed_.push_back({due_, now});
+      const auto now = clock::now();
+      if (now - due_ > tolerated) missed_.push_back({due_, now});
+      if (now - looked_ > look_every) look_at_stolen_time(now);
     }
   }
 
+  // It is counted when the processor is back: the time itself may lie before the last look.
+  void look_at_stolen_time(clock::time_point now) const {
+    if (const auto away = stolen_.look(); away > tolerated) missed_.push_back({std::max(began_, looked_ - away), now});
+    looked_ = now;
+  }
+
   mutable std::mutex mutex_;
+  mutable machine::stolen_time stolen_;
+  const clock::time_point began_ = clock::now();
+  mutable clock::time_point looked_ = began_;
   clock::time_point due_ = clock::now() + step;
-  std::vector<span> missed_;
+  mutable std::vector<span> missed_;
   std::jthread thread_;
 };
 

@@ -79,7 +79,7 @@ TYPED_TEST(release, by_another_object_of_the_client_is_in_order_too) {
     {
       auto h = this->make(c, {.ttl = 60s}).acquire();
     }
-    EXPECT_TRUE(took(this->make(c, {.ttl = 50s}).try_acquire()));  // another ttl is another way through the house
+    EXPECT_TRUE(took(this->make(c, {.ttl = 50s}).try_acquire()));  // another ttl is another lane
   }
 }
 

@@ -26,7 +26,7 @@ std::string called(const std::string& task) {
   return name;
 }
 
-// Without those that have a name of their own: gRPC's, which all clients of a process share.
+// Without those that have a name of their own.
 std::set<std::string> threads() {
   const auto ours = called(std::to_string(::getpid()));
   std::set<std::string> found;
@@ -42,7 +42,7 @@ std::set<std::string> threads() {
 // As <tyer/client.hpp> and docs/operations.md have it.
 std::size_t stated(const std::string& uri) {
   if (uri.starts_with("redlock")) return 3 + 2 * static_cast<std::size_t>(std::ranges::count(uri, ',') + 1);
-  return uri.starts_with("redis") ? 4 : 3;
+  return uri.starts_with("redis") || uri.starts_with("etcd") ? 4 : 3;
 }
 
 // Those that are new. Threads of earlier tests may still be on their way out.

@@ -150,7 +150,7 @@ TEST_F(upgrade, that_is_cancelled_leaves_the_hold_shared_and_usable) {
   ASSERT_TRUE(upgrade_waits(in_c));
   stop.request_stop();
   EXPECT_EQ(soon(upgrading), errc::cancelled);
-  EXPECT_EQ(code_of([&] { in_a.upgrade(h, stop.get_token()); }), errc::cancelled);
+  EXPECT_EQ(code_of([&] { (void)in_a.upgrade(h, stop.get_token()); }), errc::cancelled);
   EXPECT_TRUE(h.valid() && h.mode() == tyer::lock_mode::shared);
   auto reader = in_c.shared().try_acquire_for(patience);
   EXPECT_TRUE(reader);
@@ -196,35 +196,35 @@ TEST_F(upgrade, of_a_hold_that_is_lost_meanwhile_says_so) {
   const auto mine = raw().holding(name());
   ASSERT_EQ(mine.size(), 1U);
   auto other = in_b.shared().acquire();
-  auto upgrading = in_background([&] { return code_of([&] { in_a.upgrade(h); }); });
+  auto upgrading = in_background([&] { return code_of([&] { (void)in_a.upgrade(h); }); });
   ASSERT_TRUE(upgrade_waits(in_c));
   raw().evict(mine.front());
   EXPECT_EQ(soon(upgrading), errc::lost);
   EXPECT_TRUE(wait_for_loss(h.lost()));
-  EXPECT_EQ(code_of([&] { in_a.upgrade(h); }), errc::lost);
+  EXPECT_EQ(code_of([&] { (void)in_a.upgrade(h); }), errc::lost);
   EXPECT_EQ(code_of([&] { in_a.downgrade(h); }), errc::lost);
   EXPECT_TRUE(took(in_c.shared().try_acquire_for(patience)));  // its upgrade is not in the way
 }
 
 TEST_F(upgrade, ends_when_the_client_is_closed_or_the_hold_given_back) {
   auto h = in_a.shared().acquire(), other = in_b.shared().acquire();
-  auto upgrading = in_background([&] { return code_of([&] { in_a.upgrade(h); }); });
+  auto upgrading = in_background([&] { return code_of([&] { (void)in_a.upgrade(h); }); });
   ASSERT_TRUE(upgrade_waits(in_c));
   a.close();
   const auto code = soon(upgrading);
   EXPECT_TRUE(code == errc::closed || code == errc::lost) << code.message();
   EXPECT_TRUE(took(in_c.shared().try_acquire_for(patience)));
-  EXPECT_EQ(code_of([&] { in_a.upgrade(h); }), errc::closed);
+  EXPECT_EQ(code_of([&] { (void)in_a.upgrade(h); }), errc::closed);
 }
 
 TEST_F(upgrade, of_what_is_no_hold_of_this_lock_is_refused) {
   tyer::hold none;
-  EXPECT_EQ(code_of([&] { in_a.upgrade(none); }), errc::not_held);
+  EXPECT_EQ(code_of([&] { (void)in_a.upgrade(none); }), errc::not_held);
   EXPECT_EQ(code_of([&] { in_a.downgrade(none); }), errc::not_held);
   tyer::shared_mutex elsewhere{a, name() + "/other", options};
   auto theirs = in_b.shared().acquire(), other = elsewhere.shared().acquire();
-  EXPECT_EQ(code_of([&] { in_a.upgrade(theirs); }), errc::not_held);
-  EXPECT_EQ(code_of([&] { in_a.try_upgrade(other); }), errc::not_held);
+  EXPECT_EQ(code_of([&] { (void)in_a.upgrade(theirs); }), errc::not_held);
+  EXPECT_EQ(code_of([&] { (void)in_a.try_upgrade(other); }), errc::not_held);
   EXPECT_TRUE(theirs.valid() && theirs.mode() == tyer::lock_mode::shared && other.valid());
 }
 

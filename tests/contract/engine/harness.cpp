@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 
+// The engine of the documentation (examples/file_engine), which no table knows: in a program that has it.
+#pragma weak tyer_engine_file
+extern "C" tyer::engine::made tyer_engine_file(tyer::core::uri&, const tyer::engine::environment&);
+
 namespace tyer::contract {
 
 namespace {
@@ -12,6 +16,11 @@ core::uri address() {
   auto parsed = core::parse_uri(text != nullptr ? text : "memory://contract");
   if (parsed.error) throw surprise("TYER_URI: " + parsed.error.words);
   return parsed.value;
+}
+
+engine::made make_engine(const engine::environment& e) {
+  auto u = address();
+  return u.scheme == "file" && tyer_engine_file != nullptr ? tyer_engine_file(u, e) : engine::make(std::move(u), e);
 }
 
 }  // namespace
@@ -30,8 +39,7 @@ engine::request want::request() const {
 }
 
 client::client(std::string prefix, milliseconds request_timeout) {
-  auto made = engine::make(
-      address(),
+  auto made = make_engine(
       {.prefix = std::move(prefix), .ids = &ids_, .clock = &clock_, .request_timeout = request_timeout, .log = {}});
   if (made.error) throw surprise("no engine: " + made.error.words);
   engine_ = std::move(made.value);
@@ -40,6 +48,11 @@ client::client(std::string prefix, milliseconds request_timeout) {
 }
 
 bool engine_contract::goes_by_what_it_heard() { return address().scheme.starts_with("etcd"); }
+
+milliseconds engine_contract::outlives_its_client(const want& w, const engine::granted& g) {
+  if (!address().scheme.starts_with("zk")) return lasts(w, g);
+  return std::max<milliseconds>(2s, w.ttl * 9 / 4) * 3 / 2;
+}
 
 want client::wants(std::string name, mode how) { return {.who = ids_.next(), .name = std::move(name), .how = how}; }
 
@@ -104,11 +117,12 @@ engine::granted client::wait_turn(const want& w) {
 
 // On etcd the holder's own client takes away what has expired: that request is on its way by then.
 engine::granted client::lock_freed(const want& w) {
-  const auto end = now() + 1s;
+  const auto end = now() + patience;
   for (;;) {
     const auto o = acquire(w);
     if (const auto* g = granted_in(o)) return *g;
     if (busy_in(o) == nullptr || now() > end) throw surprise("expected a grant, was " + describe(o));
+    pump_until(now() + 5ms);
   }
 }
 

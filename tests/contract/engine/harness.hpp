@@ -169,6 +169,11 @@ class engine_contract : public ::testing::Test {
   // For what is to be kept in time: a machine that stands still for a second is no reason to lose it.
   milliseconds steady() const { return std::max<milliseconds>(2s, can().ttl_min); }
 
+  // How long a hold is in the way of others at most if its client has died, from its grant. Most engines end it after its ttl. On
+  // ZooKeeper it lives by a session, which is 2.25 times as long, two seconds at least, and ends with a tick of the server; a
+  // tick is at most half a session (ADR 0016). A client that lives takes away what is over by itself: see lasts().
+  static milliseconds outlives_its_client(const want&, const engine::granted&);
+
   // A keep of what is being watched may rest on what the client has heard (etcd): an eviction by another client reaches it a
   // little later. Any other engine asks its server.
   static bool goes_by_what_it_heard();

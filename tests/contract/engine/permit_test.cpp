@@ -132,7 +132,7 @@ TEST_F(permit_contract, permits_expire_one_by_one) {
   auto mortal = a.permits("pool", 1, 2);
   mortal.ttl = brief();
   const auto lasting = b.permits("pool", 1, 2);
-  const auto given = a.lock(mortal).ttl;
+  const auto given = outlives_its_client(mortal, a.lock(mortal));
   b.lock(lasting);
   c.pump_until(c.now() + given + 5ms);
   c.lock_freed(c.permits("pool", 1, 2));

@@ -257,7 +257,7 @@ TEST_F(convert_contract, an_upgrade_dies_with_its_hold) {
   if (without_convert()) return;
   auto up = a.wants("order", mode::shared);
   up.ttl = steady();
-  const auto given = a.lock(up).ttl;
+  const auto given = outlives_its_client(up, a.lock(up));
   b.lock(b.wants("order", mode::shared));
   ASSERT_TRUE(queued_in(a.convert(up, mode::exclusive)));
   c.pump_until(c.now() + given + 5ms);

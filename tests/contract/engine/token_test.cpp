@@ -61,7 +61,7 @@ TEST_F(token_contract, grows_over_expiry) {
   auto w = a.wants("order");
   w.ttl = brief();
   const auto first = a.lock(w);
-  b.pump_until(b.now() + lasts(w, first) + 5ms);
+  b.pump_until(b.now() + outlives_its_client(w, first) + 5ms);
   EXPECT_GT(b.lock_freed(b.wants("order")).part, first.part);
 }
 

@@ -238,7 +238,7 @@ TEST_P(no_memory_of, the_end_of_an_observation_ended_the_process) {
     failure why;
     const hold h = theirs.try_acquire_for(why, 20s);
     ASSERT_TRUE(h);
-    // The desk has looked once more meanwhile.
+    // The coordinator has looked once more meanwhile.
     ASSERT_TRUE(took(mutex{mine, fresh("other")}.try_acquire_for(why, 20s)));
     EXPECT_EQ(told, before);
   }

@@ -1,5 +1,5 @@
 // How many requests an operation costs, counted by the server: what an engine sends, not what a script does inside of it
-// (unit/redis/scripts_cost_test.cpp). Figures that grow are a regression; one that falls is pinned anew.
+// (unit/redis/scripts/cost_test.cpp). Figures that grow are a regression; one that falls is pinned anew.
 //
 //                            redis   etcd
 //   acquire what is free         1      1
@@ -9,6 +9,7 @@
 //   renew a thousand             5      1     once they are watched; a keep() has at most keep_batch
 //   convert                      1      2     etcd reads first
 //   ask                          1      2
+//   confirm                      1      2     etcd: its lease, and the hold's key
 #include "contract/engine/harness.hpp"
 #include "contract/requests/counter.hpp"
 
@@ -18,12 +19,12 @@
 namespace tyer::contract {
 
 struct figures {
-  std::uint64_t acquire, release, hand_over_max, keep_one, keep_thousand, convert, ask;
+  std::uint64_t acquire, release, hand_over_max, keep_one, keep_thousand, convert, ask, confirm;
 };
 
 struct requests_contract : engine_contract {
   const request_counter counter;
-  const figures expected = counter.is_etcd() ? figures{1, 1, 6, 1, 1, 2, 2} : figures{1, 1, 2, 1, 5, 1, 1};
+  const figures expected = counter.is_etcd() ? figures{1, 1, 6, 1, 1, 2, 2, 2} : figures{1, 1, 2, 1, 5, 1, 1, 1};
 
   void SetUp() override {
     const auto warm = a.wants("warm");  // scripts are loaded, leases granted
@@ -122,6 +123,22 @@ TEST_F(requests_contract, of_a_conversion) {
   }
   EXPECT_EQ(down, expected.convert);
   EXPECT_EQ(up, expected.convert);
+}
+
+TEST_F(requests_contract, of_a_confirmation) {
+  const auto w = a.wants("order");
+  a.lock(w);
+  std::uint64_t sent = never;
+  for (int i = 0; i < turns; ++i) {
+    sent = std::min(sent, cost([&] {
+                      bool stands = false;
+                      a.raw().confirm(w.target(), 6s, [&](auto&& o) {
+                        stands = value_of(std::move(o)).fates.front() == fate::holding;
+                      });
+                      a.pump_until([&] { return stands; }, "the confirmation");
+                    }));
+  }
+  EXPECT_EQ(sent, expected.confirm);
 }
 
 TEST_F(requests_contract, of_a_question) {

@@ -1,8 +1,11 @@
 // No password and no user is ever read in a log, in the words of a failure or in what().
 #include "contract/security/target.hpp"
 
+#include <tyer/client.hpp>
+
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 
 namespace security {
@@ -52,6 +55,16 @@ TEST_F(secrets, the_right_password_is_let_in_and_not_repeated) {
 TEST_F(secrets, a_wrong_password) {
   refused(servers->uri(target::login(user, "hunter2wrong"), query() + servers->sentinel_login(user, password)),
           asked_of_redis() ? "WRONGPASS" : "invalid user ID or password");
+}
+
+TEST_F(secrets, a_login_that_was_refused_was_waited_for_to_the_end) {
+  using namespace std::chrono_literals;
+  tyer::client c{servers->uri(target::login(user, "hunter2wrong"), query() + servers->sentinel_login(user, password))};
+  const auto begin = std::chrono::steady_clock::now();
+  tyer::failure why;
+  EXPECT_FALSE(c.wait_ready(why, 1h));
+  EXPECT_EQ(why.code, tyer::errc::refused) << why.message();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
 }
 
 TEST_F(secrets, a_wrong_user) {

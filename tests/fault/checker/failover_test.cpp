@@ -113,6 +113,23 @@ TEST(TokensCrossed, ALeaseGoesOnFromHandToHandBesideAnotherOfAFailover) {
   EXPECT_EQ(token_order(with(500, 10).lost(390, 450, lost_by_failover, 2).told()).size(), 1u);   // another name
 }
 
+TEST(TokensCrossed, TheTicketOfOneWhoGaveUpGoesToTheNextWhoHadComeAlready) {
+  // 2560 is made for the first, whose answer is lost; 5120 by the other side, for a moment; then the next asks in its place.
+  const auto with = [](std::int64_t gave_up, std::uint32_t pid) {
+    return pen{}
+        .attempt(pid, 0)
+        .missed(pid, gave_up, miss::failed)
+        .attempt(10, 500, 0, 1)
+        .granted(10, 601, 2560, 1500, 0, 1)
+        .hold(11, 2, 400, 420, 5120)
+        .lost(390, 450, lost_by_failover);
+  };
+  EXPECT_TRUE(token_order(with(550, 10).told()).empty());
+  EXPECT_EQ(tokens_crossed(with(550, 10).told()).size(), 1u);
+  EXPECT_EQ(token_order(with(450, 10).told()).size(), 1u);  // before the next had come
+  EXPECT_EQ(token_order(with(550, 12).told()).size(), 1u);  // another process
+}
+
 TEST(Stuck, OutageOfOtherNamesIsNoExcuse) {
   const auto with_outage_of = [](std::uint16_t names) {
     return stuck(pen{}.hold(10, 0, 6000, 6010, 100).away(1000, 3000, names).done(op::finish, 9000).told(), usual)

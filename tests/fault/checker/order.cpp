@@ -49,14 +49,23 @@ class ages {
     for (const data_loss& loss : s.losses) {
       if ((loss.how & lost_with_tokens) != 0 && loss.names.has(name)) {
         ends_.push_back(std::max(loss.new_from, loss.old_until));
+        losses_.push_back(loss);
       }
     }
     std::sort(ends_.begin(), ends_.end());
   }
   std::ptrdiff_t at(std::int64_t t) const { return std::upper_bound(ends_.begin(), ends_.end(), t) - ends_.begin(); }
+  // What was done at some time between these two may have been done before a loss, or after it.
+  bool in_doubt(std::int64_t from, std::int64_t to) const {
+    return std::any_of(losses_.begin(), losses_.end(), [&](const data_loss& loss) {
+      const auto [first, last] = std::minmax(loss.new_from, loss.old_until);
+      return first <= to && last >= from;
+    });
+  }
 
  private:
   std::vector<std::int64_t> ends_;
+  std::vector<data_loss> losses_;
 };
 
 // How far parts may be raised by who saw larger ones before a loss, by age.
@@ -150,7 +159,7 @@ struct worst {
     if (longest && longest->until > b.read) return longest;
     const auto age = all.at(b.came);
     const auto last = last_served.find(age);
-    if (last == last_served.end() || all.at(b.read) != age) return nullptr;
+    if (last == last_served.end() || all.in_doubt(b.came, b.read)) return nullptr;
     return last->second->part > std::max(b.part, raised.until(age)) ? last->second : nullptr;
   }
 };

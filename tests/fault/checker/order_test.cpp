@@ -126,6 +126,12 @@ TEST(Order, PartsAreNotComparedAcrossALossOfWhatTheyAreCountedWith) {
   EXPECT_TRUE(order(a_smaller_part_afterwards().lost(50, 51, lost_with_tokens, 0b01).told()).empty());
 }
 
+TEST(Order, AGrantDuringALossMayHaveBeenAfterIt) {
+  EXPECT_TRUE(order(a_smaller_part_afterwards().lost(90, 110, lost_with_tokens).told()).empty());
+  EXPECT_TRUE(order(a_smaller_part_afterwards().lost(110, 90, lost_with_tokens).told()).empty());
+  EXPECT_EQ(order(a_smaller_part_afterwards().lost(102, 110, lost_with_tokens).told()).size(), 1u);
+}
+
 // Ticket 1 was handed 801 before ticket 2 came and was given 802, but its client had seen 900.
 TEST(Order, AClaimThatIsRaisedAboveWhatWasSeenBeforeALossIsNoOvertaking) {
   const auto with_claim = [](std::uint64_t part) {

@@ -94,16 +94,25 @@ bool forgotten(const inversion& i, const story& s) {
 // Inside a process: the engine made only the first token of a lease.
 bool handed_on(const grant& g) { return g.token % 256 != 0; }
 
+bool had_before(const grant& owner, const grant& next) {
+  return handed_on(next) && owner.name == next.name && owner.pid == next.pid && owner.token / 256 == next.token / 256;
+}
+
+// The ticket of one who gave up while the next had come already, and could have the same.
+bool asked_before(const attempt& a, const grant& next) {
+  return !a.granted && a.name == next.name && a.pid == next.pid && a.how == next.how && a.permits == next.permits &&
+         a.returned >= next.invoked;
+}
+
 // A hold has the part of the token of the lease it was handed, made when the engine gave the lease out, perhaps before
 // anybody came for it. If another was granted meanwhile by the other side of a failover, its token may be the larger one,
 // and the lease goes on from hand to hand when the other is over.
 bool crossed(const inversion& i, const story& s, const limits& l) {
-  if (!handed_on(*i.after)) return false;
-  const bool asked_before = std::any_of(s.grants.begin(), s.grants.end(), [&](const grant& g) {
-    return g.name == i.after->name && g.pid == i.after->pid && g.token / 256 == i.after->token / 256 &&
-           g.invoked < i.before->returned;
-  });
-  return asked_before && std::any_of(s.losses.begin(), s.losses.end(), [&](const data_loss& loss) {
+  const auto before = [&](const auto& first) { return first.invoked < i.before->returned; };
+  const bool old =
+      std::ranges::any_of(s.grants, [&](const grant& g) { return before(g) && had_before(g, *i.after); }) ||
+      std::ranges::any_of(s.attempts, [&](const attempt& a) { return before(a) && asked_before(a, *i.after); });
+  return old && std::any_of(s.losses.begin(), s.losses.end(), [&](const data_loss& loss) {
            return (loss.how & lost_by_failover) != 0 && loss.names.has(i.after->name) &&
                   i.before->returned > loss.new_from && i.before->invoked < loss.old_until + l.ttl_ns;
          });

@@ -89,7 +89,7 @@ struct event {
   op what = op::none;
   std::uint8_t outcome = 0;
   mode how = mode::exclusive;
-  std::uint8_t permits = 0, capacity = 0;  // of a permit; so the wish, so (granted, write) what it got
+  std::uint8_t permits = 0, capacity = 0;  // of a permit; asked for, or (granted, write) what it got
   std::uint8_t flags = 0;
   std::uint16_t slots = 0;  // of a permit: one bit for each
 };

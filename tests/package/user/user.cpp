@@ -1,4 +1,5 @@
 // Says "held" after locking on the engine that the URI names, else why that engine is not there.
+#include <tyer/recipes.hpp>
 #include <tyer/testing.hpp>
 #include <tyer/tyer.hpp>
 
@@ -14,6 +15,8 @@ int main(int, char** argv) {
     tyer::mutex m{client, "user"};
     const std::scoped_lock lock{m};
     tyer::testing::engine engine;
+    const tyer::recipes::striped parts{client, "parts", 2};
+    if (parts.size() != 2) return 1;
     if (m.held().valid() && tyer::library_version() == headers) std::cout << "held\n";
   } catch (const tyer::error& e) {
     std::cout << e.words() << '\n';

@@ -1,4 +1,4 @@
-// A fake etcd behind `wire`, on virtual time: this file and its .cpp take the place of gRPC (wire.cpp), so that the engine above
+// A fake etcd behind `wire`, on virtual time: this file and its .cpp take the place of wire/, so that the engine above
 // is the real one, to the last line.
 //
 // Every call may be lost on its way there or back, delayed, refused, broken off after it was done, or done twice; by chance
@@ -11,6 +11,7 @@
 #include "sim/world.hpp"
 
 #include <array>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -38,6 +39,8 @@ struct journey {
 };
 
 class stream_end;  // the server's
+
+using told_in_run = std::deque<std::function<void()>>;  // what a client is told when its loop runs
 
 class fake_etcd {
  public:
@@ -83,7 +86,7 @@ class fake_etcd {
   void join(const std::shared_ptr<stream_end>&);
   bool is_up(std::size_t server) const { return up_[server]; }
   moment stalled(std::size_t client) const { return stalled_[client]; }
-  // A call and who waits for it keep each other; gRPC ends every call, the end of a simulation does not.
+  // A call and who waits for it keep each other; the wire ends every call, the end of a simulation does not.
   void forget_at_the_end(task t) { at_the_end_.push_back(std::move(t)); }
 
   world& time;

@@ -5,9 +5,11 @@
 
 namespace tyer::sim::etcd {
 
-stream_end::stream_end(fake_etcd& f, std::size_t client, std::size_t server, std::string_view method, std::string token,
-                       std::function<void(std::string)> on_message, std::function<void(wire::status)> on_end)
+stream_end::stream_end(fake_etcd& f, std::weak_ptr<told_in_run> news, std::size_t client, std::size_t server,
+                       std::string_view method, std::string token, std::function<void(std::string)> on_message,
+                       std::function<void(wire::status)> on_end)
     : fake_(f),
+      news_(std::move(news)),
       client_(client),
       server_(server),
       method_(method),
@@ -15,10 +17,13 @@ stream_end::stream_end(fake_etcd& f, std::size_t client, std::size_t server, std
       message_(std::move(on_message)),
       end_(std::move(on_end)) {}
 
-void stream_end::send(const std::string& bytes) {
+void stream_end::send(const std::string& message) {
   if (ended_) return;
   ++fake_.messages;
-  if (fake_.on_call) fake_.on_call({client_, server_, method_, bytes});
+  auto bytes = message;
+  const exchange what{client_, server_, method_, bytes};
+  if (fake_.on_call) fake_.on_call(what);
+  if (fake_.bend) fake_.bend(what, bytes);
   auto& time = fake_.time;
   last_there_ = std::max({last_there_, time.now() + fake_.latency(client_), fake_.stalled(client_)});
   time.at(last_there_, [self = shared_from_this(), bytes] {
@@ -43,7 +48,11 @@ void stream_end::answer(const std::string& bytes) {
   time.at(last_back_, [self = shared_from_this(), bytes] {
     if (self->ended_) return;
     self->fake_.inside(self->client_, [self, bytes] {
-      if (self->message_) self->message_(bytes);
+      const auto news = self->news_.lock();
+      if (!news) return;  // the loop has ended
+      news->push_back([self, bytes] {
+        if (self->message_) self->message_(bytes);
+      });
     });
   });
 }
@@ -53,8 +62,12 @@ void stream_end::end(wire::status s) {
   if (std::exchange(ended_, true)) return;
   fake_.time.in(100us, [self = shared_from_this(), s = std::make_shared<wire::status>(std::move(s))] {
     self->fake_.inside(self->client_, [self, s] {
-      self->message_ = nullptr;
-      if (const auto tell = std::exchange(self->end_, nullptr)) tell(*s);
+      const auto news = self->news_.lock();
+      if (!news) return;
+      news->push_back([self, s] {
+        self->message_ = nullptr;
+        if (const auto tell = std::exchange(self->end_, nullptr)) tell(*s);
+      });
     });
   });
 }

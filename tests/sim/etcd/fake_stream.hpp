@@ -12,8 +12,8 @@ namespace tyer::sim::etcd {
 
 class stream_end : public wire::stream, public std::enable_shared_from_this<stream_end> {
  public:
-  stream_end(fake_etcd&, std::size_t client, std::size_t server, std::string_view method, std::string token,
-             std::function<void(std::string)> on_message, std::function<void(wire::status)> on_end);
+  stream_end(fake_etcd&, std::weak_ptr<told_in_run>, std::size_t client, std::size_t server, std::string_view method,
+             std::string token, std::function<void(std::string)> on_message, std::function<void(wire::status)> on_end);
   virtual ~stream_end() = default;
 
   void send(const std::string&) override;
@@ -35,6 +35,7 @@ class stream_end : public wire::stream, public std::enable_shared_from_this<stre
   void answer(const std::string& bytes);
 
   fake_etcd& fake_;
+  const std::weak_ptr<told_in_run> news_;
   const std::size_t client_, server_;
   const std::string method_, token_;
   std::function<void(std::string)> message_;

@@ -1,4 +1,4 @@
-// `wire` (src/engines/etcd/wire.hpp) without gRPC: linked in its place.
+// `wire` (src/engines/etcd/wire/wire.hpp) without a network: linked in its place.
 //
 // A client is known by the host that it was told to connect to: its number. The port is the number of the server.
 #include "sim/etcd/fake_etcd.hpp"
@@ -14,9 +14,15 @@ namespace sim = tyer::sim;
 using sim::etcd::fake_etcd;
 using namespace std::chrono_literals;
 
+class loop::body {
+ public:
+  const std::shared_ptr<sim::etcd::told_in_run> news = std::make_shared<sim::etcd::told_in_run>();
+};
+
 class channel {
  public:
   std::size_t client, server;
+  std::weak_ptr<sim::etcd::told_in_run> news;
 };
 
 namespace {
@@ -34,6 +40,8 @@ class unary final : public under_way, public std::enable_shared_from_this<unary>
         server_(o.to->server),
         method_(last_word(o.method)),
         token_(o.token),
+        in_run_(o.where == told::in_run),
+        news_(o.to->news),
         request_(std::move(request)),
         back_(std::move(back)) {}
   ~unary() = default;
@@ -78,14 +86,20 @@ class unary final : public under_way, public std::enable_shared_from_this<unary>
     if (std::exchange(over_, true)) return;
     fake_.inside(client_, [self = shared_from_this(), s = std::make_shared<status>(std::move(s)),
                            r = std::make_shared<std::string>(std::move(response))] {
-      const auto tell = std::exchange(self->back_, nullptr);
-      tell(*s, s->ok() ? *r : std::string{});
+      const auto now = [self, s, r] {
+        const auto tell = std::exchange(self->back_, nullptr);
+        if (tell) tell(*s, s->ok() ? *r : std::string{});
+      };
+      if (!self->in_run_) return now();
+      if (const auto news = self->news_.lock()) news->push_back(now);
     });
   }
 
   fake_etcd& fake_;
   const std::size_t client_, server_;
   const std::string method_, token_;
+  const bool in_run_;
+  const std::weak_ptr<sim::etcd::told_in_run> news_;  // gone with the loop: then nobody is told
   std::string request_;
   std::function<void(status, std::string)> back_;
   sim::etcd::journey way_;
@@ -94,11 +108,25 @@ class unary final : public under_way, public std::enable_shared_from_this<unary>
 
 }  // namespace
 
+loop::loop(const core::clock&) : body_(std::make_unique<body>()) {}
+loop::~loop() { body_->news->clear(); }
+
+bool loop::run(lease_clock::time_point) {
+  auto& news = *body_->news;
+  while (!news.empty()) {
+    const auto first = std::move(news.front());
+    news.pop_front();
+    first();
+  }
+  return true;
+}
+void loop::wake() noexcept {}
+
 bool is_connecting(const channel&) { return fake_etcd::here().connecting; }
 
-std::shared_ptr<channel> connect(const core::endpoint& to, const config&, std::chrono::milliseconds) {
+std::shared_ptr<channel> connect(loop& l, const core::endpoint& to, const config&, std::chrono::milliseconds) {
   ++fake_etcd::here().connections;
-  return std::make_shared<channel>(channel{std::stoul(to.host), to.port});
+  return std::make_shared<channel>(channel{std::stoul(to.host), to.port, l.inside().news});
 }
 
 std::shared_ptr<under_way> call(const order& o, const std::string& request, std::chrono::nanoseconds within,
@@ -114,14 +142,14 @@ std::shared_ptr<under_way> call(const order& o, const std::string& request, std:
 std::shared_ptr<stream> start(const order& o, std::function<void(std::string)> on_message,
                               std::function<void(status)> on_end) {
   auto& fake = fake_etcd::here();
-  auto s = std::make_shared<sim::etcd::stream_end>(fake, o.to->client, o.to->server, last_word(o.method), o.token,
-                                                   std::move(on_message), std::move(on_end));
+  auto s = std::make_shared<sim::etcd::stream_end>(fake, o.to->news, o.to->client, o.to->server, last_word(o.method),
+                                                   o.token, std::move(on_message), std::move(on_end));
   fake.join(s);
   if (!fake.is_up(o.to->server)) s->end({code::unavailable, "fake: refused"});
   return s;
 }
 
-void after(std::chrono::nanoseconds d, std::function<void()> f) {
+void after(loop&, std::chrono::nanoseconds d, std::function<void()> f) {
   auto& fake = fake_etcd::here();
   fake.time.in(std::max(d, 0ns), [&fake, client = fake.acting, f = std::move(f)]() mutable {
     fake.inside(client, [f = std::move(f)] { f(); });

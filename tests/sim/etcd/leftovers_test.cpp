@@ -24,7 +24,6 @@ struct etcd_leftovers : etcd_scripted {
     EXPECT_NE(granted_in(a.call<answer>([&](auto reply) { a.raw().acquire(r, std::move(reply)); })), nullptr);
     return r.what;
   }
-  bool is_written(const id& who) const { return data.all().contains(tyer::etcd::keys{prefix}.seat("order", who)); }
 };
 
 // It was: whoever saw that a key of its own was overdue forgot it as soon as it had asked for its deletion. If that request came

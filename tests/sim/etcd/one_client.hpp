@@ -115,8 +115,8 @@ class one_client final : seam::events {
     return call<seam::kept>([&](auto reply) { engine_->confirm({who, "order"}, ttl, std::move(reply)); });
   }
 
-  bool stands_still = false;  // its loop; the threads of gRPC do not
-  std::vector<id> woken, suspected;
+  bool stands_still = false;  // its loop; the wire does not
+  std::vector<id> woken, suspected, lost;
   std::vector<std::string> said;   // to its log
   std::vector<std::string> downs;  // why
 
@@ -142,7 +142,7 @@ class one_client final : seam::events {
 
   void wake(const id& who) override { woken.push_back(who); }
   void suspect(const id& who) override { suspected.push_back(who); }
-  void gone(const id&) override {}
+  void gone(const id& who) override { lost.push_back(who); }
   void asked(const id&, std::string_view) override {}
   void changed(std::string_view) override {}
   void up(const seam::server_facts&) override { ++ups_; }
@@ -171,6 +171,15 @@ struct etcd_scripted : ::testing::Test {
   }
   ~etcd_scripted() override {
     for (const auto& line : time.violations()) ADD_FAILURE() << line;
+  }
+
+  bool is_written(const id& who) const { return where_is(who).has_value(); }
+  std::optional<std::string> where_is(const id& who) const {  // its key
+    for (const auto& [key, kv] : data.all()) {
+      const auto record = tyer::etcd::read_value(kv.value());
+      if (record && record->id() == who.view()) return key;
+    }
+    return std::nullopt;
   }
 
   // What it costs, in messages to the server.

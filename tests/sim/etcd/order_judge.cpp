@@ -22,7 +22,7 @@ bool waits(const pb::KeyValue& kv) {
 void order_judge::look(const keys& before, const keys& now) {
   for (const auto& [key, kv] : now) {
     const auto where = names_.read(key);
-    if (!where || !where->who || waits(kv)) continue;
+    if (!where || !where->at || waits(kv)) continue;
     const auto was = before.find(key);
     const bool same = was != before.end() && was->second.create_revision() == kv.create_revision();
     if (same && was->second.mod_revision() == kv.mod_revision()) continue;
@@ -31,7 +31,7 @@ void order_judge::look(const keys& before, const keys& now) {
     ++grants;
     for (const auto& [other, place] : now) {
       const auto whose = names_.read(other);
-      if (!whose || !whose->who || whose->name != where->name || !waits(place)) continue;
+      if (!whose || !whose->at || whose->name != where->name || !waits(place)) continue;
       if (place.create_revision() < kv.create_revision()) {
         world_.broken("live", "out of turn: " + key + " has its turn before " + other);
       }
@@ -45,7 +45,7 @@ void order_judge::check_holders(const std::string& name, const keys& now) {
   std::size_t taken = 0;
   for (const auto& [key, kv] : now) {
     const auto where = names_.read(key);
-    if (!where || !where->who || where->name != name || waits(kv)) continue;
+    if (!where || !where->at || where->name != name || waits(kv)) continue;
     const auto r = *tyer::etcd::read_value(kv.value());
     ++(r.mode() == 0 ? exclusive : r.mode() == 1 ? shared : permits);
     if (r.mode() != 2) continue;
@@ -62,7 +62,7 @@ std::size_t order_judge::left(const keys& now) const {
   std::size_t n = 0;
   for (const auto& [key, kv] : now) {
     const auto where = names_.read(key);
-    n += where && where->who ? 1 : 0;
+    n += where && where->at ? 1 : 0;
   }
   return n;
 }

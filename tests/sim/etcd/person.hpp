@@ -22,10 +22,10 @@ class person final : private engine::events {
 
   void start();
   void kill();                    // without a word to the server
-  void stop(bool whole_process);  // nothing in it happens; or only its loop stands still, and gRPC's threads do not
+  void stop(bool whole_process);  // nothing in it happens; or only its loop stands still, and the wire does not
   void go_on();
 
-  // Something comes from the wire, or a timer of gRPC's rings.
+  // Something comes from the wire, or a timer rings.
   void deliver(task);
 
   // --- for the callers ---

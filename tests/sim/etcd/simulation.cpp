@@ -74,12 +74,15 @@ class run {
     std::map<std::string, moment> still;
     for (const auto& [key, kv] : store_.all()) {
       const auto where = names_.read(key);
-      if (!where || !where->who) continue;
-      const auto& owner = *all_[(where->who->nonce() & 0xff) - 1];
-      if (!owner.could_take_away(*where->who)) continue;
-      const auto since = orphans_.contains(key) ? orphans_.at(key) : time_.now();
-      still[key] = since;
-      if (time_.now() - since > orphan_max()) time_.broken("live", "an orphan is left at the server: " + key);
+      const auto record = tyer::etcd::read_value(kv.value());
+      if (!where || !where->at || !record) continue;
+      const auto who = tyer::etcd::who_is(*record, *where->at);
+      const auto& owner = *all_[(who.nonce() & 0xff) - 1];
+      if (!owner.could_take_away(who)) continue;
+      const auto of = key + " of " + to_hex(who);
+      const auto since = orphans_.contains(of) ? orphans_.at(of) : time_.now();
+      still[of] = since;
+      if (time_.now() - since > orphan_max()) time_.broken("live", "an orphan is left at the server: " + of);
     }
     orphans_ = std::move(still);
   }

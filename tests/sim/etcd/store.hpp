@@ -6,7 +6,7 @@
 #pragma once
 
 #include "engines/etcd/rpc.pb.h"
-#include "engines/etcd/wire.hpp"
+#include "engines/etcd/wire/wire.hpp"
 #include "sim/world.hpp"
 
 #include <cstdint>

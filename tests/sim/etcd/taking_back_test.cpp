@@ -41,7 +41,6 @@ struct etcd_taking_back : etcd_scripted {
   void pass(duration d) {
     pass_until([end = time.now() + d, this] { return time.now() >= end; }, d);
   }
-  bool is_written(const id& who) const { return data.all().contains(tyer::etcd::keys{prefix}.seat("order", who)); }
 
   // The n-th write of the client is done, and its answer is lost.
   void lose_an_answer(int n, const std::function<void()>& act) {

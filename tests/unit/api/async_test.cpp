@@ -198,6 +198,33 @@ TEST_F(async_on_hand_time, an_executor_that_took_an_observers_function_and_threw
   EXPECT_EQ(calls, 1);
 }
 
+// As a loop that has ended, or empties its list.
+TEST_F(async_on_hand_time, an_executor_that_dropped_a_callback_destroys_it_with_its_hold) {
+  client c = engine.connect({.completions = [](const std::function<void()>&) {}});
+  auto kept = std::make_shared<int>(7);
+  const std::weak_ptr<int> seen = kept;
+  bool called = false;
+  start_acquire(mutex{c, "x"}, [&called, kept = std::move(kept)](failure, hold) { called = true; });
+  EXPECT_TRUE(took(theirs.acquire()));  // behind it, or before
+  EXPECT_TRUE(took(mine.acquire()));
+  const auto limit = std::chrono::steady_clock::now() + 20s;  // its own client does that when it comes to it
+  while (!seen.expired() && std::chrono::steady_clock::now() < limit) std::this_thread::sleep_for(1ms);
+  EXPECT_TRUE(seen.expired());
+  EXPECT_FALSE(called);
+}
+
+TEST_F(async_on_hand_time, an_executor_that_dropped_an_observers_function_muted_it_for_ever) {
+  std::atomic<int> dropped{0}, calls{0};
+  client c = engine.connect({.completions = [&](std::function<void()> f) {
+    if (dropped++ < 2) return;
+    std::thread{std::move(f)}.detach();
+  }});
+  const auto watching = election{c, "own", {.ttl = 3s}}.observe([&](const auto&) { ++calls; });
+  for (int i = 0; i < 20 && calls == 0; ++i) engine.advance(1s);
+  for (int i = 0; i < 500 && calls == 0; ++i) std::this_thread::sleep_for(10ms);  // of a thread that was started
+  EXPECT_EQ(calls, 1) << "told after one of the next looks";
+}
+
 // It was: pushed into a line twice, it took the one behind it along.
 TEST_F(async_on_hand_time, an_executor_that_ran_a_callback_and_threw_lost_another) {
   int left = 1;

@@ -1,4 +1,6 @@
 // tyer/async.hpp: where callbacks run when the client cannot run them as it usually does.
+#include "api/open.hpp"
+#include "sanitized.hpp"
 #include "took.hpp"
 #include "unit/api/later.hpp"
 
@@ -10,6 +12,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <future>
 #include <memory>
@@ -123,6 +127,26 @@ TEST(async_callbacks, of_a_closed_client_ran_all_at_once) {
   }
 }
 
+// ---- the end of the process
+
+struct calls_when_destroyed {
+  ~calls_when_destroyed() {
+    start_release(hold{}, [](const failure&, release_outcome) {
+      std::this_thread::sleep_for(50ms);  // longer than the rest of exit() takes
+      std::fputs("called at the end", stderr);
+    });
+  }
+};
+
+TEST(async_callbacks, of_a_call_in_a_static_destructor_came_when_the_process_was_gone) {
+  if (tyer::test::under_tsan) GTEST_SKIP() << "ThreadSanitizer knows no threads in a forked child";
+  const auto end = [] {
+    static const calls_when_destroyed last;
+    std::exit(7);
+  };
+  EXPECT_EXIT(end(), ::testing::ExitedWithCode(7), "called at the end");
+}
+
 // ---- an executor that runs at once what it is given
 
 thread_local bool inside_completions = false;
@@ -168,6 +192,43 @@ TEST(async_callbacks, that_completions_ran_at_once_kept_another_call_waiting_for
   EXPECT_TRUE(took(two.acquire()));
   taken.set_value();
   EXPECT_EQ(within_reason(waited.get_future()), std::future_status::ready);
+}
+
+// ---- what is the user's, in the midst of our work
+
+TEST(user_code_inside, an_executor_that_waited_for_a_lock_waited_for_itself) {
+  client* own = nullptr;
+  std::promise<std::error_code> told;
+  std::atomic<bool> first{true};
+  client c{"memory://", {.completions = [&](std::function<void()> f) {
+             if (first.exchange(false)) {
+               failure why;
+               const hold none = mutex{*own, "inside"}.try_acquire(why);
+               told.set_value(why.code);
+             }
+             std::thread{std::move(f)}.detach();
+           }}};
+  own = &c;
+  ASSERT_TRUE(c.wait_ready());
+  std::promise<void> called;
+  start_acquire(mutex{c, "x"}, [&](failure, hold) { called.set_value(); });
+  EXPECT_EQ(within_reason(told.get_future()), errc::would_deadlock);
+  within_reason(called.get_future());
+}
+
+TEST(user_code_inside, a_log_that_waited_for_a_lock_or_threw_took_the_client_along) {
+  client c{"memory://"};
+  const mutex m{c, "x"};
+  std::error_code inside;
+  const auto log = detail::careful([&](log_level, std::string_view) {
+    failure why;
+    const hold none = m.try_acquire(why);
+    inside = why.code;
+    throw why;
+  });
+  EXPECT_NO_THROW(log(log_level::info, "a line"));
+  EXPECT_EQ(inside, errc::would_deadlock);
+  EXPECT_TRUE(took(m.try_acquire())) << "and behind it all is as before";
 }
 
 }  // namespace

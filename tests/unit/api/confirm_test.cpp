@@ -93,10 +93,33 @@ TEST_F(confirm_on_hand_time, of_several_silence_is_told_once_and_is_no_verdict) 
   const auto before = engine.now();
   EXPECT_FALSE(h.confirm(why));
   EXPECT_EQ(why, errc::unavailable) << why.message();
-  EXPECT_EQ(engine.now() - before, 2s) << "it ends with the first of which nobody knows";
+  EXPECT_EQ(engine.now() - before, 2s) << "once for all of them";
   EXPECT_TRUE(h.valid());
   engine.resume();
   EXPECT_TRUE(h.confirm());
+}
+
+TEST_F(confirm_on_hand_time, of_several_asked_about_the_second_when_the_first_was_answered) {
+  const multi_mutex several{a, {"x", "y"}, {.ttl = 30s}};
+  const multi_hold h = several.acquire();
+  engine.advance(5s);
+  const auto before = h.parts()[1].valid_until();
+  engine.lose_next_reply();
+  EXPECT_FALSE(h.confirm(why));
+  EXPECT_EQ(why, errc::unavailable) << why.message();
+  EXPECT_EQ(h.parts()[1].valid_until() - before, 5s) << "both were asked about at once";
+}
+
+TEST_F(confirm_on_hand_time, a_release_of_several_asked_for_the_second_when_the_first_was_answered) {
+  const multi_mutex several{a, {"x", "y"}, {.ttl = 30s}};
+  multi_hold h = several.acquire();
+  std::promise<lease_clock::time_point> got;
+  start_acquire(mutex{b, "y"}, [&](const failure&, const hold&) { got.set_value(engine.now()); });
+  ASSERT_TRUE(engine.wait_for_waiters("y", 1));
+  const auto before = engine.now();
+  engine.lose_next_reply();
+  EXPECT_EQ(h.release(), release_outcome::released) << "the first was done, and is found to be when it is asked again";
+  EXPECT_EQ(within_reason(got.get_future()), before);
 }
 
 TEST_F(confirm_on_hand_time, an_empty_hold_has_nothing_to_confirm) {

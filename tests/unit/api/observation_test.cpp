@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -60,6 +61,32 @@ TEST_F(observer_on_hand_time, changes_piled_up_behind_a_slow_callback) {
   reader.let_go();
   ASSERT_TRUE(reader.eventually([&] { return reader.told.back() == last.token(); })) << "the latest is told";
   EXPECT_LE(reader.told.size(), 4U) << "and not what is over";
+}
+
+TEST_F(observer_on_hand_time, heard_nothing_of_an_engine_that_was_away) {
+  std::mutex mutex;
+  std::vector<std::string> told;
+  const auto says = [&](const std::string& what) {
+    const std::lock_guard lock{mutex};
+    told.push_back(what);
+  };
+  const auto watch =
+      office.observe([&](const auto& now) { says(now ? "led" : "nobody"); },
+                     [&](const failure& why) { says(why == errc::unavailable ? "away" : why.message()); });
+  const auto eventually = [&](const std::vector<std::string>& all) {
+    for (int i = 0; i < 60; ++i) {
+      engine.advance(1s);
+      const std::lock_guard lock{mutex};
+      if (told == all) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(eventually({"nobody"}));
+  engine.pause();
+  EXPECT_TRUE(eventually({"nobody", "away"}));
+  engine.advance(30s);
+  engine.resume();
+  EXPECT_TRUE(eventually({"nobody", "away", "nobody"})) << "once, and then what there is, though it is as before";
 }
 
 TEST_F(observer_on_hand_time, a_slow_callback_kept_completions_of_others_waiting_for_as_long_as_there_were_changes) {

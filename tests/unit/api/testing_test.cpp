@@ -235,6 +235,14 @@ TEST_F(testing_engine, moving_by_nothing_waits_until_a_holder_was_told_that_some
 
 TEST_F(testing_engine, an_empty_hold_cannot_be_lost) { EXPECT_THROW(engine.lose(hold{}), error); }
 
+TEST_F(testing_engine, a_hold_of_another_engine_was_not_lost_and_nobody_said_so) {
+  testing::engine other;
+  client c = other.connect();
+  const hold h = mutex{c, "x"}.acquire();
+  EXPECT_THROW(engine.lose(h), error);
+  EXPECT_TRUE(h.valid());
+}
+
 // Who has only looked at the time is somebody who is awake, and for whom it must not jump.
 TEST_F(testing_engine, a_thread_that_was_only_given_a_hold_and_looks_at_the_time_is_awake) {
   hold h = mine.acquire();

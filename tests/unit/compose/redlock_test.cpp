@@ -22,7 +22,7 @@ class redlock_test : public ::testing::Test, private seam::events {
   static constexpr auto patience = 10s;
 
   redlock_test() {
-    std::vector<part> parts;
+    std::vector<unstarted_node> parts;
     for (int i = 0; i < 5; ++i) {
       stores.push_back(std::make_shared<memory::store>(clock));
       parts.push_back({"node-" + std::to_string(i), memory::make_engine(stores.back(), environment())});

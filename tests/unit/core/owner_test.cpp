@@ -91,7 +91,7 @@ TEST(owner, in_short_it_has_neither_time_nor_note) {
 }
 
 TEST(owner, a_long_label_is_cut) {
-  EXPECT_EQ(owner_identity("h", 1, std::string(1000, 'x')), "h pid 1 " + std::string(64, 'x'));
+  EXPECT_EQ(owner_identity("h", 1, std::string(1000, 'x')), "h pid 1 " + std::string(128, 'x'));
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // What etcd says no with, and what it means for a request: certainly not done, perhaps done, or refused for good.
-#include "engines/etcd/advice.hpp"
 #include "engines/etcd/link.hpp"
 
 #include <gtest/gtest.h>
@@ -41,12 +40,11 @@ TEST(etcd_errors, whoever_knows_no_users_asks_nobody_to_log_in) {
   EXPECT_FALSE(says_no_users(explain({wire::code::invalid_argument, "etcdserver: authentication failed"})));
 }
 
-// It was: whenever a server with TLS was killed.
-TEST(etcd_errors, a_certificate_is_not_blamed_by_one_who_has_been_let_in) {
-  config c;
-  c.tls = true;
-  EXPECT_NE(with_advice("Socket closed", c, false), "Socket closed");
-  EXPECT_EQ(with_advice("Socket closed", c, true), "Socket closed");
+TEST(etcd_errors, what_never_left_was_not_sent) {
+  for (const auto c : {wire::code::unavailable, wire::code::deadline_exceeded, wire::code::cancelled}) {
+    EXPECT_EQ(explain({c, "no connection in time", false}).kind, why::not_sent);
+    EXPECT_EQ(explain({c, "no connection in time", false}).code, errc::unavailable);
+  }
 }
 
 }  // namespace

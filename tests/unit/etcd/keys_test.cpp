@@ -17,11 +17,11 @@ TEST(etcd_keys, what_is_written_is_read_back) {
     const auto parts = k.read(k.seat(name, who));
     ASSERT_TRUE(parts) << name;
     EXPECT_EQ(parts->name, name);
-    EXPECT_EQ(parts->who, who);
+    EXPECT_EQ(parts->at, who);
     const auto floor = k.read(k.floor(name));
     ASSERT_TRUE(floor);
     EXPECT_EQ(floor->name, name);
-    EXPECT_FALSE(floor->who);
+    EXPECT_FALSE(floor->at);
   }
 }
 

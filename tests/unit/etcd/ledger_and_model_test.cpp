@@ -64,7 +64,7 @@ class written_name {
     if (!l.dirty()) return;
     ++revision_;
     for (const seat& s : l.seats()) {
-      const auto key = names.seat("n", s.who);
+      const auto key = names.seat("n", s.at);
       if (s.removed) keys_.erase(key);
       if (s.removed || !s.dirty) continue;
       auto& kv = keys_[key];
@@ -100,6 +100,7 @@ engine::request request_of(const id& who, mode how, std::uint32_t take, std::uin
 ledger::wish wish_of(const engine::request& r) {
   ledger::wish w;
   w.r = r;
+  w.at = r.what.who;
   w.hold_lease = 7;
   w.hold_lease_ttl = 10s;
   w.place_lease_ttl = 3s;

@@ -4,5 +4,6 @@
 namespace tyer::kit {
 
 inline int planted = 0;  // 0: none
+inline bool has_bug(int number) { return planted == number; }
 
 }  // namespace tyer::kit

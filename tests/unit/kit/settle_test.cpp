@@ -9,8 +9,6 @@ namespace {
 using verb = settle::verb;
 using order = settle::order;
 
-std::ostream& operator<<(std::ostream& out, verb v) { return out << static_cast<int>(v); }
-
 class settle_test : public ::testing::Test {
  protected:
   // What the server has.

@@ -268,7 +268,7 @@ class settle_world {
           const bool lives = table.renew(session, ttl);
           return lives && table.attach(who, session);
         },
-        [this, &c, epoch, sent, session](bool kept) {
+        [&c, epoch, sent, session](bool kept) {
           if (!kept) c.session_open = c.session_open && static_cast<std::int64_t>(c.session) != session;
           if (kept && c.epoch == epoch && c.holds) c.valid_until = std::max(c.valid_until, sent + ttl);
         },

@@ -1,7 +1,7 @@
-// A desk on a scripted engine and a clock that is moved by hand.
+// A coordinator on a scripted engine and a clock that is moved by hand.
 #pragma once
 
-#include "runtime/desk.hpp"
+#include "runtime/coordinator/coordinator.hpp"
 #include "runtime/hold_state.hpp"
 #include "unit/runtime/scripted_engine.hpp"
 
@@ -71,7 +71,7 @@ struct bench {
   counted_ids ids;
   noting_watcher watcher;
   scripted_engine engine{clock};
-  runtime::desk desk{engine, clock, ids, watcher, bounds};
+  runtime::coordinator coordinator{engine, clock, ids, watcher, bounds};
 
   std::shared_ptr<runtime::spec> lock = make_lock("order", 9s);
 
@@ -85,21 +85,21 @@ struct bench {
   }
 
   struct caller {
-    std::shared_ptr<runtime::wish> wish;
+    std::shared_ptr<runtime::acquisition> acquisition;
     std::shared_ptr<told> answer;
     told* operator->() const { return answer.get(); }
   };
   caller want(std::shared_ptr<const runtime::spec> what, bool waits = true, std::optional<lease::duration> limit = {}) {
-    caller c{std::make_shared<runtime::wish>(), std::make_shared<told>()};
-    c.wish->what = std::move(what);
-    c.wish->waits = waits;
-    if (limit) c.wish->limit = clock.now() + *limit;
-    c.wish->done = [a = c.answer](tyer::failure f, hold_ptr h) {
+    caller c{std::make_shared<runtime::acquisition>(), std::make_shared<told>()};
+    c.acquisition->what = std::move(what);
+    c.acquisition->waits = waits;
+    if (limit) c.acquisition->limit = clock.now() + *limit;
+    c.acquisition->done = [a = c.answer](tyer::failure f, hold_ptr h) {
       ++a->times;
       a->why = std::move(f);
       a->hold = std::move(h);
     };
-    desk.want(c.wish);
+    coordinator.want(c.acquisition);
     return c;
   }
   caller want() { return want(lock); }
@@ -136,7 +136,7 @@ struct bench {
       a->why = std::move(f);
       a->yes = yes;
     };
-    desk.convert(c.change);
+    coordinator.convert(c.change);
     return c;
   }
 
@@ -150,26 +150,26 @@ struct bench {
   // The engine confirms what is held, so that whoever waits by now may be handed it.
   void confirm() {
     clock.move(1ms);
-    desk.up({});
+    coordinator.up({});
     answer_keeps();
   }
 
   // Gives back, and the engine confirms it at once if it was asked.
   void give_back(const caller& c) {
     const auto before = engine.releases.size();
-    desk.give_back(c->hold, {});
+    coordinator.give_back(c->hold, {});
     if (engine.releases.size() > before) engine.releases.back().answer(fate::holding);
   }
 
-  // Time goes on, and the desk does what is due on the way.
+  // Time goes on, and the coordinator does what is due on the way.
   void pass(lease::duration d) {
     const auto end = clock.now() + d;
-    for (auto due = desk.next_due(); due <= end; due = desk.next_due()) {
+    for (auto due = coordinator.next_due(); due <= end; due = coordinator.next_due()) {
       if (due > clock.now()) clock.move(due - clock.now());
-      desk.on_time(clock.now());
+      coordinator.on_time(clock.now());
     }
     clock.move(end - clock.now());
-    desk.on_time(clock.now());
+    coordinator.on_time(clock.now());
   }
   // Time goes on, and nothing happens in this process: it was stopped.
   void stop_for(lease::duration d) { clock.move(d); }

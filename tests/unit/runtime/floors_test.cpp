@@ -26,7 +26,7 @@ TEST(floors, the_last_of_a_million_names_are_known) {
 }
 
 // The lane of a name is dropped when 1,024 others have been idle since; with it went what was known of its tokens.
-TEST(desk_floors, the_floor_of_a_name_outlives_a_thousand_idle_ones) {
+TEST(coordinator_floors, the_floor_of_a_name_outlives_a_thousand_idle_ones) {
   bench b;
   b.give_back(b.held(5'000'000));
   for (int i = 0; i < 3000; ++i) {
@@ -38,7 +38,7 @@ TEST(desk_floors, the_floor_of_a_name_outlives_a_thousand_idle_ones) {
   EXPECT_EQ(b.engine.acquires.back().what.seen, 5'000'000u);
 }
 
-TEST(desk_floors, the_floor_is_that_of_the_name_whatever_the_mode_and_the_ttl) {
+TEST(coordinator_floors, the_floor_is_that_of_the_name_whatever_the_mode_and_the_ttl) {
   bench b;
   b.give_back(b.held(5'000'000));
   b.want(bench::readers_of(*b.lock));

@@ -74,7 +74,7 @@ TEST(watch, after_a_pause_valid_is_false_before_anybody_was_told) {
   EXPECT_TRUE(h->lost().stop_requested());
 }
 
-TEST(watch, tells_of_a_loss_that_the_desk_has_found) {
+TEST(watch, tells_of_a_loss_that_the_coordinator_has_found) {
   alarms a;
   const auto h = a.hold();
   std::atomic<bool> called{false};

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 BUS_OFFSET = 10000
 GIVEN_UP_S = 6.0  # a planned failover that took longer than five seconds is not carried out
 REPLACED_S = 3.0  # from the first doubt on, with some reserve
+PAUSED_S = 0.5  # a planned failover that took longer was an outage: the master writes nothing while it is under way
 
 
 class Cluster(Refusals, KeyLoss):
@@ -61,11 +62,11 @@ class Cluster(Refusals, KeyLoss):
         owners = self._owners()
         return {number: owners.get(names.slot(number)) for number in range(names.COUNT)}
 
-    def look_back(self) -> None:
+    def look_back(self, ours: int = 0) -> None:
         """If a name is not where we know it to be, its master was replaced without our doing, as happens on a machine
-        that is too busy: noted as a failover at some time since we last looked."""
+        that is too busy: noted as a failover at some time since we last looked. Ours are the names that we have moved."""
         holders = self._holders()
-        moved = sum(1 << number for number, port in holders.items() if port != self._known[number])
+        moved = sum(1 << number for number, port in holders.items() if port != self._known[number]) & ~ours
         if moved:
             self.lost(self._since, now_ns(), LostBy.FAILOVER, moved)
         self._known, self._since = holders, now_ns()
@@ -112,9 +113,9 @@ class Cluster(Refusals, KeyLoss):
         role = self.try_node(node, "ROLE")
         return bool(role) and role[0] == "master"
 
-    def _settle(self) -> None:
+    def _settle(self, ours: int = 0) -> None:
         engines("wait", self.id, "--seconds", "30")
-        self._known, self._since = self._holders(), now_ns()
+        self.look_back(ours)
 
     # What may happen. Each gives back when all is well again.
 
@@ -127,10 +128,11 @@ class Cluster(Refusals, KeyLoss):
         self.until(lambda: self._replaced(victim, bits), f"{victim} was killed and not replaced")
         self.away_ends(number)
         engines("restart", self.id, victim)
-        self._settle()
+        self._settle(bits)
 
     def planned_failover(self, dice: random.Random) -> None:
-        """The master waits until its replica has everything: nothing may be lost."""
+        """The master waits until its replica has everything: nothing may be lost. One whose replica is not ready writes nothing
+        for five seconds, and is then asked once more."""
         old, bits = self._some_master(dice)
         new_from = now_ns()
         replica, asked = self._replica_of(old), 0.0
@@ -145,8 +147,10 @@ class Cluster(Refusals, KeyLoss):
             return False
 
         self.until(replaced, f"{old} was not replaced as planned")
+        if now_ns() - new_from > PAUSED_S * 1e9:
+            self.away_ends(self.away_begins(bits, new_from))
         self._ended_early(new_from, bits)
-        self._settle()
+        self._settle(bits)
 
     def _ended_early(self, new_from: int, bits: int) -> None:
         """Leases that a server with another clock has taken over."""
@@ -160,7 +164,7 @@ class Cluster(Refusals, KeyLoss):
         self.ask_node(self._replica_of(old), "CLUSTER", "FAILOVER", "TAKEOVER")
         self.until(lambda: self._demoted(old), f"{old} does not step down")
         self.lost(new_from, now_ns(), LostBy.FAILOVER, bits)
-        self._settle()
+        self._settle(bits)
 
     def _demoted(self, node: str) -> bool:
         role = self.try_node(node, "ROLE")
@@ -190,7 +194,7 @@ class Cluster(Refusals, KeyLoss):
         self.until(lambda: self._demoted(old), f"{old} does not step down")
         self.lost(new_from, now_ns(), LostBy.FAILOVER, bits)
         self.away_ends(number)
-        self._settle()
+        self._settle(bits)
 
     def _lose_half_of_clients(self, node: str, dice: random.Random) -> None:
         """Whoever loses a connection asks everybody where to go; the others go on."""
@@ -217,19 +221,20 @@ class Cluster(Refusals, KeyLoss):
             self.until(lambda: self._demoted(old), f"{old} does not step down")
             self.history.add(Op.FAILOVER, stopped, names=bits)
             self.lost(new_from, now_ns(), LostBy.FAILOVER, bits)
-        self._settle()
+        self._settle(bits if replaced else 0)
 
     def migrate(self, dice: random.Random) -> None:
         """The slot of the hot name, and of another, each for a while between two masters."""
         self.look_back()
-        for number in (0, dice.randrange(1, names.COUNT)):
+        numbers = (0, dice.randrange(1, names.COUNT))
+        for number in numbers:
             slot = names.slot(number)
             owner = self._owners()[slot]
             target = dice.choice([port for port in self.masters() if port != owner])
             new_from = now_ns()
             engines("migrate", self.id, str(slot), str(target), "--seconds", f"{dice.uniform(0.1, 0.8):.2f}")
             self._ended_early(new_from, 1 << number)
-        self._settle()
+        self._settle(sum(1 << number for number in numbers))
 
     def replica_kill(self, dice: random.Random) -> None:
         master, _ = self._some_master(dice)

@@ -15,7 +15,7 @@ std::vector<fate> tally(const survey<engine::kept>& s, std::size_t ids);
 // How long every node that has answered counts what it keeps.
 milliseconds counted_by_all(const survey<engine::kept>& s);
 
-// The holds that a majority of all nodes has. What is left of a lost attempt is none.
+// The holds that a majority of all nodes has. The remains of a lost attempt are no hold.
 std::vector<engine::entry> holds_of_majority(const survey<engine::page>& s);
 
 // Those too for which nodes that have not answered could make a majority.

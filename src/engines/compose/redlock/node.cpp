@@ -22,12 +22,12 @@ void node::start(listener& l, std::shared_ptr<engine::inbox> to) {
   thread_ = std::thread{[this] { serve(); }};
 }
 
-void node::post(order o) {
+void node::post(task o) {
   bool first = false;
   {
     const std::lock_guard lock{mutex_};
-    first = orders_.empty();
-    orders_.push_back(std::move(o));
+    first = tasks_.empty();
+    tasks_.push_back(std::move(o));
   }
   if (first) engine_->wake();  // else somebody has, and the thread takes all there is
 }
@@ -67,13 +67,13 @@ void node::serve() noexcept {
 
 void node::rest() noexcept { std::this_thread::sleep_for(a_while); }
 
-// An order that finds no memory is dropped, and with it who waits for its answer: as if the server had not answered.
+// A task that finds no memory is dropped, and with it who waits for its answer: as if the server had not answered.
 void node::carry_out_orders() noexcept {
   {
     const std::lock_guard lock{mutex_};
-    working_.swap(orders_);
+    working_.swap(tasks_);
   }
-  for (order& o : working_) {
+  for (task& o : working_) {
     survives([&] { o(*engine_); });
   }
   working_.clear();

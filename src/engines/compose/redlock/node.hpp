@@ -1,6 +1,6 @@
 // One of the servers: its engine, and the thread that runs its loop.
 //
-//   composing engine ── order ──▶ node ──▶ [thread: the node's engine] ── answer, event ──▶ inbox ──▶ composing engine
+//   composing engine ── task ──▶ node ──▶ [thread: the node's engine] ── answer, event ──▶ inbox ──▶ composing engine
 //
 // Thread safety: post() from any thread between start() and stop(); the others from one. What the engine says comes out of
 // the inbox, so in the loop of the composing engine.
@@ -34,14 +34,14 @@ class node final : private engine::events {
    protected:
     ~listener() = default;
   };
-  using order = core::function<void(engine::engine&), 96>;
+  using task = core::function<void(engine::engine&), 96>;
 
   node(std::size_t index, std::unique_ptr<engine::engine> e, const core::clock& clock)
       : index_(index), engine_(std::move(e)), clock_(clock) {}
   ~node();
 
   void start(listener& l, std::shared_ptr<engine::inbox> to);
-  void post(order o);
+  void post(task o);
   void ask_to_stop() noexcept;  // then stop() or the destructor waits for it, for a bounded time
   void stop();
 
@@ -74,7 +74,7 @@ class node final : private engine::events {
   std::shared_ptr<engine::inbox> to_;
 
   std::mutex mutex_;
-  std::vector<order> orders_, working_;
+  std::vector<task> tasks_, working_;
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

@@ -14,8 +14,8 @@ class presence {
  public:
   enum class news : std::uint8_t { none, up, down };
 
-  // A hold stays on the nodes that granted it, so in the beginning those that have said nothing yet are waited for, for
-  // so long: else the first holds would rest on a bare majority.
+  // A hold stays on the nodes that granted it. So at the start we wait this long for nodes that have not answered yet: else the
+  // first holds would live on a bare majority.
   static constexpr milliseconds first_straggle{500};
 
   presence(std::vector<std::string> names, duration straggle)

@@ -23,9 +23,9 @@ inline constexpr int drift_share = 100;
 inline constexpr milliseconds drift_least{2};
 constexpr milliseconds drift(milliseconds ttl) noexcept { return ttl / drift_share + drift_least; }
 
-// A lease that every node of a majority counts for `ttl` is good for so long, from before the first of them was asked.
+// How long a lease can be relied on that every node of a majority counts for `ttl`; from before the first of them was asked.
 constexpr milliseconds good_for(milliseconds ttl) noexcept { return ttl - drift(ttl); }
-// And so long they must count one that is to be good for `ttl`.
+// How long the nodes must count a lease that is to be relied on for `ttl`.
 constexpr milliseconds to_count(milliseconds ttl) noexcept { return ttl + 2 * drift(ttl); }
 static_assert(good_for(to_count(milliseconds{100})) >= milliseconds{100});
 static_assert(good_for(to_count(milliseconds{86'400'000})) >= milliseconds{86'400'000});

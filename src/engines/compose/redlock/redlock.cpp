@@ -1,8 +1,8 @@
 // The lock itself: acquire, keep, release, and the loop.
 #include "engines/compose/redlock/redlock.hpp"
 
-#include "engines/compose/redlock/glue.hpp"
 #include "engines/compose/redlock/merge.hpp"
+#include "engines/compose/redlock/templates.hpp"
 
 #include <unistd.h>
 
@@ -18,27 +18,27 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Whoever lost tries again after about so long, doubled with every loss: nobody tells when the lock is free.
+// A client that lost tries again after about this time, doubled with every loss: no node tells when the lock is free.
 constexpr milliseconds retry_least{8}, retry_most{128};
 
 constexpr milliseconds close_limit{150};  // for answers that are still to come
 
-affair::setting setting_of(const std::vector<part>& nodes, milliseconds node_timeout, const seam::environment& e,
-                           const presence& there) {
-  affair::setting s{{}, e.request_timeout, node_timeout, &there};
-  for (const part& p : nodes) s.names.push_back(p.name);
+quorum_lock::setting setting_of(const std::vector<unstarted_node>& nodes, milliseconds node_timeout,
+                                const seam::environment& e, const presence& there) {
+  quorum_lock::setting s{{}, e.request_timeout, node_timeout, &there};
+  for (const unstarted_node& p : nodes) s.names.push_back(p.name);
   return s;
 }
 
 // Not push: who waits is not woken. That a hold was broken, or is asked for, is passed on as the nodes tell it.
-seam::capabilities able(const std::vector<part>& nodes) {
+seam::capabilities able(const std::vector<unstarted_node>& nodes) {
   const auto node = nodes.front().value->can();
   return {.token = true, .ttl_min = std::max(node.ttl_min, 10 * drift_least), .keep_batch = node.keep_batch};
 }
 
 }  // namespace
 
-redlock_engine::redlock_engine(std::vector<part> nodes, milliseconds node_timeout, const seam::environment& e,
+redlock_engine::redlock_engine(std::vector<unstarted_node> nodes, milliseconds node_timeout, const seam::environment& e,
                                std::shared_ptr<seam::inbox> box, milliseconds remembers)
     // The machines have time-outs of their own, and say more of what went wrong: that of a call is only in case they do not.
     : engine_base(e,
@@ -58,7 +58,7 @@ redlock_engine::redlock_engine(std::vector<part> nodes, milliseconds node_timeou
 }
 
 redlock_engine::~redlock_engine() {
-  // In a forked child the threads did not come along, and whatever they held is held for ever: let everything lie.
+  // A forked child has none of the threads, and mutexes that they held stay locked: destroy nothing.
   if (opened_in_ != 0 && opened_in_ != ::getpid()) {
     for (auto& n : nodes_) static_cast<void>(n.release());
     static_cast<void>(new std::shared_ptr<seam::inbox>{box()});
@@ -90,7 +90,7 @@ void redlock_engine::do_acquire(const seam::request& r, const call_ptr<answer>& 
   record& mine = record_of(r.what.who)->second;
   mine.what = std::move(what);
   mine.acquiring.push_back(c);
-  mine.business.acquire(r.ttl, std::max(r.not_after, 0ms), now());
+  mine.lock.acquire(r.ttl, std::max(r.not_after, 0ms), now());
   attend(r.what.who);
 }
 
@@ -99,7 +99,7 @@ void redlock_engine::do_release(const target& t, bool, const call_ptr<fate>& c) 
   record& mine = record_of(t.who)->second;
   if (mine.what == nullptr) mine.what = std::make_shared<errand>(errand{{}, std::string{t.name}, {}});
   mine.releasing.push_back(c);
-  mine.business.release(now());
+  mine.lock.release(now());
   attend(t.who);
 }
 
@@ -122,15 +122,15 @@ void redlock_engine::attend(const id& who) {
   const auto at = records_.find(who);
   if (at == records_.end()) return;
   record& r = at->second;
-  for (const auto& o : r.business.take_orders()) {
+  for (const auto& o : r.lock.take_requests()) {
     try {
       send(who, r, o);
     } catch (const std::bad_alloc&) {  // as if it had no answer: the machine does not wait for ever
     }
   }
-  auto acquired = r.business.take_acquired();
-  auto released = r.business.take_released();
-  const auto losses = r.business.losses();
+  auto acquired = r.lock.take_acquired();
+  auto released = r.lock.take_released();
+  const auto losses = r.lock.losses();
   std::vector<call_ptr<answer>> acquiring;
   std::vector<call_ptr<fate>> releasing;
   if (acquired) acquiring.swap(r.acquiring);
@@ -144,8 +144,8 @@ void redlock_engine::attend(const id& who) {
 // Drops what is over.
 void redlock_engine::schedule(const id& who, record& r) {
   if (r.due != time_point::max()) dues_.erase({r.due, who});
-  r.due = r.business.due();
-  if (r.business.over(now())) {
+  r.due = r.lock.due();
+  if (r.lock.over(now())) {
     records_.erase(who);
   } else if (r.due != time_point::max()) {
     try {
@@ -158,16 +158,16 @@ void redlock_engine::schedule(const id& who, record& r) {
 }
 
 template <class T, class F>
-void redlock_engine::carry(const id& who, const affair::order& o, std::size_t i, F call) {
+void redlock_engine::carry(const id& who, const quorum_lock::node_request& o, std::size_t i, F call) {
   nodes_[i]->post([this, who, o, call = std::move(call), box = box()](seam::engine& e) mutable {
     call(e, reply<T>{[this, who, o, box](outcome<T>&& said) {
            box->put([this, who, o, said = std::move(said)](seam::events*) mutable {
              const auto at = records_.find(who);
              if (at == records_.end()) return;
-             affair& a = at->second.business;
+             quorum_lock& a = at->second.lock;
              if constexpr (std::is_same_v<T, answer>) {
                a.on_acquired(o, std::move(said.result), now());
-             } else if (o.what == affair::order::kind::lift) {
+             } else if (o.what == quorum_lock::node_request::kind::lift) {
                a.on_lifted(o, std::move(said.result), now());
              } else {
                a.on_released(o, said.sent, std::move(said.result), now());
@@ -178,8 +178,8 @@ void redlock_engine::carry(const id& who, const affair::order& o, std::size_t i,
   });
 }
 
-void redlock_engine::send(const id& who, record& r, const affair::order& o) {
-  using kind = affair::order::kind;
+void redlock_engine::send(const id& who, record& r, const quorum_lock::node_request& o) {
+  using kind = quorum_lock::node_request::kind;
   const auto what = r.what;
   if (o.what == kind::acquire) {
     return carry<answer>(who, o, o.node, [what, part = o.part](seam::engine& e, reply<answer> back) {
@@ -197,14 +197,15 @@ void redlock_engine::send(const id& who, record& r, const affair::order& o) {
   });
 }
 
-result<answer> redlock_engine::to_answer(const std::variant<affair::won, affair::lost>& said, std::uint32_t losses) {
-  if (const auto* w = std::get_if<affair::won>(&said)) return answer{seam::granted{w->part, w->ttl}};
-  const auto& l = std::get<affair::lost>(said);
+result<answer> redlock_engine::to_answer(const std::variant<quorum_lock::won, quorum_lock::lost>& said,
+                                         std::uint32_t losses) {
+  if (const auto* w = std::get_if<quorum_lock::won>(&said)) return answer{seam::granted{w->part, w->ttl}};
+  const auto& l = std::get<quorum_lock::lost>(said);
   if (const auto* f = std::get_if<failure>(&l.why)) return *f;
   return answer{seam::busy{hint(std::get<milliseconds>(l.why), losses)}};
 }
 
-// Jittered: those who lost against each other must not meet again.
+// Jittered, so that clients that lost against each other do not collide again.
 milliseconds redlock_engine::hint(milliseconds left, std::uint32_t losses) {
   const auto most = std::min(retry_most, retry_least * (1u << std::min(losses, 8u)));
   const milliseconds wait{std::uniform_int_distribution<std::int64_t>{most.count() / 2, most.count()}(random_)};
@@ -240,13 +241,13 @@ void redlock_engine::on_tallied(const std::vector<std::pair<id, std::string>>& w
   for (std::size_t i = 0; i < what.size(); ++i) {
     const auto at = records_.find(what[i].first);
     if (at == records_.end()) continue;
-    affair& business = at->second.business;
-    if (fates[i] == fate::gone) business.on_gone(now());
+    quorum_lock& lock = at->second.lock;
+    if (fates[i] == fate::gone) lock.on_gone(now());
     if (fates[i] == fate::holding) {
-      business.on_kept(until);
+      lock.on_kept(until);
       for (std::size_t n = 0; n < nodes_.size(); ++n) {
         const auto* said = s.of(n);
-        if (said != nullptr && i < said->fates.size() && said->fates[i] == fate::gone) business.win_back(n, now());
+        if (said != nullptr && i < said->fates.size() && said->fates[i] == fate::gone) lock.win_back(n, now());
       }
     }
     attend(what[i].first);
@@ -260,7 +261,7 @@ void redlock_engine::on_up(std::size_t i, const seam::server_facts& facts, time_
   tell(presence_.on_up(i, facts, now()));
   std::vector<id> all;
   for (auto& [who, r] : records_) {
-    r.business.on_up(i, now());
+    r.lock.on_up(i, now());
     all.push_back(who);
   }
   for (const id& who : all) attend(who);
@@ -305,7 +306,7 @@ void redlock_engine::on_time(time_point t) {
   while (!dues_.empty() && dues_.begin()->first <= t) {
     const auto who = dues_.begin()->second;
     record& r = records_.at(who);
-    r.business.on_time(t);
+    r.lock.on_time(t);
     attend(who);
   }
   tell(presence_.on_time(t));

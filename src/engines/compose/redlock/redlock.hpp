@@ -1,13 +1,13 @@
 // The engine behind redlock://: a lock is held if a majority of independent nodes says so.
 //
 // Knows nothing of what the nodes are: they are engines like this one, each with a thread of its own (node.hpp), and every
-// decision is made by machines without I/O (attempt.hpp, affair.hpp, survey.hpp, presence.hpp). What is left here is to
+// decision is made by machines without I/O (quorum_attempt.hpp, quorum_lock.hpp, survey.hpp, presence.hpp). What is left here is to
 // carry requests to the nodes and answers to whoever asked.
 #pragma once
 
-#include "engines/compose/redlock/affair.hpp"
 #include "engines/compose/redlock/node.hpp"
 #include "engines/compose/redlock/presence.hpp"
+#include "engines/compose/redlock/quorum_lock.hpp"
 #include "engines/compose/redlock/survey.hpp"
 #include "engines/kit/engine_base.hpp"
 
@@ -35,14 +35,14 @@ using seam::outcome;
 using seam::reply;
 using seam::target;
 
-struct part {  // one node, before it is started
+struct unstarted_node {
   std::string name;
   std::unique_ptr<seam::engine> value;
 };
 
 class redlock_engine final : public kit::engine_base, private node::listener {
  public:
-  redlock_engine(std::vector<part> nodes, milliseconds node_timeout, const seam::environment& e,
+  redlock_engine(std::vector<unstarted_node> nodes, milliseconds node_timeout, const seam::environment& e,
                  std::shared_ptr<seam::inbox> box, milliseconds remembers = std::chrono::hours{24});
   ~redlock_engine() override;
 
@@ -52,8 +52,8 @@ class redlock_engine final : public kit::engine_base, private node::listener {
   struct errand;   // what is asked of every node, kept until the last has answered
   struct listing;  // a walk through the names of one node after the other
   struct record {
-    explicit record(const affair::setting& s) : business(s) {}
-    affair business;
+    explicit record(const quorum_lock::setting& s) : lock(s) {}
+    quorum_lock lock;
     std::shared_ptr<const errand> what;
     std::vector<call_ptr<answer>> acquiring;
     std::vector<call_ptr<fate>> releasing;
@@ -86,12 +86,12 @@ class redlock_engine final : public kit::engine_base, private node::listener {
   bool is_of_another_name(const target&) const;
   void release_stranger(const target&, const call_ptr<fate>&);
   void attend(const id& who);
-  void send(const id& who, record& r, const affair::order& o);
+  void send(const id& who, record& r, const quorum_lock::node_request& o);
   void schedule(const id& who, record& r);
-  result<answer> to_answer(const std::variant<affair::won, affair::lost>& said, std::uint32_t losses);
+  result<answer> to_answer(const std::variant<quorum_lock::won, quorum_lock::lost>& said, std::uint32_t losses);
   milliseconds hint(milliseconds left, std::uint32_t losses);
   template <class T, class F>
-  void carry(const id& who, const affair::order& o, std::size_t node, F call);
+  void carry(const id& who, const quorum_lock::node_request& o, std::size_t node, F call);
   void on_tallied(const std::vector<std::pair<id, std::string>>& what, const std::vector<fate>& fates,
                   const survey<seam::kept>&, time_point until);
 
@@ -114,7 +114,7 @@ class redlock_engine final : public kit::engine_base, private node::listener {
   void give(const call_ptr<T>& c, time_point sent, result<T> said);
   void tell(presence::news);
 
-  const affair::setting setting_;
+  const quorum_lock::setting setting_;
   seam::capabilities can_;
   std::vector<std::unique_ptr<node>> nodes_;
   presence presence_;

@@ -63,7 +63,7 @@ class go_engine final : public frame {
   void look_for_turns() override;
   void watch_lasting(const id&) override;
   void gave_up(const std::string& key, std::int64_t modified, bool gone) override;
-  void found_written(const std::string& key, std::int64_t modified) override;
+  void found_written(const std::string& key, const pb::KeyValue&) override;
   std::set<std::int64_t> leases_of_holds() const override;
   template <class T>
   void refuse(const target&, reply<T>, std::string words);

@@ -45,7 +45,6 @@ tyer::engine::capabilities go_engine::can() const noexcept {
           .token = true,
           .above_seen = false,
           .watch = true,
-          .after_fork = false,
           .handoffs = false,
           .ttl_min = 1ms,
           .keep_batch = keep_batch};
@@ -89,7 +88,8 @@ void go_engine::gave_up(const std::string& key, std::int64_t modified, bool gone
     dues_->set(key, 0, now + again_after);
 }
 
-void go_engine::found_written(const std::string& key, std::int64_t modified) {
+void go_engine::found_written(const std::string& key, const pb::KeyValue& there) {
+  const auto modified = there.mod_revision();
   if (closed_ || dues_->awaits(key)) return;  // somebody asks for it again
   const auto now = environment_.clock->now();
   const auto at = by_key_.find(key);

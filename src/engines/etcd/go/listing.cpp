@@ -86,8 +86,9 @@ void go_engine::show_names(const std::shared_ptr<listing>& x, const std::set<std
           const auto read = go::read(layout_, name, answer.responses(i++).response_range());
           const auto* all = std::get_if<0>(&read);
           if (all == nullptr) continue;  // of no lock
-          const auto f = first_.find(name);
-          if (f != first_.end() && f->second.look == x->look && !all->empty()) f->second.key = all->front().key;
+          const auto found = first_.find(name);
+          if (found != first_.end() && found->second.look == x->look && !all->empty())
+            found->second.key = all->front().key;
           for (const place& p : *all) x->all.push_back({described(name, p, &p != all->data()), p.lease});
         }
         ask_time_left(x);

@@ -1,6 +1,6 @@
 #include "engines/redis/redisson/listing.hpp"
 
-#include "engines/redis/keys.hpp"
+#include "engines/redis/locks/keys.hpp"
 #include "engines/redis/redisson/failures.hpp"
 #include "engines/redis/redisson/scripts.hpp"
 
@@ -65,10 +65,10 @@ struct listing {
   }
 };
 
-template <class Then>
-void ask(connection& c, std::string_view key, Then then) {
+template <class Back>
+void ask(connection& c, std::string_view key, Back back) {
   const std::array<std::string_view, 3> words{"1", key, fields_max};
-  c.call(scripts::show, words, std::move(then));
+  c.call(scripts::show, words, std::move(back));
 }
 
 void add(connection& c, std::string_view key, std::string name, const std::shared_ptr<listing>& l) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/engine.hpp"
-#include "engines/redis/connection.hpp"
+#include "engines/redis/connection/connection.hpp"
 #include "engines/redis/redisson/layout.hpp"
 
 #include <cstdint>

@@ -1,10 +1,11 @@
 #include "engines/redis/redisson/redisson.hpp"
 
-#include "engines/redis/answers.hpp"
-#include "engines/redis/connection.hpp"
-#include "engines/redis/diagnosis.hpp"
-#include "engines/redis/ear.hpp"
-#include "engines/redis/loop.hpp"
+#include "engines/redis/connection/connection.hpp"
+#include "engines/redis/connection/loop.hpp"
+#include "engines/redis/connection/replies.hpp"
+#include "engines/redis/connection/subscriber.hpp"
+#include "engines/redis/deployment/diagnosis.hpp"
+#include "engines/redis/locks/answers.hpp"
 #include "engines/redis/redisson/failures.hpp"
 #include "engines/redis/redisson/layout.hpp"
 #include "engines/redis/redisson/listing.hpp"
@@ -35,18 +36,7 @@ using std::chrono::milliseconds;
 constexpr std::size_t keep_batch = 200;
 constexpr std::size_t reason_bytes_max = 512;
 
-std::string_view first(const received& r) { return r.words.empty() ? std::string_view{} : r.words[0]; }
-
-// Answers of one text. Parse gives a variant of T and failure.
-template <class T, class Parse>
-then parsed(reply<T> back, Parse parse) {
-  return [back = std::move(back), parse](const received& r) mutable {
-    if (r.wrong != nullptr) return back({r.sent, in_our_words(*r.wrong)});
-    std::visit([&](auto&& result) { back({r.sent, std::move(result)}); }, parse(first(r)));
-  };
-}
-
-class redisson_engine final : public engine::engine, connection::listener, ear::listener {
+class redisson_engine final : public engine::engine, connection::listener, subscriber::listener {
  public:
   redisson_engine(const config& c, const tyer::engine::environment& e)
       : clock_(e.clock),
@@ -54,7 +44,7 @@ class redisson_engine final : public engine::engine, connection::listener, ear::
         log_(e.log),
         loop_(*e.clock),
         connection_(loop_, settings(c, layout_, e)),
-        ear_(loop_, settings(c, layout_, e), false) {}
+        subscriber_(loop_, settings(c, layout_, e), false) {}
 
   tyer::engine::capabilities can() const noexcept override {
     return {.push = true, .owners = false, .handoffs = false, .ttl_min = milliseconds{1}, .keep_batch = keep_batch};
@@ -113,7 +103,7 @@ class redisson_engine final : public engine::engine, connection::listener, ear::
 
   template <class T>
   void refuse(failure f, reply<T> back) {
-    connection_.refuse(std::move(f), [back = std::move(back)](const received& r) mutable { back({r.sent, *r.wrong}); });
+    connection_.refuse(std::move(f), refused<T>(std::move(back)));
   }
 
   const core::clock* clock_;
@@ -124,7 +114,7 @@ class redisson_engine final : public engine::engine, connection::listener, ear::
   bool listens_ = false, warned_ = false, closing_ = false;
   loop loop_;
   connection connection_;
-  ear ear_;
+  subscriber subscriber_;
 };
 
 void redisson_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
@@ -168,12 +158,12 @@ void redisson_engine::answered(const id& who, const received& r, milliseconds tt
 void redisson_engine::listen_for(const id& who) {
   const auto* channel = waiters_.channel_of(who);
   if (channel == nullptr || closing_) return;
-  if (!std::exchange(listens_, true)) ear_.open(*this);
-  ear_.listen(*channel);
+  if (!std::exchange(listens_, true)) subscriber_.open(*this);
+  subscriber_.listen(*channel);
 }
 
 void redisson_engine::stop_waiting(const id& who) {
-  if (const auto channel = waiters_.leave(who)) ear_.unlisten(*channel);
+  if (const auto channel = waiters_.leave(who)) subscriber_.unlisten(*channel);
 }
 
 void redisson_engine::wake_those_of(std::string_view channel) {
@@ -191,7 +181,7 @@ void redisson_engine::close(reply<tyer::engine::done> back) {
   closing_ = true;
   auto done = [this, back = std::move(back)]() mutable { back({clock_->now(), tyer::engine::done{}}); };
   if (!listens_) return connection_.close(std::move(done));
-  connection_.close([this, done = std::move(done)]() mutable { ear_.close(std::move(done)); });
+  connection_.close([this, done = std::move(done)]() mutable { subscriber_.close(std::move(done)); });
 }
 
 void redisson_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<kept> back) {
@@ -203,29 +193,28 @@ void redisson_engine::keep(std::span<const target> targets, fate as, millisecond
   for (const auto& t : targets) texts.push_back(field_of(t.who));
   texts.push_back(std::to_string(ttl.count()));
   const std::vector<std::string_view> words{texts.begin(), texts.end()};
-  connection_.call(scripts::keep, words, parsed<kept>(std::move(back), [count, ttl](std::string_view text) {
-                     return parse_kept(text, count, ttl);
-                   }));
+  const auto parse = [count, ttl](std::string_view text) { return parse_kept(text, count, ttl); };
+  connection_.call(scripts::keep, words, parsed<kept>(std::move(back), parse, in_our_words));
 }
 
 void redisson_engine::release(const target& t, bool, reply<fate> back) {
   stop_waiting(t.who);
   const auto key = layout_.key(t.name), field = field_of(t.who), channel = layout::channel(key);
   const std::array<std::string_view, 4> words{"1", key, field, channel};
-  connection_.call(scripts::release, words, parsed<fate>(std::move(back), parse_fate));
+  connection_.call(scripts::release, words, parsed<fate>(std::move(back), parse_fate, in_our_words));
 }
 
 void redisson_engine::evict(const target& t, std::string_view, reply<fate> back) {
   const auto key = layout_.key(t.name), field = field_of(t.who), channel = layout::channel(key);
   const auto inbox = layout_.inbox(t.who.nonce());
   const std::array<std::string_view, 5> words{"1", key, field, channel, inbox};
-  connection_.call(scripts::release, words, parsed<fate>(std::move(back), parse_fate));
+  connection_.call(scripts::release, words, parsed<fate>(std::move(back), parse_fate, in_our_words));
 }
 
 void redisson_engine::ask(std::string_view name, std::string_view reason, reply<std::uint32_t> back) {
   const auto key = layout_.key(name), inboxes = layout_.inboxes();
   const std::array<std::string_view, 4> words{"1", key, inboxes, reason.substr(0, reason_bytes_max)};
-  connection_.call(scripts::ask, words, parsed<std::uint32_t>(std::move(back), parse_count));
+  connection_.call(scripts::ask, words, parsed<std::uint32_t>(std::move(back), parse_count, in_our_words));
 }
 
 void redisson_engine::diagnose(reply<std::vector<tyer::engine::finding>> back) {

@@ -1,7 +1,7 @@
 // The scripts of protocol=redisson: constant text, made from scripts/*.lua when Tyer is built.
 #pragma once
 
-#include "engines/redis/scripts.hpp"
+#include "engines/redis/scripts/scripts.hpp"
 
 namespace tyer::redis::redisson::scripts {
 

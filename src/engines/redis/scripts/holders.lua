@@ -219,6 +219,7 @@ local function save(r, now, live)
   for from = 1, #fields, 2000 do call('HSET', r.holders, unpack(fields, from, math.min(from + 1999, #fields))) end
   if not r.dirty and not r.granted then return end
   local old, ms = is_old(r, now, live)
+  -- cluster: old = old and not r.apart
   if old then
     r.dies = (now / 1000 + ms) / 1000
     call('SET', r.key, pack(r), 'PX', ms)

@@ -47,16 +47,19 @@ if not others then return table.concat(fates) end
 -- include holders.lua
 -- include queue.lua
 -- include several.lua
--- Read once and saved once, though several holds may have one name.
+-- Read once and saved once, though several holds may have one name. A queue that is on its way to another node is left alone:
+-- whose turn it is, is found out by the next renewal that finds the queue, but the hold is extended now, if only its keys
+-- live for long enough.
 local function extend(key, state, id)
   local r = names[key] or read(key, state)
   if not r then return 'g' end
   local due = is_due(r, now)
   -- cluster: if torn(key, false, r.mode ~= 'x') then return 'd' end
-  -- cluster: local touched = (r.waits or r.upgrader) and (due or is_old(r, now, ARGV[2] + 0))
-  -- cluster: if touched and not whole(key, r.waits, r.mode ~= 'x') then return 'd' end
+  -- cluster: if r.waits and (due or is_old(r, now, ARGV[2] + 0)) then r.apart = torn(key, true, false) end
+  -- cluster: if r.waits and due and r.mode == 'x' then r.apart = r.apart or refused(r.holders) end
   names[key] = r
-  if due and (r.waits or r.upgrader) then
+  if r.apart then
+  elseif due and (r.waits or r.upgrader) then
     settle(r, now)
   elseif due and r.expiry > now then
     reap(r, now)
@@ -64,6 +67,7 @@ local function extend(key, state, id)
   local hold = find(r, id)
   if not hold or hold.ends <= now then return 'g' end
   if not hold.claimed then return 'w' end
+  -- cluster: if r.apart and r.dies * 1000000 <= new_end + hold.delay * 1000 then return 'd' end
   if hold.ends < new_end then
     hold.ends, hold.lease = new_end, ARGV[1] + hold.delay
     put(r, hold)

@@ -38,12 +38,12 @@ TEST(rule_01_one_id_per_attempt, a_request_says_until_when_it_may_be_executed_an
   auto c = b.want();
   EXPECT_EQ(b.engine.acquires[0].what.not_after, b.bounds.request_timeout);
   b.engine.acquires[0].fail(why::unknown);
-  b.desk.cancel(c.wish, errc::cancelled);
+  b.coordinator.cancel(c.acquisition, errc::cancelled);
   b.engine.releases.back().answer(fate::gone);
   b.pass(2 * b.bounds.request_timeout);
   ASSERT_EQ(b.engine.releases.size(), 2u) << "once more, when nothing can follow";
   b.engine.releases[1].answer(fate::gone);
-  EXPECT_TRUE(b.desk.drained());
+  EXPECT_TRUE(b.coordinator.drained());
 }
 
 // ---- 2. valid_until = time of sending the last confirmed request + ttl - margin; lost() before it.
@@ -80,7 +80,7 @@ TEST(rule_02_validity_counts_from_sending, the_alarm_is_armed_before_the_caller_
   bench b;
   auto c = b.want();
   std::size_t guarded_when_told = 0;
-  c.wish->done = [&](tyer::failure, hold_ptr) { guarded_when_told = b.watcher.guarded.size(); };
+  c.acquisition->done = [&](tyer::failure, hold_ptr) { guarded_when_told = b.watcher.guarded.size(); };
   b.engine.acquires[0].grant(1);
   EXPECT_EQ(guarded_when_told, 1u);
 }
@@ -112,7 +112,7 @@ TEST(rule_03_a_hand_over_must_be_claimed, a_push_makes_the_waiter_claim_and_vali
   auto c = b.want();
   b.engine.acquires[0].queue(0, 5s);
   b.pass(100ms);
-  b.desk.wake(b.engine.acquires[0].what.what.who);
+  b.coordinator.wake(b.engine.acquires[0].what.what.who);
   EXPECT_EQ(c->times, 0) << "a push grants nothing";
   ASSERT_EQ(b.engine.acquires.size(), 2u);
   EXPECT_EQ(b.engine.acquires[0].what.what.who, b.engine.acquires[1].what.what.who);
@@ -191,7 +191,7 @@ TEST(rule_04_renewal, belongs_to_the_engines_hold_and_reaches_whoever_has_it_now
   auto first = b.held();
   auto second = b.want();
   b.pass(3s);
-  b.desk.give_back(first->hold, {});
+  b.coordinator.give_back(first->hold, {});
   ASSERT_TRUE(second->hold);
   const auto until = second->hold->valid_until();
   b.engine.keeps[0].answer({fate::holding});
@@ -205,7 +205,7 @@ TEST(rule_05_release, is_retried_until_the_validity_ends_and_tells_its_outcome) 
   auto c = b.held();
   const auto end = c->hold->valid_until();
   std::optional<release_outcome> outcome;
-  b.desk.give_back(c->hold, [&](tyer::failure, release_outcome o) { outcome = o; });
+  b.coordinator.give_back(c->hold, [&](tyer::failure, release_outcome o) { outcome = o; });
   for (int n = 0; n < 1000 && !outcome; ++n) {
     if (!b.engine.releases.back().answered()) b.engine.releases.back().fail(why::unknown);
     b.pass(100ms);
@@ -219,7 +219,7 @@ TEST(rule_05_release, of_what_expired_meanwhile_says_so) {
   bench b;
   auto c = b.held();
   std::optional<release_outcome> outcome;
-  b.desk.give_back(c->hold, [&](tyer::failure, release_outcome o) { outcome = o; });
+  b.coordinator.give_back(c->hold, [&](tyer::failure, release_outcome o) { outcome = o; });
   b.engine.releases[0].answer(fate::gone);
   EXPECT_EQ(outcome, release_outcome::already_gone);
 }
@@ -233,13 +233,13 @@ TEST(rule_05_release, a_timed_out_acquire_that_was_sent_is_compensated) {
   b.engine.acquires[0].grant(3);  // the answer that nobody waits for
   EXPECT_EQ(c->times, 1);
   b.engine.releases[0].answer(fate::holding);
-  EXPECT_TRUE(b.desk.drained());
+  EXPECT_TRUE(b.coordinator.drained());
 }
 
 TEST(rule_05_release, a_later_acquire_is_ordered_behind_it) {
   bench b;
   auto c = b.held();
-  b.desk.give_back(c->hold, {});
+  b.coordinator.give_back(c->hold, {});
   b.want();
   ASSERT_EQ(b.engine.releases.size(), 1u) << "sent first";
   ASSERT_EQ(b.engine.acquires.size(), 2u);

@@ -15,7 +15,7 @@ TEST(rule_07_one_contender_per_name, a_thousand_callers_are_one_request) {
   std::vector<bench::caller> all;
   for (int n = 0; n < 1000; ++n) all.push_back(b.want());
   EXPECT_EQ(b.engine.acquires.size(), 1u);
-  EXPECT_EQ(b.desk.tickets(), 1u);
+  EXPECT_EQ(b.coordinator.tickets(), 1u);
 }
 
 TEST(rule_07_one_contender_per_name, they_are_served_in_order_by_hand_offs_with_growing_tokens) {
@@ -23,14 +23,14 @@ TEST(rule_07_one_contender_per_name, they_are_served_in_order_by_hand_offs_with_
   b.lock = bench::make_lock("order", 9s, 2);
   auto first = b.held(50);
   auto second = b.want(), third = b.want(), fourth = b.want();
-  b.desk.give_back(first->hold, {});
+  b.coordinator.give_back(first->hold, {});
   ASSERT_TRUE(second->hold);
   EXPECT_EQ(second->hold->token(), core::make_token(50, 1));
-  b.desk.give_back(second->hold, {});
+  b.coordinator.give_back(second->hold, {});
   ASSERT_TRUE(third->hold);
   EXPECT_EQ(third->hold->token(), core::make_token(50, 2));
   EXPECT_TRUE(b.engine.releases.empty()) << "no round trip so far";
-  b.desk.give_back(third->hold, {});
+  b.coordinator.give_back(third->hold, {});
   EXPECT_FALSE(fourth->hold) << "now the engine's queue has its turn";
   EXPECT_EQ(b.engine.releases.size(), 1u);
   ASSERT_EQ(b.engine.acquires.size(), 2u);
@@ -45,7 +45,7 @@ TEST(rule_07_one_contender_per_name, what_is_nearly_over_is_not_handed_off) {
   auto first = b.held();
   auto second = b.want();
   b.stop_for(6s);
-  b.desk.give_back(first->hold, {});
+  b.coordinator.give_back(first->hold, {});
   EXPECT_FALSE(second->hold);
   EXPECT_EQ(b.engine.releases.size(), 1u);
 }
@@ -155,7 +155,7 @@ TEST(rule_10_after_a_reconnect, every_hold_and_waiter_is_kept_at_once) {
   b.engine.acquires.back().queue(0, 5s);
   b.pass(10ms);
   EXPECT_TRUE(b.engine.keeps.empty());
-  b.desk.up({"another server", "1"});
+  b.coordinator.up({"another server", "1"});
   ASSERT_EQ(b.engine.keeps.size(), 2u);
   EXPECT_NE(b.engine.keeps[0].as, b.engine.keeps[1].as);
 }
@@ -165,10 +165,10 @@ TEST(rule_10_after_a_reconnect, what_failed_meanwhile_is_tried_at_once) {
   auto held = b.held();
   b.want(bench::make_lock("stock", 9s));
   b.engine.acquires.back().fail(why::not_sent);
-  b.desk.give_back(held->hold, {});
+  b.coordinator.give_back(held->hold, {});
   b.engine.releases[0].fail(why::not_sent);
   const auto acquires = b.engine.acquires.size();
-  b.desk.up({"s", "1"});
+  b.coordinator.up({"s", "1"});
   EXPECT_EQ(b.engine.acquires.size(), acquires + 1);
   EXPECT_EQ(b.engine.releases.size(), 2u);
 }
@@ -192,7 +192,7 @@ TEST(rule_11_names, that_differ_in_one_byte_are_different_locks) {
 // ---- 12. Every limit has a number; over it, a clear error.
 
 TEST(rule_12_every_limit_has_a_number, callers_that_wait_in_one_client) {
-  bench b{{.wishes_max = 1}};
+  bench b{{.acquisitions_max = 1}};
   b.want();
   auto c = b.want();
   EXPECT_EQ(c->why.code, errc::over_limit);

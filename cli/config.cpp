@@ -1,0 +1,132 @@
+// tyer config: which engine is meant, and who says so.
+#include "base/secrets.hpp"
+#include "base/session.hpp"
+#include "base/trouble.hpp"
+#include "commands.hpp"
+#include "text/json.hpp"
+#include "text/plain.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <system_error>
+
+namespace cli {
+
+namespace {
+
+struct options {
+  std::string action;
+  bool system = false;
+};
+
+bool has_login(const std::string& url) { return url.find('@') != url.npos; }
+
+// As far as there is certainly no password in it.
+std::string shown(const std::string& url) { return url.find_first_of("@?") == url.npos ? url : shown_url(url); }
+
+std::string text_for(const given& g, const std::string& url) {
+  std::string text = "# tyer looks here for what neither --url nor TYER_URL says. Passwords: chmod 600.\n";
+  text += url.empty() ? "# url = redis://127.0.0.1:6379\n" : "url = " + url + '\n';
+  text += g.prefix.empty() ? "# prefix = shop:\n" : "prefix = " + g.prefix + '\n';
+  return text + "# url.prod = rediss://locks.example.net   # tyer --url prod ls\n";
+}
+
+[[noreturn]] void cannot_write(const std::string& path) {
+  throw trouble(exit_code::failed, "cannot write " + path + ": " + std::strerror(errno));
+}
+
+// Never over one that is there.
+void write_new(const std::string& path, const std::string& text, mode_t mode) {
+  std::error_code ignored;
+  std::filesystem::create_directories(std::filesystem::path{path}.parent_path(), ignored);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  if (fd < 0 && errno == EEXIST)
+    throw trouble(exit_code::usage, path + " is there already", "Edit it, or move it away first.");
+  if (fd < 0) cannot_write(path);
+  const auto written = ::write(fd, text.data(), text.size());
+  const bool closed = ::close(fd) == 0;
+  if (written != static_cast<ssize_t>(text.size()) || !closed) cannot_write(path);
+}
+
+exit_code init(session& s, const options& o) {
+  const auto& g = s.engine();
+  const char* in_environment = std::getenv("TYER_URL");
+  const std::string url = !g.url.empty() ? g.url : in_environment == nullptr ? "" : in_environment;
+  if (!url.empty() && url.find("://") == url.npos)
+    throw trouble(exit_code::usage, named(shown_url(url)) + " is no URL", "Say it in full: redis://HOST:PORT");
+  const std::string path = !g.config.empty() ? g.config : o.system ? system_config_path() : own_config_path();
+  if (path.empty()) throw trouble(exit_code::failed, "HOME is not set", "Say where to write: --config FILE");
+  const bool for_all = o.system && !has_login(url);  // cron jobs of every user read it
+  write_new(path, text_for(g, url), for_all ? S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH : S_IRUSR | S_IWUSR);
+  if (s.json()) {
+    print({{"written", text_json(path)}});
+  } else {
+    std::cout << path << " was written" << (url.empty() ? "; put the URL into it" : ", with " + plain(shown(url)))
+              << '\n';
+    if (o.system && !for_all) std::cout << "There is a login in it, so only this user can read it.\n";
+    if (!url.empty()) std::cout << "See whether all is well: tyer doctor\n";
+  }
+  return exit_code::ok;
+}
+
+bool is_there(const std::string& path) { return ::access(path.c_str(), R_OK) == 0; }
+
+exit_code show(session& s) {
+  const auto found = find_settings(s.engine());
+  if (s.json()) {
+    json j = {{"url", found.url.empty() ? json(nullptr) : text_json(shown(found.url))},
+              {"source", found.url.empty() ? json(nullptr) : text_json(found.source)},
+              {"prefix", text_json(found.prefix_in_use())},
+              {"files", json::array()}};
+    for (const auto& path : {own_config_path(), system_config_path()}) {
+      if (!path.empty()) j["files"].push_back({{"path", text_json(path)}, {"there", is_there(path)}});
+    }
+    print(j);
+    return exit_code::ok;
+  }
+  std::cout << "url     "
+            << (found.url.empty() ? "not said" : plain(shown(found.url)) + "  (" + plain(found.source) + ')')
+            << "\nprefix  " << plain(found.prefix_in_use()) << '\n';
+  for (const auto& path : {own_config_path(), system_config_path()}) {
+    if (!path.empty()) std::cout << "file    " << plain(path) << (is_there(path) ? "" : "  (not there)") << '\n';
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+command config_command() {
+  return {
+      .name = "config",
+      .summary = "Write a configuration file, or show which engine is meant and why",
+      .details =
+          "init writes the file with the URL of --url or TYER_URL, and --prefix, if they are given; one that is there "
+          "is "
+          "never changed. It is the person's own (~/.config/tyer/config), or with --system that of the machine "
+          "(/etc/tyer/config), which also cron and systemd find: a URL without a login in it can then be read by all. "
+          "TYER_SYSTEM_CONFIG in the environment names another place for the latter.\n\n"
+          "show prints what is in force, who says so, and where files are looked for. Passwords are not shown.\n\n"
+          "--url goes before TYER_URL, that before the person's own file, and that before the machine's, each name by "
+          "itself.",
+      .examples = {{"tyer --url redis://127.0.0.1:6379 config init", "for you"},
+                   {"sudo tyer --url redis://locks:6379 --prefix shop: config init --system", "for cron, too"},
+                   {"tyer config show", "why it asks this engine"}},
+      .prepare = [](CLI::App& app) -> action {
+        auto o = std::make_shared<options>();
+        app.add_option("ACTION", o->action, "What to do")->required()->check(CLI::IsMember({"init", "show"}));
+        app.add_flag("--system", o->system, "The file of the machine, /etc/tyer/config");
+        return [o](session& s) { return o->action == "init" ? init(s, *o) : show(s); };
+      }};
+}
+
+}  // namespace cli

@@ -1,0 +1,120 @@
+#include "base/trouble.hpp"
+#include "doctor/examine.hpp"
+#include "doctor/probe.hpp"
+#include "text/plain.hpp"
+
+#include <algorithm>
+#include <future>
+#include <utility>
+#include <vector>
+
+namespace cli::doctor {
+
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+// Together with the start of the program at most 2 s until it is told what is wrong.
+constexpr milliseconds first_wait = 700ms, probe_max = 900ms;
+static_assert(first_wait + probe_max + probe_max / 4 < 2s, "as look_at() counts it");
+constexpr std::size_t servers_max = 16;
+
+struct scheme {
+  explicit scheme(std::string_view address) : name(address.substr(0, address.find("://"))) {}
+
+  bool is_etcd() const { return name.starts_with("etcd"); }
+  bool is_tls() const { return name.starts_with("rediss") || name == "redlocks" || name == "etcds"; }
+  // The same engine with TLS or without.
+  std::string other() const {
+    const auto plus = std::min(name.find('+'), name.size());
+    const auto base = is_tls() ? name.substr(0, plus - 1) : name.substr(0, plus) + 's';
+    return base + name.substr(plus) + "://";
+  }
+  speech expected() const { return is_tls() ? speech::tls : is_etcd() ? speech::http : speech::redis; }
+
+  std::string name;
+};
+
+struct verdict {
+  std::string what, advice;
+};
+
+verdict judge(const scheme& s, const std::string& where, const sighting& seen) {
+  const std::string wanted = s.is_etcd() ? "etcd" : "Redis", begins = s.name + "://";
+  switch (seen.what) {
+    case speech::unknown_host:
+      return {"the host of " + where + " is not known: " + seen.words, "look at the host in the URL, and at DNS"};
+    case speech::nobody:
+      return {"nobody listens at " + where + " (" + seen.words + ")",
+              "start the server, or mend host and port in the URL; see on which addresses the server listens (" +
+                  std::string{s.is_etcd() ? "listen-client-urls" : "bind"} + ')'};
+    case speech::unreachable:
+      return {where + " cannot be reached (" + seen.words + ")",
+              "see whether the host is up, and whether a firewall stands between"};
+    case speech::silent:
+      return {where + " takes connections and says nothing",
+              "the server stands still, or is no " + wanted + ": look at its log and its load, and at the port"};
+    case speech::redis:
+      if (s.is_etcd()) return {where + " speaks Redis, and not etcd", "begin the URL with redis://, or mend the port"};
+      return {where + " speaks plain text, and not TLS",
+              "begin the URL with " + s.other() + " instead of " + begins + ", or switch TLS on at the server"};
+    case speech::http:
+      if (!s.is_etcd())
+        return {where + " speaks HTTP, as etcd does, and not Redis", "begin the URL with etcd://, or mend the port"};
+      return {where + " speaks plain text, and not TLS",
+              "begin the URL with " + s.other() + " instead of " + begins + ", or switch TLS on at the server"};
+    case speech::tls: return {where + " speaks TLS", "begin the URL with " + s.other() + " instead of " + begins};
+    case speech::other: break;
+  }
+  return {where + " speaks neither " + wanted + " nor TLS; it said: " + plain(seen.words),
+          "look at the port in the URL"};
+}
+
+// All at once. Adds what is wrong with each, and says whether anything is.
+bool look_at_ports(const std::string& address, report& r) {
+  const scheme s{address};
+  auto servers = servers_in(address);
+  servers.resize(std::min(servers.size(), servers_max));
+  std::vector<std::future<sighting>> seen;
+  for (const auto& one : servers)
+    seen.push_back(std::async(std::launch::async, [one] { return look_at(one, probe_max); }));
+  bool wrong = false;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const auto what = seen[i].get();
+    if (what.what == s.expected()) continue;
+    auto v = judge(s, servers[i].text(), what);
+    r.found(tyer::severity::error, std::move(v.what), std::move(v.advice));
+    wrong = true;
+  }
+  return wrong;
+}
+
+std::string advice_on_login(const std::string& words) {
+  const auto said = [&](const char* what) { return words.find(what) != words.npos; };
+  if (said("NOPERM") || said("permission denied")) return least_privilege;
+  return "look at user and password in the URL, …://USER:PASSWORD@HOST, where @ in a password is written %40";
+}
+
+}  // namespace
+
+exit_code look_whether_it_answers(session& s, report& r) {
+  r.engine = s.address();
+  const auto patience = s.connect_timeout().value_or(connect_timeout_usual);
+  auto why = s.try_client(std::min(first_wait, patience));
+  if (why && why != tyer::errc::refused) {
+    if (look_at_ports(r.engine, r)) return exit_code::unreachable;
+    const bool hopeless = why.words.find("certificate") != why.words.npos;
+    if (!hopeless)
+      why = s.try_client(std::max(patience - first_wait, 1ms));  // the right one answers there, only slowly
+  }
+  if (!why) return exit_code::ok;
+  const auto told = trouble_of(why);
+  const bool refused = why == tyer::errc::refused;
+  r.found(tyer::severity::error, told.what(),
+          refused ? advice_on_login(told.what())
+                  : "what answers there speaks the right protocol: look at what it says, at its log and at its load");
+  return told.code();
+}
+
+}  // namespace cli::doctor

@@ -1,0 +1,71 @@
+// One process that sells tickets under one rung's lock, until it is ended. Several are started by tools/ladder, which brings the
+// fault and counts.
+//
+//   ladder RUNG SHOP LOCKS NAME     the shop is a redis://; the locks are a redis://, redis+sentinel:// (for tyer), or mysql://
+#include "rungs.hpp"
+
+#include <tyer/tyer.hpp>
+
+#include <unistd.h>
+
+#include <iostream>
+#include <map>
+#include <thread>
+
+namespace {
+
+using ladder::workplace;
+using namespace std::chrono_literals;
+
+const std::map<std::string, bool (*)(workplace&)> rungs{
+    {"none", ladder::none},
+    {"local", ladder::local},
+    {"setnx", ladder::setnx},
+    {"setnx_expire", ladder::setnx_expire},
+    {"getset", ladder::getset},
+    {"set_nx_ex", ladder::set_nx_ex},
+    {"owner", ladder::owner},
+    {"script", ladder::script},
+    {"renewal", ladder::renewal},
+    {"sentinel", ladder::renewal},
+    {"tyer", ladder::with_tyer},
+#ifdef LADDER_MARIADB
+    {"unique_index", ladder::unique_index},
+    {"for_update", ladder::for_update},
+#endif
+};
+
+// The master just now, as a sentinel names it; a redis:// is what it is.
+std::string master_of(const std::string& locks) {
+  if (!locks.starts_with("redis+sentinel://")) return locks;
+  stories::redis sentinel{locks};
+  const auto named = sentinel.ask({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", "mymaster"}).items;
+  return "redis://" + named.at(0) + ":" + named.at(1);
+}
+
+void sell_until_ended(const std::string& rung, const std::string& shop_uri, const std::string& locks,
+                      const std::string& name) {
+  ladder::shop tickets{shop_uri, name};
+  std::optional<tyer::client> client;
+  if (rung == "tyer") client.emplace(locks);
+  for (;;) try {
+      stories::redis server{client || locks.starts_with("mysql") ? shop_uri : master_of(locks)};
+      workplace w{tickets, server, name + ":lock", std::to_string(getpid()), {}, locks};
+      if (client) w.mutex.emplace(*client, name, tyer::lock_options{.ttl = ladder::ttl});
+      for (;;) {
+        if (!rungs.at(rung)(w)) std::this_thread::sleep_for(50ms);
+      }
+    } catch (const std::exception&) {  // the server is away, or a replica now
+      std::this_thread::sleep_for(100ms);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 5 || !rungs.contains(argv[1])) {
+    std::cerr << "usage: ladder RUNG SHOP LOCKS NAME\n";
+    return 2;
+  }
+  sell_until_ended(argv[1], argv[2], argv[3], argv[4]);
+}

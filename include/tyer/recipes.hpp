@@ -1,0 +1,9 @@
+// What people lock for, ready to use: all recipes.
+#pragma once
+
+#include <tyer/recipes/cached.hpp>
+#include <tyer/recipes/once_per.hpp>
+#include <tyer/recipes/redis_store.hpp>
+#include <tyer/recipes/single_flight.hpp>
+#include <tyer/recipes/store.hpp>
+#include <tyer/recipes/striped.hpp>

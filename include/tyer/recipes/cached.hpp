@@ -1,0 +1,82 @@
+// A cache and a database that tell one story.
+#pragma once
+
+#include <tyer/client.hpp>
+#include <tyer/export.hpp>
+#include <tyer/hold.hpp>
+#include <tyer/options.hpp>
+#include <tyer/recipes/single_flight.hpp>
+#include <tyer/recipes/store.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tyer {
+inline namespace v1 {
+namespace recipes {
+
+struct cached_options {
+  // Of the locks of each key.
+  lock_options lock = {};
+
+  // How long read() and write() wait for others, and through an outage of the engine. Above zero.
+  std::chrono::milliseconds wait_at_most{30000};
+};
+
+// Reads go through the cache, writes around it; once write() has returned, nobody is given what was there before.
+//
+//   read(key, load)                              | write(key, change)
+//   ---------------------------------------------+--------------------------------------------------------------------------------
+//   1. what is in the cache is the answer; the   | 1. takes the lock `NAME/KEY` alone
+//      engine is not asked                       | 2. removes the key from the cache
+//   2. takes the lock `NAME/KEY` shared          | 3. change(hold): write to the database here, and return when it is committed
+//   3. one of the readers, the one that has      | 4. gives the lock back; the next reader loads the new value
+//      `NAME/KEY:load`, calls load(hold), and    |
+//      stores it; the others find it             |
+//
+// Why it is one story: the cache is filled under the shared lock only, and is empty for as long as somebody writes. A reader that was
+// paused while it loaded is refused by the store, since its token is older than the writer's.
+//
+//   what goes wrong                            | what happens
+//   -------------------------------------------+-----------------------------------------------------------------------------
+//   a reader dies while it loads               | after the ttl at the latest the next one loads
+//   a writer dies half-way                     | after the ttl readers load what the database has, old or new
+//   `load` throws                              | its caller gets the exception, and the next one loads
+//   `change` throws                            | its caller gets the exception; the key is out of the cache, the next reader loads
+//   the engine is away                         | what is cached is given as before; else errc::unavailable after `wait_at_most`, and
+//                                              |   nothing has been changed
+//   the cache throws                           | the caller gets the exception; in write() before the database is touched
+//   others have the lock for `wait_at_most`    | throws tyer::error with std::errc::timed_out; nothing has been changed
+//   a writer is paused for longer than its ttl | the database must refuse it: show hold.fence() in `change` and in `load`
+//     and commits afterwards                   |   (sql_shared_fence). If it cannot: the key is removed again when write() wakes up, and
+//                                              |   until then the cache may have what was before
+//
+// If that removal fails too, write() throws errc::lost: the change was made, and the cache may be older until the entry ends. So
+// `lives_for` bounds every disagreement. Whoever writes to the database and does not come this way is not seen.
+//
+// Thread safety: everything may be called from any thread, but from no callback of Tyer's.
+// Lifetimes: the client must outlive it and stay where it is; the store is kept.
+class TYER_EXPORT cached {
+ public:
+  using change = std::function<void(const hold&)>;
+
+  // Throws invalid_option. What is wrong with the lock's options or with a key, read() and write() tell.
+  cached(const client& owner, std::string_view name, std::shared_ptr<store> cache, cached_options options = {});
+  cached(const client&&, std::string_view, std::shared_ptr<store>, cached_options = {}) = delete;
+
+  [[nodiscard]] std::string read(std::string_view key, const compute& load) const;
+  void write(std::string_view key, const change& make) const;
+
+ private:
+  const client* client_;
+  std::string name_;
+  std::shared_ptr<store> cache_;
+  cached_options options_;
+};
+
+}  // namespace recipes
+}  // namespace v1
+}  // namespace tyer

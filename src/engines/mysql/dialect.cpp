@@ -1,0 +1,109 @@
+#include "engines/mysql/dialect.hpp"
+
+#include "engines/mysql/schema.hpp"
+#include "engines/mysql/statements.hpp"
+
+#include <array>
+#include <string_view>
+
+namespace tyer::mysql {
+
+namespace {
+
+constexpr std::array join{statement::join_queue, statement::join_name};
+constexpr std::array extend{statement::look_at_clock, statement::extend_holds, statement::extended_holds};
+constexpr std::array extend_places{statement::look_at_clock, statement::extend_queue, statement::extended_queue};
+constexpr std::array look_for_bells{statement::look_for_bells};
+constexpr std::array sweep{statement::sweep_names, statement::sweep_sessions, statement::sweep_places,
+                           statement::sweep_bells, statement::stale_names};
+
+const catalogue texts{
+    .take = statement::take,
+    .give_back = statement::give_back,
+    .read = statement::read,
+    .create = statement::create,
+    .join = join,
+    .bump = statement::bump,
+    .extend_place = statement::extend_place,
+    .write = statement::write,
+    .clear = statement::clear,
+    .begin_session = statement::begin_session,
+    .renew_session = statement::renew_session,
+    .drop_session = statement::drop_session,
+    .end_sessions = statement::end_sessions,
+    .how_sessions_are = statement::how_sessions_are,
+    .extend = extend,
+    .extend_places = extend_places,
+    .list = statement::list,
+    .ring = statement::ring,
+    .look_for_bells = look_for_bells,
+    .forget_bells = statement::forget_bells,
+    .sweep = sweep,
+    .questions = statement::questions,
+    .facts = statement::facts,
+    .schema = statement::schema,
+    .ddl = schema_ddl,
+};
+
+}  // namespace
+
+std::vector<const char*> texts_with_values() {
+  return {statement::take,           statement::give_back,        statement::read,
+          statement::create,         statement::join_queue,       statement::join_name,
+          statement::bump,           statement::extend_place,     statement::write,
+          statement::clear,          statement::begin_session,    statement::renew_session,
+          statement::end_sessions,   statement::how_sessions_are, statement::extend_holds,
+          statement::extended_holds, statement::extend_queue,     statement::extended_queue,
+          statement::ring,           statement::look_for_bells,   statement::forget_bells};
+}
+
+dialect::dialect(const setting& s) : sql::dialect(s, texts) {}
+
+exchange dialect::bounds() const { return {{statement::mode}, {statement::isolation}}; }
+
+std::optional<std::int64_t> dialect::number(const answered& a) const {
+  if (a.affected == 0) return std::nullopt;
+  return static_cast<std::int64_t>(a.insert_id);
+}
+
+// Nothing tells cheaply whether the server was started anew since: each connection counts as another server, and each hold shows
+// once that it stands.
+std::string dialect::learn(const row& facts, server& s) const {
+  s.id = facts[3].bytes + '/' + std::to_string(facts[4].number) + '/' + std::to_string(s.clock.count());
+  s.rings = false;
+  return facts[2].number != 0 ? "this server is read-only: it cannot lock" : "";
+}
+
+meaning dialect::what(const answered& a) const {
+  // Lock wait time-out, deadlock, refused by the certification of Group Replication, statement not prepared, interrupted.
+  for (const char* code : {"1205", "1213", "3101", "1243", "1317", "1969", "3024"}) {
+    if (a.code == code) return meaning::again;
+  }
+  for (const char* code : {"1290", "1836", "1792"}) {  // read-only
+    if (a.code == code) return meaning::other_server;
+  }
+  // Shutting down, killed, gone, out of memory or disk, and whatever the cluster says while it finds itself.
+  for (const char* code : {"1053", "1927", "2006", "2013", "1037", "1038", "1041", "1021", "1047", "1180", "3100"}) {
+    if (a.code == code) return meaning::lost;
+  }
+  return meaning::refused;
+}
+
+std::vector<engine::finding> dialect::findings(const answers& a, const server&) const {
+  std::vector<engine::finding> all;
+  const row& r = a.back().rows.at(0);
+  if (r[0].number != 1) {
+    all.push_back(
+        {"innodb_flush_log_at_trx_commit is not 1: a crash of the server or its machine loses what was granted "
+         "in its last second",
+         "set innodb_flush_log_at_trx_commit = 1", 2});
+  }
+  if (r[2].number != 0 && r[1].number != 1) {
+    all.push_back(
+        {"sync_binlog is not 1: after a crash of the machine a replica may know more, or less, than this server",
+         "set sync_binlog = 1", 1});
+  }
+  return all;
+}
+
+}  // namespace tyer::mysql

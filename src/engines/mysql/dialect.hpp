@@ -1,0 +1,28 @@
+// What is said to MySQL and MariaDB.
+#pragma once
+
+#include "engines/sql/dialect.hpp"
+
+#include <string>
+
+namespace tyer::mysql {
+
+using namespace tyer::sql;
+
+std::vector<const char*> texts_with_values();
+
+class dialect final : public sql::dialect {
+ public:
+  explicit dialect(const setting&);
+
+  meaning what(const answered&) const override;
+  std::vector<engine::finding> findings(const answers&, const server&) const override;
+
+ private:
+  exchange bounds() const override;
+  bool no_such_table(const answered& a) const override { return a.code == "1146"; }
+  std::optional<std::int64_t> number(const answered&) const override;
+  std::string learn(const row& facts, server&) const override;
+};
+
+}  // namespace tyer::mysql

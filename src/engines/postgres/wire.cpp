@@ -1,0 +1,232 @@
+#include "engines/postgres/wire.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <variant>
+
+namespace tyer::postgres {
+
+namespace {
+
+enum type_id : Oid { bool_id = 16, bytea_id = 17, int8_id = 20, int2_id = 21, int4_id = 23 };
+
+template <class T>
+void put(std::string& out, T v) {
+  for (int shift = 8 * (static_cast<int>(sizeof(T)) - 1); shift >= 0; shift -= 8) {
+    out.push_back(static_cast<char>(static_cast<std::make_unsigned_t<T>>(v) >> shift));
+  }
+}
+
+// An array in its binary form.
+template <class List, class Put>
+std::string array_of(const List& all, Oid element, Put put_one) {
+  std::string out;
+  put<std::int32_t>(out, all.empty() ? 0 : 1);
+  put<std::int32_t>(out, 0);
+  put<std::int32_t>(out, static_cast<std::int32_t>(element));
+  if (all.empty()) return out;
+  put<std::int32_t>(out, static_cast<std::int32_t>(all.size()));
+  put<std::int32_t>(out, 1);
+  for (const auto& one : all) put_one(out, one);
+  return out;
+}
+
+struct encode {
+  std::string operator()(sql::null) const { return {}; }
+  std::string operator()(std::int64_t v) const {
+    std::string out;
+    put(out, v);
+    return out;
+  }
+  std::string operator()(const std::string& v) const { return v; }
+  std::string operator()(const sql::bytes_list& v) const {
+    return array_of(v, bytea_id, [](std::string& out, const std::string& one) {
+      put<std::int32_t>(out, static_cast<std::int32_t>(one.size()));
+      out += one;
+    });
+  }
+  std::string operator()(const sql::number_list& v) const {
+    return array_of(v, int8_id, [](std::string& out, std::int64_t one) {
+      put<std::int32_t>(out, 8);
+      put(out, one);
+    });
+  }
+};
+
+sql::cell cell_of(const PGresult& r, int row, int column) {
+  if (PQgetisnull(&r, row, column) != 0) return {};
+  const std::string_view raw{PQgetvalue(&r, row, column), static_cast<std::size_t>(PQgetlength(&r, row, column))};
+  const Oid type = PQftype(&r, column);
+  const bool number = type == bool_id || type == int8_id || type == int2_id || type == int4_id;
+  if (!number) return {false, 0, std::string{raw}};
+  std::uint64_t v = (raw[0] & 0x80) != 0 ? ~std::uint64_t{0} : 0;
+  for (const char byte : raw) v = v << 8 | static_cast<std::uint8_t>(byte);
+  return {false, static_cast<std::int64_t>(v), {}};
+}
+
+// A payload is text: bytes in hexadecimal digits.
+std::string from_hex(std::string_view hex) {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; };
+  std::string raw;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    raw.push_back(static_cast<char>(digit(hex[i]) << 4 | digit(hex[i + 1])));
+  return raw;
+}
+
+// Its own words, in one line.
+std::string one_line(const char* words) {
+  std::string text = words != nullptr ? words : "";
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  for (char& c : text) c = c == '\n' ? ' ' : c;
+  return text;
+}
+
+}  // namespace
+
+void wire::open(user& u) {
+  shut();
+  user_ = &u;
+  std::vector<const char*> keys, values;
+  for (const auto& [key, v] : options_) {
+    keys.push_back(key.c_str());
+    values.push_back(v.c_str());
+  }
+  keys.push_back(nullptr);
+  values.push_back(nullptr);
+  connection_.reset(PQconnectStartParams(keys.data(), values.data(), 0));
+  failed_ = !connection_ || PQstatus(connection_.get()) == CONNECTION_BAD;
+  connecting_ = connect_writes_ = true;
+  if (connection_) PQsetNoticeProcessor(connection_.get(), [](void*, const char*) {}, nullptr);
+  if (failed_) return box_->put([this](engine::events*) { serve(); });  // told by the loop
+  listen_to_socket();
+}
+
+void wire::shut() noexcept {
+  box_->watch_none();
+  connection_.reset();
+  connecting_ = failed_ = false;
+  prepared_.clear();
+  expected_.clear();
+  said_.clear();
+}
+
+void wire::listen_to_socket() {
+  const int socket = PQsocket(connection_.get());
+  const bool write = connecting_ ? connect_writes_ : PQflush(connection_.get()) == 1;
+  box_->watch(socket, write, [this] { serve(); });
+}
+
+void wire::break_off() {
+  const auto words = one_line(connection_ ? PQerrorMessage(connection_.get()) : "there is no memory for a connection");
+  shut();
+  user_->on_broken(kit::no(kit::why::unknown, errc::unavailable, words));
+}
+
+// The socket has something, or can take something.
+void wire::serve() {
+  if (failed_) return break_off();
+  if (!connection_) return;
+  if (connecting_) return go_on_connecting();
+  if (PQconsumeInput(connection_.get()) == 0) return break_off();
+  while (auto* n = PQnotifies(connection_.get())) {
+    std::string payload = from_hex(n->extra);
+    PQfreemem(n);
+    user_->on_notice(std::move(payload));
+    if (!connection_) return;
+  }
+  read_results();
+  if (connection_) listen_to_socket();
+}
+
+void wire::go_on_connecting() {
+  switch (PQconnectPoll(connection_.get())) {
+    case PGRES_POLLING_FAILED: return break_off();
+    case PGRES_POLLING_OK:
+      connecting_ = false;
+      if (PQsetnonblocking(connection_.get(), 1) != 0 || PQenterPipelineMode(connection_.get()) == 0)
+        return break_off();
+      listen_to_socket();
+      return user_->on_open();
+    case PGRES_POLLING_WRITING: connect_writes_ = true; break;
+    default: connect_writes_ = false; break;
+  }
+  listen_to_socket();
+}
+
+// --- out ---
+
+bool wire::send_one(const sql::statement& s, bool& prepares) {
+  std::vector<std::string> raw;
+  std::vector<const char*> values;
+  std::vector<int> lengths, formats(s.values.size(), 1);
+  for (const auto& v : s.values) raw.push_back(std::visit(encode{}, v));
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    values.push_back(std::holds_alternative<sql::null>(s.values[i]) ? nullptr : raw[i].c_str());
+    lengths.push_back(static_cast<int>(raw[i].size()));
+  }
+  PGconn* const c = connection_.get();
+  auto at = prepared_.find(s.text);
+  prepares = at == prepared_.end();
+  if (prepares) {
+    at = prepared_.emplace(s.text, 't' + std::to_string(++made_)).first;
+    if (PQsendPrepare(c, at->second.c_str(), s.text, 0, nullptr) == 0) return false;
+  }
+  return PQsendQueryPrepared(c, at->second.c_str(), static_cast<int>(raw.size()), values.data(), lengths.data(),
+                             formats.data(), 1) != 0 &&
+         PQpipelineSync(c) != 0;
+}
+
+void wire::send(std::uint64_t number, exchange all) {
+  if (!connection_ || failed_) return;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    expected e{number, all[i].text, false, i + 1 == all.size()};
+    failed_ |= !send_one(all[i], e.prepares);
+    expected_.push_back(std::move(e));
+  }
+  if (failed_ || PQflush(connection_.get()) < 0) {  // told by the loop
+    failed_ = true;
+    return box_->put([this](engine::events*) { serve(); });
+  }
+  listen_to_socket();
+}
+
+// --- in ---
+
+void wire::read_results() {
+  while (connection_ && !expected_.empty() && PQisBusy(connection_.get()) == 0) {
+    const std::unique_ptr<PGresult, decltype(&PQclear)> r{PQgetResult(connection_.get()), &PQclear};
+    if (r) take(*r);
+    if (!r && PQstatus(connection_.get()) == CONNECTION_BAD) return break_off();
+  }
+}
+
+void wire::take(const PGresult& r) {
+  expected& e = expected_.front();
+  const auto status = PQresultStatus(&r);
+  if (status == PGRES_PIPELINE_SYNC) {
+    const bool last = e.last;
+    const auto number = e.number;
+    said_.push_back(std::move(e.said));
+    expected_.pop_front();
+    if (last) user_->on_answers(number, std::exchange(said_, {}));
+    return;
+  }
+  if (status == PGRES_FATAL_ERROR || status == PGRES_BAD_RESPONSE) {
+    const char* code = PQresultErrorField(&r, PG_DIAG_SQLSTATE);
+    if (std::exchange(e.prepares, false)) prepared_.erase(e.text);
+    e.said.failed = true;
+    e.said.code = code != nullptr ? code : "08006";  // the connection is gone
+    e.said.words = one_line(PQresultErrorField(&r, PG_DIAG_MESSAGE_PRIMARY));
+    if (e.said.words.empty()) e.said.words = one_line(PQresultErrorMessage(&r));
+    return;
+  }
+  if (status == PGRES_PIPELINE_ABORTED || std::exchange(e.prepares, false)) return;
+  for (int row = 0; row < PQntuples(&r); ++row) {
+    auto& cells = e.said.rows.emplace_back();
+    for (int column = 0; column < PQnfields(&r); ++column) cells.push_back(cell_of(r, row, column));
+  }
+}
+
+}  // namespace tyer::postgres

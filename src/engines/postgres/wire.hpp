@@ -1,0 +1,66 @@
+// libpq without blocking, in pipeline mode: each statement is prepared once and is a transaction of its own.
+#pragma once
+
+#include "engines/postgres/poll_box.hpp"
+#include "engines/sql/wire.hpp"
+
+#include <libpq-fe.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tyer::postgres {
+
+using sql::answered;
+using sql::answers;
+using sql::exchange;
+
+// Keywords of libpq and their values.
+using options = std::vector<std::pair<std::string, std::string>>;
+
+class wire final : public sql::wire {
+ public:
+  wire(options o, std::shared_ptr<poll_box> box) : options_(std::move(o)), box_(std::move(box)) {}
+  ~wire() override { shut(); }
+
+  void open(user&) override;
+  void send(std::uint64_t number, exchange) override;
+  void shut() noexcept override;
+
+ private:
+  struct closer {
+    void operator()(PGconn* c) const noexcept { PQfinish(c); }
+  };
+  // One statement that was sent.
+  struct expected {
+    std::uint64_t number;
+    const char* text;
+    bool prepares;  // its first result is that of its preparation
+    bool last;      // of its exchange
+    answered said = {};
+  };
+
+  void serve();
+  void go_on_connecting();
+  void read_results();
+  void take(const PGresult&);
+  bool send_one(const sql::statement&, bool& prepares);
+  void break_off();
+  void listen_to_socket();
+
+  options options_;
+  std::shared_ptr<poll_box> box_;
+  user* user_ = nullptr;
+  std::unique_ptr<PGconn, closer> connection_;
+  bool connecting_ = false, connect_writes_ = false, failed_ = false;
+  std::uint64_t made_ = 0;
+  std::map<const char*, std::string> prepared_;
+  std::deque<expected> expected_;
+  answers said_;
+};
+
+}  // namespace tyer::postgres

@@ -1,4 +1,0 @@
-// The compiled parts of Boost.Asio and Boost.Redis, once. Everything else sees only their declarations.
-#include <boost/asio/impl/src.hpp>
-#include <boost/asio/ssl/impl/src.hpp>
-#include <boost/redis/src.hpp>

@@ -1,0 +1,2 @@
+// The compiled parts of Boost.Redis, once. Everything else sees only their declarations.
+#include <boost/redis/src.hpp>

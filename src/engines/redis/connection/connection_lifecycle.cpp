@@ -1,0 +1,254 @@
+// How a connection comes up, and how it is lost.
+#include "engines/redis/connection/backoff.hpp"
+#include "engines/redis/connection/connection_body.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace tyer::redis {
+
+namespace {
+
+constexpr milliseconds arrive_limit{5000};  // at least, for name, TCP, TLS and greeting together
+
+// The value of `field` in an answer of INFO.
+std::string_view info_field(std::string_view info, std::string_view field) {
+  const auto at = info.find(field);
+  if (at == info.npos) return {};
+  info.remove_prefix(at + field.size());
+  return info.substr(0, info.find('\r'));
+}
+
+engine::server_facts facts_from(std::string_view info) {
+  const auto valkey = info_field(info, "\nvalkey_version:");
+  const auto redis = info_field(info, "\nredis_version:");
+  return {std::string{info_field(info, "\nrun_id:")},
+          valkey.empty() ? "redis " + std::string{redis} : "valkey " + std::string{valkey}};
+}
+
+}  // namespace
+
+// The connection: an attempt resolves, connects, greets, subscribes and prepares; then it is up.
+
+void connection::body::attempt(time_point t) {
+  auto made = tls::make_context(s_.where);
+  stage_ = stage::arriving;
+  ++attempts_;
+  next_attempt_ = time_point::max();
+  const auto limit = std::max(s_.request_timeout, arrive_limit);
+  arrive_by_ = t + limit;
+  last_read_ = t;
+  if (!made.words.empty()) return lose(std::move(made.words));
+  session_ = std::make_shared<session>(context_, std::move(made.value), s_.where, static_cast<session::host&>(*this));
+  session_->self = session_;
+  session_->lookup = loop_->look_up();
+  session_->start(limit, [this, self = shared_from_this(), mine = session_](session::error_code e) {
+    if (mine == session_) lose(mine->explain(e), mine->login_refused() ? why::refused : why::not_sent);
+  });
+}
+
+void connection::body::on_greeted(session& s) {
+  asio::post(context_, [this, self = shared_from_this(), mine = s.self.lock()] {
+    if (mine != session_) return;
+    mine->commands = mine->stream.get_usage().commands_sent;
+    if (s_.inbox.empty()) return prepare();
+    subscribe(true, s_.inbox, false);
+  });
+}
+
+namespace {
+
+// Boost.Redis 1.88 knows of SUBSCRIBE and UNSUBSCRIBE that no reply comes, but not of SSUBSCRIBE and SUNSUBSCRIBE. So those
+// are counted under the other name, and the letter is put in front when the channel is written behind it.
+struct sharded_channel {
+  std::string_view name;
+  friend void boost_redis_to_bulk(std::string& payload, const sharded_channel& c) {
+    const auto at = payload.rfind('$');
+    const auto word = payload.substr(payload.find('\n', at) + 1);  // with its line end
+    payload.resize(at);
+    payload += '$' + std::to_string(word.size() - 1) + "\r\nS" + word;
+    payload += '$' + std::to_string(c.name.size()) + "\r\n";
+    payload += c.name;
+    payload += "\r\n";
+  }
+};
+
+}  // namespace
+
+// It goes alone, before anything else was asked or on a connection that only listens: Boost.Redis expects no reply to it, so
+// an error (an ACL without channels) would be taken for the reply to whatever came next, and every later reply would be given
+// to the wrong request.
+void connection::body::subscribe(bool on, std::string_view channel, bool sharded) {
+  if (!session_) return;
+  auto request = std::make_shared<boost::redis::request>();
+  const std::string_view word = on ? "SUBSCRIBE" : "UNSUBSCRIBE";
+  if (sharded)
+    request->push(word, sharded_channel{channel});
+  else
+    request->push(word, channel);
+  session_->stream.async_exec(*request, boost::redis::ignore,
+                              [mine = session_, request](session::error_code, std::size_t) {});
+}
+
+void connection::body::on_subscribed(session& s, std::string_view channel, std::string_view error) {
+  if (s_.purpose == use::listening) {
+    return note(error.empty() ? item::kind::listening : item::kind::not_allowed, channel, error);
+  }
+  if (!error.empty()) {
+    log(log_level::warning, s_.where.shown + " allows no messages of " + s_.inbox +
+                                ", so it is asked again from time to time instead: " + std::string{error});
+  }
+  asio::post(context_, [this, self = shared_from_this(), mine = s.self.lock()] {
+    if (mine == session_ && stage_ == stage::arriving) prepare();
+  });
+}
+
+void connection::body::on_unsubscribed(session&, std::string_view channel) {
+  if (s_.purpose == use::listening) note(item::kind::silenced, channel, {});
+}
+
+void connection::body::on_push(std::string_view channel, std::string_view message) {
+  note(item::kind::message, s_.purpose == use::listening ? channel : std::string_view{}, message);
+}
+
+void connection::body::note(item::kind what, std::string_view channel, std::string_view text) {
+  make_room(1);
+  messages_.push_back({std::string{channel}, std::string{text}});
+  ready_.push_back({what, 0, nullptr});
+}
+
+void connection::body::prepare() {
+  clock_.forget();
+  if (s_.purpose == use::listening) return prepared();
+  preparing_ = speaks_of_locks() ? 3 : 1;
+  const auto one_more = [this, mine = attempts_](const received& r, auto take) {
+    if (mine != attempts_ || stage_ != stage::arriving) return;
+    if (r.wrong == nullptr)
+      take(r);
+    else if (drop_.empty())
+      drop_ = s_.where.shown + ": " + r.wrong->words;
+    if (--preparing_ == 0 && drop_.empty()) prepared();
+  };
+  const auto text = [](const received& r) { return r.words.empty() ? std::string_view{} : r.words[0]; };
+  constexpr std::string_view server[]{"server"}, replication[]{"replication"};
+  if (speaks_of_locks()) {
+    load_scripts();
+    send("INFO", replication, nullptr, [this, one_more, text](const received& r) {
+      one_more(r, [this, text](const received& x) { check_role(text(x)); });
+    });
+    send("TIME", {}, nullptr,
+         [this, one_more](const received& r) { one_more(r, [this](const received& x) { note_time(x); }); });
+  }
+  send("INFO", server, nullptr, [this, one_more, text](const received& r) {
+    one_more(r, [this, text](const received& x) { check_server(text(x)); });
+  });
+  flush();
+}
+
+void connection::body::check_role(std::string_view info) {
+  if (info_field(info, "role:") == "slave") drop_ = s_.where.shown + " is a replica; connect to its primary";
+}
+
+void connection::body::check_server(std::string_view info) {
+  facts_ = facts_from(info);
+  const bool node = info_field(info, "\nredis_mode:") == "cluster" || info_field(info, "\nserver_mode:") == "cluster";
+  if (s_.purpose == use::locks && node) {
+    drop_ = s_.where.shown + " is a node of a cluster; connect with redis+cluster://";
+  } else if (s_.purpose == use::shard && !node) {
+    drop_ = s_.where.shown + " is not a node of a cluster; connect with redis://";
+  }
+}
+
+void connection::body::prepared() {
+  const auto t = now();
+  stage_ = stage::up;
+  up_since_ = t;
+  next_time_ = t + clock_interval;
+  outage_ = false;
+  ready_.push_back({item::kind::up, 0, nullptr});
+}
+
+// If the server refuses (an ACL without SCRIPT), every call falls back to sending the text.
+void connection::body::load_scripts() {
+  if (loading_scripts_ > 0) return;
+  for (const script* s : s_.loads) {
+    ++loading_scripts_;
+    const std::array<std::string_view, 2> words{"LOAD", s->text};
+    send("SCRIPT", words, nullptr, [this, mine = attempts_](const received& r) {
+      --loading_scripts_;
+      if (r.wrong == nullptr || mine != attempts_ || stage_ == stage::away) return;
+      if (r.wrong->words.starts_with("LOADING") && drop_.empty()) drop_ = s_.where.shown + ": " + r.wrong->words;
+      log(log_level::warning, s_.where.shown + ": SCRIPT LOAD: " + r.wrong->words);
+    });
+  }
+}
+
+void connection::body::move_to(const core::endpoint& server, const std::string& why) {
+  s_.where = s_.where.at(server);
+  if (stage_ != stage::away) lose(why);
+  away_since_ = now();
+  if (listener_ != nullptr && !closing_) next_attempt_ = now();
+}
+
+// One that is on its way may still be refused for what the server was: then the next comes soon.
+void connection::body::hurry() {
+  if (stage_ == stage::up) return;
+  away_since_ = now();
+  if (stage_ == stage::away && listener_ != nullptr && !closing_) next_attempt_ = *away_since_;
+}
+
+// Told from a callback, so in the end of a delivery.
+void connection::body::give_up(std::string why) {
+  if (drop_.empty() && stage_ != stage::away) drop_ = std::move(why);
+}
+
+// All memory first: if there is none, nothing was lost yet.
+void connection::body::lose(std::string words, why kind) {
+  std::size_t items = 1 + (open_ != nullptr ? open_->entries.size() : 0);
+  for (const batch* b : flying_) items += b->entries.size();
+  make_room(items);
+  for (batch* b : flying_) b->lost.words = words;
+  if (open_ != nullptr) open_->lost.words = words;
+  failure gone = away(kind, words);
+
+  const auto t = now();
+  if (!away_since_ || (stage_ == stage::up && redis::settled(up_since_ - *away_since_, t - up_since_))) away_since_ = t;
+  const auto pause = longest_pause(t - *away_since_);
+  next_attempt_ = t + pause / 2 + milliseconds{random_() % static_cast<unsigned>(pause.count() / 2 + 1)};
+  stage_ = stage::away;
+  next_time_ = time_point::max();
+  absence_ = std::move(gone);
+
+  std::uint64_t written = 0;
+  if (const auto old = std::exchange(session_, nullptr)) {
+    written = old->stream.get_usage().commands_sent;
+    old->end();
+  }
+  for (; !flying_.empty(); flying_.pop_front()) {
+    batch& b = *flying_.front();
+    fail(b, b.last_command <= written ? why::unknown : why::not_sent, words);
+  }
+  if (batch* b = std::exchange(open_, nullptr)) fail(*b, why::not_sent, words);
+
+  // What the client is told of, it logs itself.
+  if (outage_ || s_.purpose != use::locks) log(outage_ ? log_level::debug : log_level::warning, words);
+  if (!std::exchange(outage_, true) && !closing_) ready_.push_back({item::kind::down, 0, nullptr});
+}
+
+// Room for so many more to be delivered: what is added then cannot fail.
+void connection::body::make_room(std::size_t items) {
+  if (ready_.capacity() - ready_.size() < items) ready_.reserve(std::max(2 * ready_.size(), ready_.size() + items));
+}
+
+void connection::body::fail(batch& b, why kind, const std::string& words) {
+  b.lost.words = words;
+  b.lost.kind = kind;
+  b.lost.code = make_error_code(kind == why::unknown ? errc::outcome_unknown : errc::unavailable);
+  for (std::uint32_t i = 0; i < b.entries.size(); ++i) {
+    if (b.entries[i].now != batch::state::waiting) continue;
+    b.entries[i].now = batch::state::lost;
+    ready_.push_back({item::kind::reply, i, &b});
+  }
+}
+
+}  // namespace tyer::redis

@@ -1,0 +1,76 @@
+#include "engines/redis/connection/greeting.hpp"
+
+namespace tyer::redis::greeting {
+
+namespace {
+
+constexpr std::string_view no_password_set = "without any password configured";
+
+std::string without_password(std::string text, const std::string& password) {
+  constexpr std::string_view instead = "…";
+  if (password.empty()) return text;
+  for (auto at = text.find(password); at != text.npos; at = text.find(password, at + instead.size())) {
+    text.replace(at, password.size(), instead);
+  }
+  return text;
+}
+
+// The advice goes on behind it.
+std::string in_short(std::string_view error) {
+  if (error.starts_with("NOAUTH")) return "NOAUTH, it wants a password";  // and says which commands of Redis take one
+  if (error.ends_with('.')) error.remove_suffix(1);
+  return std::string{error};
+}
+
+std::string scheme(const config& where) { return where.shown.substr(0, where.shown.find("://") + 3); }
+
+std::string advice(const config& where, std::string_view error) {
+  if (error.starts_with("NOAUTH")) {
+    const std::string of_sentinels =
+        where.deployment == shape::sentinel ? "; for the sentinels themselves: ?sentinel_password=PASSWORD" : "";
+    return "; put the password into the URI: " + scheme(where) + ":PASSWORD@HOST or " + scheme(where) +
+           "USER:PASSWORD@HOST" + of_sentinels;
+  }
+  if (error.starts_with("WRONGPASS"))
+    return "; look at the user and the password in the URI, where @ is written %40, : %3A, / %2F, ? %3F, # %23 and % "
+           "%25";
+  if (error.find(no_password_set) != error.npos) return "; take the password out of the URI, or set one at the server";
+  if (error.starts_with("NOPERM")) return "; this user needs more rights: docs/guide/security.md has the list";
+  return {};
+}
+
+}  // namespace
+
+bool refuses_login(std::string_view error) noexcept {
+  return error.starts_with("WRONGPASS") || error.starts_with("NOAUTH") || error.starts_with("NOPERM") ||
+         error.find(no_password_set) != error.npos;
+}
+
+std::string refused(const config& where, std::string_view error) {
+  const std::string before = where.shown + " refused the connection: ";
+  // An old server repeats what it was sent, and so the password, or the first part of it.
+  if (error.starts_with("ERR unknown command"))
+    return before + "it does not know the command HELLO; Redis 6.2 or newer, or Valkey, is needed";
+  return before + without_password(in_short(error), where.password) + advice(where, error);
+}
+
+std::string too_slow(const config& where, step at) {
+  switch (at) {
+    case step::looking_up: return "the host name " + where.server.host + " was not resolved in time";
+    case step::connecting: return "cannot connect to " + where.shown + ": no answer in time";
+    case step::securing:
+      return where.shown + " does not answer: the TLS handshake was not finished in time" + advice_when_lost(where, at);
+    case step::greeting:
+    case step::greeted: break;
+  }
+  return where.shown + " does not answer: it did not finish greeting us in time";
+}
+
+std::string advice_when_lost(const config& where, step at) {
+  if (at == step::securing) return "; if that port does not speak TLS, the URI begins with redis instead of rediss";
+  if (at == step::greeting && !where.tls)
+    return " before the server had said a word; if that port speaks TLS, the URI begins with rediss instead of redis";
+  return {};
+}
+
+}  // namespace tyer::redis::greeting

@@ -1,0 +1,146 @@
+#include "engines/redis/connection/loop.hpp"
+
+#include "engines/net/context.hpp"
+#include "engines/net/lookups.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <new>
+#include <vector>
+
+namespace tyer::redis {
+
+namespace asio = boost::asio;
+using std::chrono::milliseconds;
+
+class loop::body {
+ public:
+  explicit body(const core::clock& c) : clock_(&c), work_(context_.get_executor()) { stand_in_front(); }
+
+  void join(member& m) { members_.push_back(&m); }
+  void leave(member& m) { std::replace(members_.begin(), members_.end(), &m, static_cast<member*>(nullptr)); }
+
+  void run(time_point until);
+  void serve(lease_clock::duration);
+  void wake() noexcept;
+
+  asio::io_context& context() noexcept { return context_; }
+
+  net::lookups lookups;
+
+ private:
+  // Members may come and go while each is called. One that finds no memory is given up and begins again; the others go on.
+  template <class Call>
+  void each(Call call) {
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      if (members_[i] == nullptr) continue;
+      try {
+        call(*members_[i]);
+      } catch (const std::bad_alloc&) {
+        if (members_[i] != nullptr) members_[i]->broken(short_of_memory);
+      }
+    }
+  }
+  bool ready() const {
+    return std::any_of(members_.begin(), members_.end(), [](const member* m) { return m != nullptr && m->ready(); });
+  }
+  time_point due() const {
+    auto t = time_point::max();
+    for (const member* m : members_) {
+      if (m != nullptr) t = std::min(t, m->due());
+    }
+    return t;
+  }
+
+  // Boost.Redis waits for work on a timer that never expires. Were it the first of all timers, each wait would cost a call of
+  // timerfd_settime(); with an earlier one in front of it, none does.
+  void stand_in_front() {
+    front_.expires_after(std::chrono::hours{1});
+    front_.async_wait([this](const boost::system::error_code& e) {
+      if (!e) stand_in_front();
+    });
+  }
+
+  const std::string short_of_memory = "out of memory";
+
+  // Nobody was here for so long (the process was stopped, perhaps): what has come meanwhile is read before anything is
+  // given up for having taken too long.
+  static constexpr milliseconds absent_for{100};
+
+  const core::clock* clock_;
+  time_point left_at_{};
+  std::vector<member*> members_;  // null: has left
+  std::atomic<bool> woken_{false};
+  net::context context_;
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  asio::steady_timer front_{context_};
+};
+
+void loop::body::run(time_point until) {
+  each([](member& m) { m.flush(); });
+  const bool flows = clock_->flows();
+  if (clock_->now() - left_at_ > absent_for) serve({});
+  if (!flows) until = time_point::max();
+  for (;;) {
+    const auto t = clock_->now();
+    each([t](member& m) { m.tick(t); });
+    if (ready() || woken_ || t >= until) {
+      serve({});
+      break;
+    }
+    serve(flows ? std::min(until, due()) - t : lease_clock::duration{milliseconds{50}});
+    if (ready()) break;
+  }
+  each([](member& m) { m.deliver(); });
+  woken_ = false;
+  std::erase(members_, nullptr);
+  left_at_ = clock_->now();
+}
+
+void loop::body::serve(lease_clock::duration limit) {
+  try {
+    if (limit <= lease_clock::duration::zero()) {
+      context_.poll();
+    } else {
+      context_.run_one_for(limit);
+    }
+  } catch (const std::bad_alloc&) {
+    each([this](member& m) { m.broken(short_of_memory); });
+  } catch (const std::exception& e) {  // the limit of the read buffer
+    each([words = std::string{e.what()}](member& m) { m.broken(words); });
+  }
+  each([](member& m) { m.drain(); });
+}
+
+void loop::body::wake() noexcept {
+  if (woken_.exchange(true)) return;
+  try {
+    asio::post(context_, [] {});
+  } catch (...) {  // no memory: run() returns with the next event
+  }
+}
+
+loop::loop(const core::clock& c) : body_(std::make_unique<body>(c)) {}
+
+loop::~loop() {
+  const auto& of_it = body_->lookups;
+  net::let_go(std::move(body_), of_it);
+}
+
+void loop::join(member& m) { body_->join(m); }
+void loop::leave(member& m) { body_->leave(m); }
+void loop::run(time_point until) { body_->run(until); }
+void loop::wake() noexcept { body_->wake(); }
+void loop::serve() { body_->serve({}); }
+std::uint64_t loop::look_up() noexcept { return body_->lookups.begin(); }
+void loop::looked_up(std::uint64_t which) noexcept { body_->lookups.came_back(which); }
+asio::io_context& loop::context() noexcept { return body_->context(); }
+
+}  // namespace tyer::redis

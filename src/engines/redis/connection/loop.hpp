@@ -1,0 +1,65 @@
+// The loop that serves all connections of one engine.
+//
+// A turn sends what was collected, waits until somebody has something to deliver, and lets each deliver it: with no handler
+// of Asio on the stack, so that whoever is called back may do anything.
+//
+// Thread safety: one thread at a time; wake() from any. No Boost in this header.
+#pragma once
+
+#include "core/clock.hpp"
+#include "engine/engine.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace tyer::redis {
+
+class loop {
+ public:
+  using time_point = engine::time_point;
+
+  // A connection, or something else that has times of its own to look at.
+  class member {
+   public:
+    virtual void flush() = 0;                     // sends what was collected
+    virtual void tick(time_point) = 0;            // looks at its times
+    virtual time_point due() const = 0;           // the next of them
+    virtual bool ready() const = 0;               // there is something to deliver
+    virtual void drain() = 0;                     // after I/O
+    virtual void deliver() = 0;                   // may call back
+    virtual void broken(const std::string&) = 0;  // an exception came out of it, or of the I/O and nobody knows whose
+
+   protected:
+    ~member() = default;
+  };
+
+  explicit loop(const core::clock&);
+  ~loop();  // never waits for a name server
+
+  // At any time, also while members deliver.
+  void join(member&);
+  void leave(member&);
+
+  void run(time_point until);
+  void wake() noexcept;
+
+  // Lets I/O go on that needs no waiting, for a member that has much to deliver.
+  void serve();
+
+  // Whoever starts to look a host name up says so, and when it has come back by itself (net/lookups.hpp).
+  std::uint64_t look_up() noexcept;
+  void looked_up(std::uint64_t which) noexcept;
+
+  boost::asio::io_context& context() noexcept;
+
+ private:
+  class body;
+  std::unique_ptr<body> body_;
+};
+
+}  // namespace tyer::redis

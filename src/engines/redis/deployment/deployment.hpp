@@ -1,0 +1,87 @@
+// The servers behind one engine: one of them, the master that sentinels name, or the masters of a cluster. Where a call goes
+// is decided by its key.
+//
+// Thread safety: that of the loop.
+#pragma once
+
+#include "engines/redis/config.hpp"
+#include "engines/redis/connection/connection.hpp"
+#include "engines/redis/connection/loop.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tyer::redis {
+
+class deployment {
+ public:
+  virtual ~deployment() = default;
+
+  // The listener hears on_up() for a master that is (again) reachable, which renews everything: a spurious one is harmless. And
+  // on_down() when no master is reachable.
+  virtual void open(connection::listener&) = 0;
+
+  // The scripts that may be called.
+  virtual const scripts::set& set() const noexcept { return scripts::on_one_server; }
+
+  // words: as after EVALSHA sha1, so words[1] is a key. See one_name_per_call().
+  virtual void call(const script&, std::span<const std::string_view> words, reply_handler) = 0;
+  virtual void refuse(engine::failure, reply_handler) = 0;  // comes back in the next turn
+
+  // Whether names must not be mixed in one call: then they may lie on different servers.
+  virtual bool one_name_per_call() const noexcept { return false; }
+
+  // Of keys on different servers, different numbers.
+  virtual std::uint32_t group(std::string_view) const { return 0; }
+
+  // Whether wake-ups arrive on a channel for each name. Then the engine says which ids wait for which key, and for how long it
+  // is worth to stay subscribed.
+  virtual bool listens_for_names() const noexcept { return false; }
+  virtual void waits(std::string_view, const engine::id&, [[maybe_unused]] engine::time_point asked,
+                     [[maybe_unused]] std::chrono::milliseconds worth_listening) {}
+  // True if it may have had its turn without anybody hearing of it.
+  virtual bool waits_no_more(std::string_view, const engine::id&) { return false; }
+
+  // The clock of the server that has this key.
+  virtual const server_clock& clock(std::string_view key) const = 0;
+  virtual void read_clocks() = 0;  // soon
+
+  // Whether everything that this server, which has this key, had answered before is also where `?replicas=` wants it. Nothing
+  // comes back inline; a null pointer means yes.
+  using confirmed = core::function<void(const engine::failure*), 64>;
+  virtual void confirm(const core::endpoint& server, std::string_view key, confirmed) = 0;
+
+  // For what concerns no key: listing and diagnosis. In an order that stays while nothing changes; none while none is known.
+  // Each may be gone once it has answered.
+  virtual std::vector<connection*> masters() = 0;
+
+  virtual void close(core::function<void()> done) = 0;
+};
+
+inline engine::failure no_servers() {
+  return {engine::why::not_sent, make_error_code(errc::unavailable), "it is not known yet where the servers are"};
+}
+
+// What every deployment makes its connections from.
+struct connection_factory {
+  config where;
+  std::string inbox;
+  std::chrono::milliseconds request_timeout;
+  std::uint64_t seed;
+  const core::clock* clock;
+  log_hook log;
+
+  connection::settings at(const core::endpoint& server, connection::use purpose) const {
+    return {where.at(server), inbox, request_timeout, seed, clock, log, purpose};
+  }
+};
+
+std::unique_ptr<deployment> make_one_server(loop&, connection_factory);
+std::unique_ptr<deployment> make_sentinel(loop&, connection_factory);
+std::unique_ptr<deployment> make_cluster(loop&, connection_factory);
+
+}  // namespace tyer::redis

@@ -1,0 +1,32 @@
+// What a doctor would say about servers, from their INFO.
+#pragma once
+
+#include "engine/engine.hpp"
+#include "engines/redis/deployment/deployment.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace tyer::redis {
+
+// Severity: 1 good to know, 2 weakens a promise, 3 locks do not work. confirmed: `?replicas=` asks the replicas.
+std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_jumps, bool confirmed);
+
+// What a doctor needs to know of the URI.
+struct promises {
+  bool confirmed = false;                   // `?replicas=` asks the replicas
+  std::chrono::milliseconds tombstone_ttl;  // `?tombstone_ttl=`
+  const core::clock* clock;                 // of this machine
+};
+
+// Every master, and whether their clocks agree.
+void examine_all(deployment&, const promises&, engine::reply<std::vector<engine::finding>>);
+
+// Whether clocks that are so far apart may make tokens run backwards: one of them is set, or another server takes over. Nothing:
+// a free lock remembers its last token for long enough.
+std::optional<engine::finding> examine_tombstones(std::chrono::milliseconds apart, std::chrono::milliseconds ttl);
+
+}  // namespace tyer::redis

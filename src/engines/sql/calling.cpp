@@ -1,0 +1,156 @@
+// The calls that change one name: what each decides, and what it answers.
+#include "core/token.hpp"
+#include "engines/sql/database.hpp"
+
+#include <utility>
+
+namespace tyer::sql {
+
+using seam::granted;
+using seam::queued;
+using seam::target;
+
+namespace {
+
+// A request that owns what it names.
+struct own_request {
+  request r;
+  std::string name, owner;
+
+  own_request(const request& from, std::string full) : r(from), name(std::move(full)), owner(from.owner) {}
+  request get() const {
+    request now = r;
+    now.what.name = name;
+    now.owner = owner;
+    return now;
+  }
+};
+
+// Only what lies in columns can be taken blindly.
+bool is_plain(const request& r) { return r.what.how == mode::exclusive && r.lock_delay.count() == 0; }
+
+}  // namespace
+
+// Who holds what, and who waits, as far as this client has asked.
+void database::note(const id& who, const std::string& name, const answer& a) {
+  if (std::holds_alternative<granted>(a)) {
+    own_[who].name = name;
+    waiting_.erase(who);
+  } else if (std::holds_alternative<queued>(a)) {
+    if (waiting_.insert(who).second) last_bell_ = now();
+    bells_due_ = std::min(bells_due_, now() + bell_interval());
+  }
+}
+
+void database::forget(const id& who) {
+  own_.erase(who);
+  waiting_.erase(who);
+}
+
+void database::do_acquire(const request& r, const call_ptr<answer>& c) {
+  if (auto f = resource{limits_}.objection(r)) return calls().fail(*c, *std::move(f));
+  auto want = std::make_shared<own_request>(r, full(r.what.name));
+  calls().in_turn(c, want->name, [this, c, want] {
+    if (calls().too_late(*c, now())) return;
+    auto w = std::make_shared<work>();
+    auto said = std::make_shared<std::optional<kit::result<answer>>>();
+    w->name = want->name;
+    w->who = want->r.what.who;
+    w->deadline = c->deadline;
+    w->attempt = [this, want] {
+      return says_->take(want->name, want->r.what.who, want->r.ttl, want->r.seen + 1, want->owner);
+    };
+    w->attempted = [this, want, said](const answers& a) {
+      const auto part = says_->taken(a);
+      if (part) *said = answer{granted{*part, want->r.ttl}};
+      return part.has_value();
+    };
+    w->done = [this, c, said](work& over) {
+      if (const auto* a = std::get_if<answer>(&**said)) note(over.who, over.name, *a);
+      calls().answer(*c, **std::move(said));
+    };
+    w->failed = [this, c](const failure& f) { calls().fail(*c, f); };
+    start(w, {.decide = [want, said](resource& n, store_time at,
+                                     kit::notices& out) { *said = n.acquire(want->get(), at, out); },
+              .who = w->who,
+              .attempt_first = is_plain(want->r),
+              .not_after = c->not_after});
+  });
+}
+
+// A call that reads, decides by `decide(resource, now, notices)` and answers what that says.
+template <class T, class Decide, class Done>
+void database::settle_in_turn(const call_ptr<T>& c, const target& t, Decide decide, Done done) {
+  calls().in_turn(c, full(t.name), [this, c, name = full(t.name), who = t.who, decide, done] {
+    if (calls().too_late(*c, now())) return;
+    auto w = std::make_shared<work>();
+    auto said = std::make_shared<std::optional<kit::result<T>>>();
+    w->name = name;
+    w->who = who;
+    w->deadline = c->deadline;
+    w->done = [this, c, said, done](work& over) {
+      done(over, **said);
+      calls().answer(*c, **std::move(said));
+    };
+    w->failed = [this, c](const failure& f) { calls().fail(*c, f); };
+    start(w, {.decide = [said, decide](resource& n, store_time at,
+                                       kit::notices& out) { said->emplace(decide(n, at, out)); },
+              .not_after = c->not_after});
+  });
+}
+
+void database::do_release(const target& t, bool clean, const call_ptr<fate>& c) {
+  calls().in_turn(c, full(t.name), [this, c, name = full(t.name), who = t.who, clean] {
+    auto w = std::make_shared<work>();
+    auto was = std::make_shared<fate>(fate::holding);
+    w->name = name;
+    w->who = who;
+    w->deadline = c->deadline;
+    w->attempt = [this, name, who] { return says_->give_back(name, who, own_sessions_); };
+    w->attempted = [this](const answers& a) { return says_->given_back(a); };
+    w->done = [this, c, was](work& over) {
+      forget(over.who);
+      calls().answer(*c, {*was});
+    };
+    w->failed = [this, c](const failure& f) { calls().fail(*c, f); };
+    const auto mine = own_.find(who);
+    const bool perhaps_plain = mine != own_.end();
+    if (perhaps_plain) mine->second.session = 0;  // perhaps it is gone, whatever we hear: no renewal says otherwise
+    start(w, {.decide = [was, who, clean](resource& n, store_time at,
+                                          kit::notices& out) { *was = n.release(who, clean, at, out); },
+              .attempt_first = perhaps_plain});
+  });
+}
+
+void database::do_convert(const target& t, mode to, milliseconds, const call_ptr<answer>& c) {
+  settle_in_turn(
+      c, t, [who = t.who, to](resource& n, store_time at, kit::notices& out) { return n.convert(who, to, at, out); },
+      [this](work& over, const kit::result<answer>& said) {
+        if (const auto* a = std::get_if<answer>(&said)) note(over.who, over.name, *a);
+      });
+}
+
+void database::do_lift(const target& t, std::uint64_t part, const call_ptr<fate>& c) {
+  settle_in_turn(
+      c, t, [who = t.who, part](resource& n, store_time at, kit::notices& out) { return n.lift(who, part, at, out); },
+      [](work&, const auto&) {});
+}
+
+void database::do_ask(std::string_view name, std::string_view reason, const call_ptr<std::uint32_t>& c) {
+  settle_in_turn(
+      c, {{}, name},
+      [reason = std::string{reason}](resource& n, store_time at, kit::notices& out) { return n.ask(reason, at, out); },
+      [](work&, const auto&) {});
+}
+
+void database::do_evict(const target& t, std::string_view reason, const call_ptr<fate>& c) {
+  if (const auto mine = own_.find(t.who); mine != own_.end()) mine->second.session = 0;
+  settle_in_turn(
+      c, t,
+      [who = t.who, reason = std::string{reason}](resource& n, store_time at, kit::notices& out) {
+        return n.evict(who, reason, at, out);
+      },
+      [this](work& over, const auto&) { forget(over.who); });
+}
+
+}  // namespace tyer::sql

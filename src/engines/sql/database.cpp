@@ -1,0 +1,163 @@
+// The engine as a whole: what it can, when it does what, and its end.
+#include "engines/sql/database.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tyer::sql {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t keep_batch = 1000;
+constexpr auto swept_every = 10min;
+constexpr auto unused_for =
+    std::chrono::hours{24};  // until the row of a name goes: the time is a floor of its tokens by then
+constexpr auto bells_least = 10ms, bells_most = 250ms, bells_while_holding = 500ms;
+
+kit::limits limits_of(std::uint32_t waiters_max) {
+  kit::limits l;
+  l.stored = true;
+  l.waiters = waiters_max;
+  l.ttl = std::chrono::hours{24};
+  return l;
+}
+
+}  // namespace
+
+database::database(const seam::environment& e, parts p)
+    : engine_base(e,
+                  {.scheme = p.scheme,
+                   .request_timeout = e.request_timeout,
+                   .waits_for = kit::draining::what_gives_back,
+                   .drain_max = e.request_timeout},
+                  std::move(p.box)),
+      says_(std::move(p.says)),
+      limits_(limits_of(p.waiters_max)),
+      link_(std::move(p.by), {.patience = e.request_timeout,
+                              .greeting = [this] { return says_->greeting(); },
+                              .greeted =
+                                  [this](const answers& a) {
+                                    server_ = {};
+                                    return says_->greeted(a, server_);
+                                  },
+                              .what = [this](const answered& a) { return says_->what(a); },
+                              .now = [this] { return now(); },
+                              .up = [this] { on_up(); },
+                              .down = [this](const failure& f) { on_down(f); },
+                              .rung =
+                                  [this](std::string payload) {
+                                    answers one(1);
+                                    one[0].rows.push_back({cell{false, 0, std::move(payload)}});
+                                    for (const auto& b : says_->bells(one)) hear(b);
+                                  }}) {}
+
+database::~database() {
+  link_.close();
+  fall_silent();
+}
+
+seam::capabilities database::can() const noexcept {
+  return {.queue = true,
+          .shared = true,
+          .permits = true,
+          .push = true,
+          .token = true,
+          .convert = true,
+          .lock_delay = true,
+          .lift = true,
+          .watch = false,
+          .ttl_min = 1ms,
+          .keep_batch = keep_batch};
+}
+
+// Another server, or the same after a restart, may have another past: each hold has to show that it stands.
+void database::on_up() {
+  if (std::exchange(server_was_, server_.id) != server_.id) {
+    for (auto& [who, o] : own_) o.session = 0;
+  }
+  if (!std::exchange(was_up_, true)) sweep_due_ = now() + swept_every;
+  if (!server_.rings) bells_due_ = now();
+  if (told() != nullptr) told()->up({server_.id, server_.version, server_.clock});
+}
+
+void database::on_down(const failure& f) {
+  kit::lease_pool::output out;
+  pool_.on_down(f, now(), out);
+  carry_out(out);
+  if (told() != nullptr) told()->down(f);
+}
+
+time_point database::next_due() const {
+  if (!keeps_.empty()) return time_point::min();
+  const auto bells = server_.rings || !link_.is_up() || looking_for_bells_ ? time_point::max() : bells_due_;
+  return std::min({link_.due(), pool_.due(), bells, sweep_due_});
+}
+
+void database::on_time(time_point t) {
+  link_.on_time(t);
+  if (!keeps_.empty()) flush_keeps();
+  kit::lease_pool::output out;
+  pool_.on_time(t, out);
+  if (!out.orders.empty() || !out.told.empty()) carry_out(out);
+  if (bells_due_ <= t) on_bells(t);
+  if (sweep_due_ <= t) sweep(t);
+}
+
+// --- bells that have to be looked for ---
+
+// An eighth of how long there was none: who waits for long waits for hardly longer, and costs little.
+milliseconds database::bell_interval() const {
+  if (waiting_.empty()) return bells_while_holding;
+  return std::clamp<milliseconds>(std::chrono::duration_cast<milliseconds>(now() - last_bell_) / 8, bells_least,
+                                  bells_most);
+}
+
+void database::on_bells(time_point t) {
+  if (server_.rings || !link_.is_up() || looking_for_bells_ || closed()) return;
+  bells_due_ = t + bell_interval();
+  const bool idle = waiting_.empty() && own_.empty();
+  if (idle && was_idle_) return;
+  was_idle_ = idle;  // once more after the last has gone: why it went may be on its way
+  looking_for_bells_ = true;
+  link_.ask(says_->look_for_bells(), t + around().request_timeout, [this](link::said&& s) {
+    looking_for_bells_ = false;
+    const auto* all = std::get_if<answers>(&s);
+    if (all == nullptr) return;
+    for (const auto& b : says_->bells(*all)) hear(b);
+    auto seen = says_->forget_bells(*all);
+    if (seen.empty()) return;
+    last_bell_ = now();
+    link_.ask(std::move(seen), now() + around().request_timeout, [](link::said&&) {});
+  });
+}
+
+void database::sweep(time_point t) {
+  sweep_due_ = t + swept_every;
+  if (!link_.is_up() || closed()) return;
+  link_.ask(says_->sweep(unused_for), t + around().request_timeout, [this](link::said&& s) {
+    const auto* all = std::get_if<answers>(&s);
+    if (all == nullptr) return;
+    for (const row& r : all->back().rows) reap(r[0].bytes);
+  });
+}
+
+void database::do_diagnose(const call_ptr<std::vector<seam::finding>>& c) {
+  link_.ask(says_->questions(), c->deadline, [this, c](link::said&& s) {
+    if (const auto* f = std::get_if<failure>(&s)) return calls().fail(*c, *f);
+    calls().answer(*c, {says_->findings(std::get<answers>(s), server_)});
+  });
+}
+
+// Sessions that no hold lives by go at once; the others end by themselves.
+void database::do_close() {
+  std::set<std::int64_t> in_use;
+  for (const auto& [who, o] : own_) in_use.insert(o.session);
+  const std::vector<std::int64_t> all{in_use.begin(), in_use.end()};
+  kit::lease_pool::output out;
+  pool_.close(all, out);
+  if (link_.is_up()) carry_out(out);
+}
+
+}  // namespace tyer::sql

@@ -1,0 +1,170 @@
+// The engine of a database, whatever its dialect: locks as rows (docs/adr/0015-sql.md).
+//
+// acquire, release, convert … are carried out by kit::settle: settling.cpp. Renewal is by sessions: keeping.cpp. Everything is in one
+// thread, on one connection.
+#pragma once
+
+#include "engines/kit/engine_base.hpp"
+#include "engines/kit/lease_pool.hpp"
+#include "engines/kit/settle.hpp"
+#include "engines/sql/dialect.hpp"
+#include "engines/sql/link.hpp"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace tyer::sql {
+
+using kit::answer;
+using kit::call_ptr;
+using kit::fate;
+using kit::mode;
+using kit::request;
+
+class database final : public kit::engine_base {
+ public:
+  struct parts {
+    std::string_view scheme;
+    std::unique_ptr<dialect> says;
+    std::unique_ptr<wire> by;
+    std::shared_ptr<seam::inbox> box;
+    std::uint32_t waiters_max = 10'000;
+  };
+  database(const seam::environment&, parts);
+  ~database() override;
+
+  seam::capabilities can() const noexcept override;
+
+ private:
+  // One thing to be settled at a name.
+  struct work {
+    std::string name;
+    id who;
+    core::function<exchange()> attempt;  // the blind first move, if there is one
+    core::function<bool(const answers&)> attempted;
+    core::function<void(work&)> done;
+    core::function<void(const failure&)> failed;
+    std::int64_t session = 0;  // the hold of `who` lives by it, if it is written
+    time_point deadline;
+
+    record seen;
+    std::optional<kit::settle> machine;
+  };
+  using work_ptr = std::shared_ptr<work>;
+
+  // One keep() until all of it is known.
+  struct keeping {
+    call_ptr<seam::kept> call;
+    std::vector<named> all;
+    std::vector<fate> fates;
+    fate as = fate::holding;
+    milliseconds ttl{}, proven{};
+    time_point sent{};
+    std::size_t open = 0;
+    std::map<std::int64_t, std::vector<std::size_t>> by_session;  // who is waiting for its renewal
+  };
+  using keeping_ptr = std::shared_ptr<keeping>;
+
+  struct own {
+    std::string name;
+    std::int64_t session = 0;  // that it is known to live by
+  };
+  struct own_session {
+    std::int64_t generation = 0;
+  };
+
+  // --- what the base asks (calling.cpp)
+  void do_open() override { link_.open(); }
+  void do_acquire(const request&, const call_ptr<answer>&) override;
+  void do_keep(std::span<const seam::target>, fate as, milliseconds ttl, const call_ptr<seam::kept>&) override;
+  void do_release(const seam::target&, bool clean, const call_ptr<fate>&) override;
+  void do_convert(const seam::target&, mode to, milliseconds not_after, const call_ptr<answer>&) override;
+  void do_lift(const seam::target&, std::uint64_t part, const call_ptr<fate>&) override;
+  void do_ask(std::string_view name, std::string_view reason, const call_ptr<std::uint32_t>&) override;
+  void do_evict(const seam::target&, std::string_view reason, const call_ptr<fate>&) override;
+  void do_show(std::string_view name, const call_ptr<seam::page>&) override;
+  void do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
+               const call_ptr<seam::page>&) override;
+  void do_diagnose(const call_ptr<std::vector<seam::finding>>&) override;
+  void do_close() override;
+  time_point next_due() const override;
+  void on_time(time_point) override;
+  void start_anew() override { link_.break_off("there was no memory to go on with what was under way"); }
+
+  template <class T, class Decide, class Done>
+  void settle_in_turn(const call_ptr<T>&, const seam::target&, Decide, Done);
+  void note(const id&, const std::string& name, const answer&);
+  void forget(const id&);
+
+  // --- settling.cpp
+  void start(const work_ptr&, kit::settle::task);
+  void obey(const work_ptr&, kit::settle::order);
+  void ask(const work_ptr&, std::uint32_t number, exchange, core::function<kit::settle::order(answers&&)>);
+  void read(const work_ptr&, std::uint32_t number, bool all);
+  void write(const work_ptr&, std::uint32_t number);
+  void join(const work_ptr&, std::uint32_t number);
+  void end_sessions(const std::vector<std::int64_t>&, time_point deadline, core::function<void(const failure*)>);
+  std::optional<kit::view> see(const work_ptr&, const answers&);
+  void finish(const work_ptr&);
+  void tell(const kit::notices&);
+  void hear(const bell&);
+  void reap(const std::string& name);
+
+  // --- keeping.cpp
+  void flush_keeps();
+  void keep_holds(const keeping_ptr&);
+  void keep_places(const keeping_ptr&);
+  void extend(const keeping_ptr&, std::vector<std::size_t>);
+  void keep_one(const keeping_ptr&, std::size_t, std::int64_t session);
+  void count(const keeping_ptr&, time_point sent, milliseconds ttl);
+  void settled(const keeping_ptr&, std::size_t, fate);
+  void fail(const keeping_ptr&, const failure&);
+  std::int64_t session_for(milliseconds ttl);
+  void carry_out(kit::lease_pool::output&);
+  void renewed(std::uint32_t number, std::int64_t session, milliseconds ttl, link::said&&);
+  void on_kept(const kit::lease_pool::news&);
+  void detach(std::int64_t session);
+
+  // --- database.cpp
+  void on_up();
+  void on_down(const failure&);
+  void on_bells(time_point);
+  milliseconds bell_interval() const;
+  void sweep(time_point);
+  std::string full(std::string_view name) const { return around().prefix + std::string{name}; }
+
+  // --- listing.cpp
+  template <class Names>
+  void show_all(const call_ptr<seam::page>&, std::shared_ptr<Names>, std::string cursor);
+
+  const std::unique_ptr<dialect> says_;
+  kit::limits limits_;
+  link link_;
+  server server_;
+  std::string server_was_;
+  bool was_up_ = false;
+  sessions known_;
+
+  std::unordered_map<id, own, core::id_hash> own_;  // holds
+  std::set<id> waiting_;                            // places and upgrades
+  std::set<std::string> reaping_;
+
+  kit::lease_pool pool_;
+  std::map<std::int64_t, own_session> sessions_;
+  std::vector<std::int64_t> own_sessions_;  // the last that were made, to know them again
+  std::vector<keeping_ptr> keeps_;          // to be sent
+  std::map<std::uint64_t, keeping_ptr> renewing_;
+  std::uint64_t last_user_ = 0;
+
+  time_point last_bell_{};  // or since when there could be one
+  time_point bells_due_ = time_point::max(), sweep_due_ = time_point::max();
+  bool looking_for_bells_ = false, was_idle_ = true;
+};
+
+}  // namespace tyer::sql

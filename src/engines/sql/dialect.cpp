@@ -1,0 +1,195 @@
+#include "engines/sql/dialect.hpp"
+
+#include "core/token.hpp"
+#include "engines/sql/schema.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace tyer::sql {
+
+namespace {
+
+constexpr std::size_t reason_max = 3000;  // of the 8,000 characters, two for each byte, that PostgreSQL passes on
+
+value text(std::string_view t) { return std::string{t}; }
+value text(const id& i) { return i ? value{std::string{i.view()}} : value{null{}}; }
+value number_of(std::uint64_t n) { return static_cast<std::int64_t>(n); }
+value number_or_null(std::int64_t n) { return n != 0 ? value{n} : value{null{}}; }
+
+bytes_list bytes_of(const std::vector<id>& all) {
+  bytes_list list;
+  for (const id& who : all) list.emplace_back(who.view());
+  return list;
+}
+
+exchange said(catalogue::several texts, const std::vector<value>& values) {
+  exchange all;
+  for (const char* one : texts) all.push_back({one, values});
+  return all;
+}
+
+}  // namespace
+
+// An id begins with its client's nonce.
+std::string dialect::client() const {
+  std::string raw(sizeof setting_.nonce, '\0');
+  std::memcpy(raw.data(), &setting_.nonce, raw.size());
+  return raw;
+}
+
+exchange dialect::greeting() const {
+  exchange all;
+  if (setting_.make_tables) all = said(say_.ddl, {});
+  for (auto& one : bounds()) all.push_back(std::move(one));
+  all.push_back({say_.facts});
+  all.push_back({say_.schema});
+  return all;
+}
+
+std::string dialect::greeted(const answers& a, server& s) const {
+  for (const auto& one : a) {
+    if (!one.failed) continue;
+    if (no_such_table(one))
+      return "there are no tables of Tyer in this database: connect once "
+             "with ?schema=apply, as a user who may create tables";
+    return "the database refused to be greeted: " + one.words;
+  }
+  const row& facts = a[a.size() - 2].rows.at(0);
+  s.version = facts[0].bytes;
+  s.clock = std::chrono::microseconds{facts[1].number};
+  if (auto wrong = learn(facts, s); !wrong.empty()) return wrong;
+  const auto version = a.back().rows.empty() ? 0 : a.back().rows[0][0].number;
+  if (version < schema_version) {
+    return "the tables of Tyer are of version " + std::to_string(version) + " and this client needs " +
+           std::to_string(schema_version) + ": drop them while nobody locks, and connect once with ?schema=apply";
+  }
+  if (version > schema_version)
+    return "the tables of Tyer were made by a later version of it: bring this client up to date";
+  return {};
+}
+
+exchange dialect::take(std::string_view name, const id& who, milliseconds ttl, std::uint64_t above,
+                       std::string_view owner) const {
+  return {{say_.take, {text(name), text(who), micros(ttl), number_of(above), text(owner), number_of(core::part_max)}}};
+}
+
+std::optional<std::uint64_t> dialect::taken(const answers& a) const {
+  const auto part = number(a.back());
+  if (!part) return std::nullopt;
+  return static_cast<std::uint64_t>(*part);
+}
+
+exchange dialect::give_back(std::string_view name, const id& who, const std::vector<std::int64_t>& own) const {
+  return {{say_.give_back, {text(name), text(who), own}}};
+}
+
+exchange dialect::read(std::string_view name, const id& own, std::uint32_t places) const {
+  return {{say_.read, {text(name), text(own), number_of(places)}}};
+}
+
+exchange dialect::join(std::string_view name, const place& p, milliseconds ttl, std::uint32_t places) const {
+  auto all = said(say_.join, {text(name), text(p.who), micros(ttl), p.body});
+  all.push_back(read(name, p.who, places).front());
+  return all;
+}
+
+exchange dialect::write(const change& c) const {
+  exchange all;
+  const bool held = static_cast<bool>(c.hold);
+  const value extended = c.extended ? text(c.extended->who) : value{null{}};
+  const value until = c.extended ? value{micros(c.extended->expires)} : value{null{}};
+  const value body = c.extended ? value{c.extended->body} : value{null{}};
+  const auto gone = bytes_of(c.gone);
+  if (!c.exists) all.push_back({say_.create, {text(c.name)}});
+  if (say_.bump != nullptr && !c.bumped.empty()) all.push_back({say_.bump, {c.bumped}});
+  if (say_.extend_place != nullptr && c.extended) all.push_back({say_.extend_place, {extended, until, body}});
+  all.push_back(
+      {say_.write,
+       {text(c.name), c.guard, text(c.hold), std::int64_t{c.claimed}, number_of(c.token), micros(c.expires),
+        number_or_null(c.session), held ? value{c.owner} : value{null{}}, c.state ? value{*c.state} : value{null{}},
+        c.joins, std::int64_t{c.crowd}, gone, c.bumped, extended, until, body}});
+  if (say_.clear != nullptr && !gone.empty()) all.push_back({say_.clear, {gone}, true});
+  return all;
+}
+
+std::optional<std::uint64_t> dialect::written(const answers& a) const {
+  const auto at = std::ranges::find(a, say_.write, &answered::by);
+  const auto joins = at != a.end() ? number(*at) : std::nullopt;
+  if (!joins) return std::nullopt;
+  return static_cast<std::uint64_t>(*joins);
+}
+
+exchange dialect::begin_session(std::int64_t session, milliseconds ttl) const {
+  return {{say_.begin_session, {session, micros(ttl)}}};
+}
+
+exchange dialect::renew_session(std::int64_t session, milliseconds ttl) const {
+  return {{say_.renew_session, {session, micros(ttl)}}};
+}
+
+exchange dialect::drop_session(std::int64_t session) const { return {{say_.drop_session, {session}}}; }
+
+exchange dialect::end_sessions(const std::vector<std::int64_t>& all) const {
+  return {{say_.end_sessions, {all}}, {say_.how_sessions_are, {all}}};
+}
+
+// A hold and its name are one value, in the order of names: whoever extends several comes by their rows in the same order.
+exchange dialect::extend(std::int64_t session, const std::vector<std::int64_t>& own, milliseconds ttl,
+                         std::span<const named> all) const {
+  std::vector<const named*> in_order;
+  for (const auto& n : all) in_order.push_back(&n);
+  std::ranges::sort(in_order, {}, &named::name);
+  bytes_list holds;
+  for (const auto* n : in_order) holds.push_back(std::string{n->who.view()} + n->name);
+  return said(say_.extend, {number_or_null(session), micros(ttl), std::move(holds), own});
+}
+
+exchange dialect::extend_places(milliseconds ttl, std::span<const named> all) const {
+  std::vector<id> who;
+  for (const auto& n : all) who.push_back(n.who);
+  std::ranges::sort(who);
+  return said(say_.extend_places, {micros(ttl), bytes_of(who)});
+}
+
+exchange dialect::list(std::string_view from, std::string_view to, std::uint32_t names) const {
+  return {{say_.list, {text(from), text(to), number_of(names)}}};
+}
+
+// A bell is the id, what it is, and the reason.
+exchange dialect::ring(std::span<const bell> all) const {
+  bytes_list payloads;
+  for (const auto& b : all) {
+    payloads.push_back(std::string{b.who.view()} + static_cast<char>('0' + static_cast<int>(b.what)) +
+                       b.reason.substr(0, reason_max));
+  }
+  return {{say_.ring, {std::move(payloads)}}};
+}
+
+exchange dialect::look_for_bells() const { return said(say_.look_for_bells, {client()}); }
+
+// Their numbers come behind them.
+exchange dialect::forget_bells(const answers& a) const {
+  if (say_.forget_bells == nullptr || a.back().rows.empty()) return {};
+  number_list seen;
+  for (const row& r : a.back().rows) seen.push_back(r.at(1).number);
+  return {{say_.forget_bells, {client(), std::move(seen)}}};
+}
+
+std::vector<bell> dialect::bells(const answers& a) {
+  std::vector<bell> all;
+  for (const auto& one : a) {
+    for (const row& r : one.rows) {
+      const std::string_view payload = r[0].bytes;
+      if (payload.size() < 17 || payload[16] < '0' || payload[16] > '2') continue;
+      all.push_back({id::from(payload.substr(0, 16)), static_cast<kit::notice::kind>(payload[16] - '0'),
+                     std::string{payload.substr(17)}});
+    }
+  }
+  return all;
+}
+
+exchange dialect::sweep(milliseconds unused) const { return said(say_.sweep, {micros(unused)}); }
+
+}  // namespace tyer::sql

@@ -1,0 +1,127 @@
+// What is said to a database: the statements, each with what it does to the tables. Both kinds of database have the same tables, take
+// the same values and are read by the same functions (rows.hpp); a dialect is a catalogue of texts, and the little that no text can
+// say.
+//
+// No statement holds a row lock when it has been answered. Time is the server's, in microseconds since 1970.
+#pragma once
+
+#include "engines/sql/record.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tyer::sql {
+
+struct named {
+  id who;
+  std::string name;
+};
+
+// Tells a client something of one of its ids.
+struct bell {
+  id who;
+  kit::notice::kind what = kit::notice::kind::wake;
+  std::string reason;
+};
+
+struct server {
+  std::string id, version;
+  std::chrono::microseconds clock{};
+  bool rings = true;  // bells come by themselves; else they are asked for
+};
+
+// The texts. Where there are several, they leave together in this order, each with the same values. A null text is not said.
+struct catalogue {
+  using several = std::span<const char* const>;
+
+  const char *take, *give_back, *read, *create;
+  several join;
+  // Before the write, if there is such a thing; with PostgreSQL the write does it all at once.
+  const char *bump, *extend_place;
+  const char* write;
+  const char* clear;  // places that the write has marked
+  const char *begin_session, *renew_session, *drop_session, *end_sessions, *how_sessions_are;
+  several extend, extend_places;
+  const char *list, *ring;
+  several look_for_bells;
+  const char* forget_bells;
+  several sweep;
+  const char *questions, *facts, *schema;
+  several ddl;
+};
+
+class dialect {
+ public:
+  struct setting {
+    std::uint64_t nonce;
+    milliseconds request_timeout;
+    bool make_tables = false;  // if there are none
+  };
+  dialect(const setting& s, const catalogue& c) : setting_(s), say_(c) {}
+  virtual ~dialect() = default;
+
+  exchange greeting() const;
+  std::string greeted(const answers&, server&) const;  // what is wrong with it
+  virtual meaning what(const answered& error) const = 0;
+
+  // A free name, or the own hold once more, or the claim: one statement.
+  exchange take(std::string_view name, const id&, milliseconds ttl, std::uint64_t above, std::string_view owner) const;
+  std::optional<std::uint64_t> taken(const answers&) const;  // the part; nothing: it is not free
+  // The own plain hold of a name that nobody waits for.
+  exchange give_back(std::string_view name, const id&, const std::vector<std::int64_t>& own_sessions) const;
+  bool given_back(const answers& a) const { return number(a.back()).has_value(); }
+
+  // Ends with a read: reading().
+  exchange read(std::string_view name, const id& own, std::uint32_t places) const;
+  exchange join(std::string_view name, const place&, milliseconds ttl, std::uint32_t places) const;
+  exchange write(const change&) const;
+  std::optional<std::uint64_t> written(const answers&) const;  // joins; nothing: another was quicker
+
+  exchange begin_session(std::int64_t, milliseconds ttl) const;
+  exchange renew_session(std::int64_t, milliseconds ttl) const;
+  std::optional<std::int64_t> renewed(const answers& a) const { return number(a.back()); }  // nothing: it was ended
+  exchange drop_session(std::int64_t) const;
+  // Ends those that are over, then says how each is: session, expires, ended.
+  exchange end_sessions(const std::vector<std::int64_t>&) const;
+
+  // Extends plain holds whose own time is not over, and which live by no session of another; with a session they live by that from
+  // now on. Answers whose.
+  exchange extend(std::int64_t session, const std::vector<std::int64_t>& own_sessions, milliseconds ttl,
+                  std::span<const named>) const;
+  // Extends places. Answers: whose, its name, and whether something of that name is over.
+  exchange extend_places(milliseconds ttl, std::span<const named>) const;
+
+  // Names from `from` up to before `to`: as read() tells of each, and of their places.
+  exchange list(std::string_view from, std::string_view to, std::uint32_t names) const;
+
+  exchange ring(std::span<const bell>) const;
+  exchange look_for_bells() const;              // if the server does not ring
+  exchange forget_bells(const answers&) const;  // those that were found; empty: there were none
+  static std::vector<bell> bells(const answers&);
+
+  // Removes what nobody has used for so long; ends with the names whose queues and holders nobody has looked at.
+  exchange sweep(milliseconds unused) const;
+  exchange questions() const { return {{say_.questions}}; }  // of the doctor
+  virtual std::vector<seam::finding> findings(const answers&, const server&) const = 0;
+
+ protected:
+  const setting& set() const noexcept { return setting_; }
+  std::string client() const;  // the first half of its ids
+
+ private:
+  // What a connection is told before anything else, and whose answers nobody reads.
+  virtual exchange bounds() const = 0;
+  virtual bool no_such_table(const answered&) const = 0;
+  // What a statement that writes a row says of it; nothing: it wrote none.
+  virtual std::optional<std::int64_t> number(const answered&) const = 0;
+  // The rest of the facts: the server's name, whether it rings, and what is wrong with it.
+  virtual std::string learn(const row& facts, server&) const = 0;
+
+  const setting setting_;
+  const catalogue& say_;
+};
+
+}  // namespace tyer::sql

@@ -1,0 +1,156 @@
+#include "engines/sql/link.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tyer::sql {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto between_tries = 2ms;
+
+}  // namespace
+
+void link::open() {
+  since_ = setting_.now();
+  arrive();
+}
+
+void link::close() noexcept {
+  state_ = state::closed;
+  wire_->shut();
+}
+
+void link::arrive() {
+  state_ = state::arriving;
+  since_ = setting_.now();
+  wire_->open(*this);
+}
+
+void link::on_open() {
+  if (state_ != state::arriving) return;
+  state_ = state::greeting;
+  wire_->send(++last_, setting_.greeting());
+}
+
+void link::on_answers(std::uint64_t number, answers all) {
+  if (state_ == state::greeting) {
+    if (auto wrong = setting_.greeted(all); !wrong.empty()) {
+      wire_->shut();
+      return leave(kit::no(why::not_sent, errc::unavailable, wrong));
+    }
+    state_ = state::up;
+    said_down_ = false;
+    pause_.reset();
+    setting_.up();
+    return flush();
+  }
+  const auto at = under_way_.find(number);
+  if (at == under_way_.end()) return;
+  auto r = std::move(at->second);
+  under_way_.erase(at);
+  settle(std::move(r), std::move(all));
+}
+
+// An error of the server: tried again if it was not carried out, else told.
+void link::settle(request r, answers all) {
+  auto bad = all.end();
+  for (std::size_t i = 0; i < std::min(all.size(), r.what.size()); ++i) {
+    all[i].by = r.what[i].text;
+    if (all[i].failed && !r.what[i].minor && bad == all.end()) bad = all.begin() + static_cast<std::ptrdiff_t>(i);
+  }
+  if (bad == all.end()) return r.back(std::move(all));
+  switch (setting_.what(*bad)) {
+    case meaning::again:
+      r.not_before = setting_.now() + between_tries * (1 << std::min(r.tries++, 6u));
+      if (r.not_before < r.deadline) return waiting_.push_back(std::move(r));
+      return r.back(kit::no(why::not_sent, errc::unavailable, bad->words));
+    case meaning::refused: return r.back(kit::no(why::refused, errc::refused, bad->words));
+    case meaning::lost: return r.back(kit::no(why::unknown, errc::outcome_unknown, bad->words));
+    case meaning::other_server: break;
+  }
+  const auto words = bad->words;
+  r.back(kit::no(why::not_sent, errc::unavailable, words));
+  break_off(words);
+}
+
+void link::on_broken(failure f) {
+  if (state_ == state::away || state_ == state::closed) return;
+  leave(std::move(f));
+}
+
+void link::break_off(const std::string& words) {
+  if (state_ == state::away || state_ == state::closed) return;
+  wire_->shut();
+  leave(kit::no(why::unknown, errc::unavailable, words));
+}
+
+// Whatever was under way is unknown.
+void link::leave(failure f) {
+  const bool was_up = state_ == state::up;
+  state_ = state::away;
+  since_ = setting_.now() + std::chrono::duration_cast<milliseconds>(pause_.next());
+  auto lost = std::exchange(under_way_, {});
+  if (was_up || !std::exchange(said_down_, true)) {
+    said_down_ = true;
+    setting_.down(f);
+  }
+  f.kind = why::unknown;
+  f.code = make_error_code(errc::outcome_unknown);
+  for (auto& [number, r] : lost) r.back(failure{f});
+}
+
+void link::ask(exchange what, time_point deadline, then back) {
+  request r{std::move(what), deadline, {}, {}, std::move(back)};
+  if (state_ == state::up) return send(std::move(r));
+  waiting_.push_back(std::move(r));
+}
+
+void link::send(request r) {
+  const auto number = ++last_;
+  r.sent = setting_.now();
+  auto what = r.what;  // kept, to be sent again
+  under_way_.emplace(number, std::move(r));
+  wire_->send(number, std::move(what));
+}
+
+void link::flush() {
+  const auto now = setting_.now();
+  auto all = std::exchange(waiting_, {});
+  for (auto& r : all) {
+    if (r.deadline <= now) {
+      r.back(kit::no(why::not_sent, errc::unavailable, "there was no connection to the database in time"));
+    } else if (state_ == state::up && r.not_before <= now) {
+      send(std::move(r));
+    } else {
+      waiting_.push_back(std::move(r));
+    }
+  }
+}
+
+time_point link::due() const noexcept {
+  auto first = time_point::max();
+  for (const auto& r : waiting_) {
+    first = std::min(first, state_ == state::up ? std::min(r.not_before, r.deadline) : r.deadline);
+  }
+  if (state_ == state::away) return std::min(first, since_);
+  if (state_ == state::arriving || state_ == state::greeting) return std::min(first, since_ + setting_.patience);
+  if (state_ == state::up && !under_way_.empty())
+    first = std::min(first, under_way_.begin()->second.sent + setting_.patience);
+  return first;
+}
+
+void link::on_time(time_point now) {
+  if (state_ == state::away && since_ <= now) arrive();
+  const bool arriving = state_ == state::arriving || state_ == state::greeting;
+  if (arriving && since_ + setting_.patience <= now)
+    break_off("the database did not let us in within the request time-out");
+  if (state_ == state::up && !under_way_.empty() && under_way_.begin()->second.sent + setting_.patience <= now) {
+    break_off("the database did not answer within the request time-out");
+  }
+  if (!waiting_.empty()) flush();
+}
+
+}  // namespace tyer::sql

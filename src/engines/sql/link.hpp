@@ -1,0 +1,93 @@
+// Who we are connected to. A machine over a wire: it connects, greets, tries again after a pause, gives up a server that is silent,
+// and says "up" and "down" once each.
+//
+//   state    | until                                                          | then
+//   ---------+----------------------------------------------------------------+----------------------------------------------
+//   away     | the pause is over (10 ms, doubling to 500 ms)                   | arriving
+//   arriving | connected and greeted; or `patience` is over, or it breaks      | up; away
+//   up       | it breaks, or the oldest request had no answer for `patience`   | away: whatever was asked is unknown
+//   closed   |                                                                |
+//
+// What is asked while it is not up waits until it is, or until its deadline: then it was not sent.
+//
+// Thread safety: none. No clock: time comes in.
+#pragma once
+
+#include "core/function.hpp"
+#include "engines/sql/wire.hpp"
+#include "lease/backoff.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+
+namespace tyer::sql {
+
+class link final : public wire::user {
+ public:
+  using said = std::variant<answers, failure>;
+  using then = core::function<void(said&&)>;
+
+  struct setting {
+    milliseconds patience;  // with one request, and with a server that is being connected to
+    std::function<exchange()> greeting;
+    // What the greeting was answered with: nothing wrong, or why this server will not do.
+    std::function<std::string(const answers&)> greeted;
+    std::function<meaning(const answered&)> what;  // an error means
+    std::function<time_point()> now;
+    std::function<void()> up;
+    std::function<void(const failure&)> down;
+    std::function<void(std::string)> rung;
+  };
+
+  link(std::unique_ptr<wire> w, setting s) : wire_(std::move(w)), setting_(std::move(s)) {}
+  ~link() { wire_->shut(); }
+
+  void open();
+  void close() noexcept;
+  bool is_up() const noexcept { return state_ == state::up; }
+
+  // Answered once: with one answer for each statement, or with why not. Errors of the server that mean "again" are tried again until
+  // the deadline.
+  void ask(exchange, time_point deadline, then);
+
+  time_point due() const noexcept;
+  void on_time(time_point now);
+  void break_off(const std::string& why);  // and arrive anew
+
+ private:
+  enum class state : std::uint8_t { away, arriving, greeting, up, closed };
+  struct request {
+    exchange what;
+    time_point deadline, sent = {}, not_before = {};
+    then back;
+    std::uint32_t tries = 0;
+  };
+
+  void on_open() override;
+  void on_answers(std::uint64_t number, answers) override;
+  void on_notice(std::string payload) override { setting_.rung(std::move(payload)); }
+  void on_broken(failure) override;
+
+  void arrive();
+  void leave(failure);
+  void send(request);
+  void settle(request, answers);
+  void flush();
+
+  std::unique_ptr<wire> wire_;
+  setting setting_;
+  state state_ = state::away;
+  time_point since_{};  // of the state; of away: when it ends
+  lease::backoff pause_;
+  bool said_down_ = false;
+  std::uint64_t last_ = 0;
+  std::map<std::uint64_t, request> under_way_;
+  std::deque<request> waiting_;
+};
+
+}  // namespace tyer::sql

@@ -1,0 +1,157 @@
+// One call at one name: kit::settle gives the orders, and they are carried out here.
+#include "engines/sql/database.hpp"
+#include "engines/sql/rows.hpp"
+#include "engines/sql/seats.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace tyer::sql {
+
+namespace {
+
+constexpr std::uint32_t head = 4;  // places that are read with a name
+constexpr std::uint32_t whole_queue = std::numeric_limits<std::int32_t>::max();
+
+failure misread() {
+  return kit::no(why::refused, errc::refused,
+                 "a later version of Tyer has written to this name: all clients of a database must know its layout");
+}
+
+}  // namespace
+
+void database::start(const work_ptr& w, kit::settle::task t) {
+  t.deadline = w->deadline;
+  w->machine.emplace(std::move(t));
+  obey(w, w->machine->start(now()));
+}
+
+void database::obey(const work_ptr& w, kit::settle::order o) {
+  using verb = kit::settle::verb;
+  switch (o.what) {
+    case verb::nothing: return;
+    case verb::attempt:
+      return ask(w, o.number, w->attempt(), [this, w, n = o.number](answers&& a) {
+        return w->machine->on_attempted(n, w->attempted(a), std::nullopt, now());
+      });
+    case verb::read_head: return read(w, o.number, false);
+    case verb::read_all: return read(w, o.number, true);
+    case verb::end_leases:
+      return end_sessions(w->machine->seen().name.must_end(), w->deadline, [this, w, n = o.number](const failure* f) {
+        obey(w, f != nullptr ? w->machine->on_failure(n, *f, now()) : w->machine->on_ended(n, now()));
+      });
+    case verb::write: return write(w, o.number);
+    case verb::join: return join(w, o.number);
+    case verb::done: return finish(w);
+    case verb::failed: return w->failed(w->machine->error());
+  }
+}
+
+void database::ask(const work_ptr& w, std::uint32_t number, exchange what,
+                   core::function<kit::settle::order(answers&&)> then) {
+  link_.ask(std::move(what), w->deadline, [this, w, number, then = std::move(then)](link::said&& s) mutable {
+    auto* said = std::get_if<answers>(&s);
+    obey(w, said != nullptr ? then(std::move(*said)) : w->machine->on_failure(number, std::get<failure>(s), now()));
+  });
+}
+
+std::optional<kit::view> database::see(const work_ptr& w, const answers& a) {
+  w->seen = reading(a);
+  return view_of(w->seen, known_, limits_);
+}
+
+void database::read(const work_ptr& w, std::uint32_t number, bool all) {
+  ask(w, number, says_->read(w->name, w->who, all ? whole_queue : head), [this, w, number](answers&& a) {
+    auto v = see(w, a);
+    return v ? w->machine->on_view(number, *std::move(v), now()) : w->machine->on_failure(number, misread(), now());
+  });
+}
+
+void database::join(const work_ptr& w, std::uint32_t number) {
+  const kit::seat& s = *w->machine->seen().name.find(w->who);
+  const place p{w->who, 0, {}, write_place(s)};
+  ask(w, number, says_->join(w->name, p, s.waiter_ttl, head), [this, w, number](answers&& a) {
+    auto v = see(w, a);
+    return v ? w->machine->on_joined(number, *std::move(v), now()) : w->machine->on_failure(number, misread(), now());
+  });
+}
+
+// A hold that lives by another client's session stays with it: that client goes by it.
+void database::write(const work_ptr& w, std::uint32_t number) {
+  kit::view& v = w->machine->seen();
+  if (kit::seat* s = w->session != 0 ? v.name.find(w->who) : nullptr; s != nullptr && s->is == seat::state::holding) {
+    const bool free = s->lease == 0 || std::ranges::find(own_sessions_, s->lease) != own_sessions_.end();
+    if (free) s->lease = w->session;
+    if (!free) w->session = 0;
+  }
+  ask(w, number, says_->write(change_of(w->name, w->seen, v, own_sessions_)), [this, w, number](answers&& a) {
+    const auto joins = says_->written(a);
+    return w->machine->on_written(number, {.applied = joins.has_value(), .joins = joins.value_or(0)}, now());
+  });
+}
+
+// One that is not there any more has been over for long.
+void database::end_sessions(const std::vector<std::int64_t>& all, time_point deadline,
+                            core::function<void(const failure*)> then) {
+  link_.ask(says_->end_sessions(all), deadline, [this, all, then = std::move(then)](link::said&& s) mutable {
+    if (const auto* f = std::get_if<failure>(&s)) return then(f);
+    std::vector<std::int64_t> found;
+    for (const auto& a : std::get<answers>(s)) {
+      for (const row& r : a.rows) {
+        found.push_back(r[0].number);
+        known_.learn(r[0].number, at_micros(r[1].number), r[2].number != 0);
+      }
+    }
+    for (const auto session : all) {
+      if (std::ranges::find(found, session) == found.end()) known_.learn(session, {}, true);
+    }
+    then(nullptr);
+  });
+}
+
+void database::finish(const work_ptr& w) {
+  if (!w->machine->by_attempt()) tell(w->machine->told());
+  const bool again = w->machine->look_again();
+  w->done(*w);
+  if (again) reap(w->name);
+}
+
+void database::reap(const std::string& name) {
+  if (closed() || !reaping_.insert(name).second) return;
+  auto w = std::make_shared<work>();
+  w->name = name;
+  w->deadline = now() + around().request_timeout;
+  w->done = [this](work& over) { reaping_.erase(over.name); };
+  w->failed = [this, name](const failure&) { reaping_.erase(name); };
+  start(w, {.decide = [](resource& r, store_time at, kit::notices& out) { r.reap(at, out); }});
+}
+
+// --- bells ---
+
+void database::tell(const kit::notices& all) {
+  std::vector<bell> others;
+  for (const auto& n : all) {
+    const bell b{n.who, n.what, n.reason};
+    if (n.who.nonce() != around().ids->nonce()) {
+      others.push_back(b);
+    } else {
+      box()->put([this, b](seam::events*) { hear(b); });
+    }
+  }
+  if (others.empty()) return;
+  link_.ask(says_->ring(others), now() + around().request_timeout, [](link::said&&) {});
+}
+
+// A hint, whatever it says: who is told that its hold is gone asks.
+void database::hear(const bell& b) {
+  seam::events* const to = told();
+  if (to == nullptr) return;
+  switch (b.what) {
+    case kit::notice::kind::wake: return to->wake(b.who);
+    case kit::notice::kind::gone: return to->suspect(b.who);
+    case kit::notice::kind::asked: return to->asked(b.who, b.reason);
+  }
+}
+
+}  // namespace tyer::sql

@@ -1,0 +1,366 @@
+// acquire(): look, stand in line, look again; the claim after a hand-over; the grant.
+#include "core/token.hpp"
+#include "engines/zookeeper/core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tyer::zookeeper {
+
+using namespace std::chrono_literals;
+
+std::optional<failure> zookeeper_engine::objection(const seam::request& r) const {
+  const auto refused = [](std::string words) { return no(why::refused, errc::refused, words); };
+  if (r.ttl < 1ms || r.ttl > 24h || r.waiter_ttl < 0ms || r.waiter_ttl > 24h)
+    return refused("the ttl is out of its range");
+  if (r.seen >= core::part_max) return refused("the token the client has seen is the last one there is");
+  if (r.what.how != mode::permit) return std::nullopt;
+  if (r.take == 0 || r.take > r.capacity)
+    return refused("cannot take " + std::to_string(r.take) + " of " + std::to_string(r.capacity) + " permits");
+  if (r.capacity > capacity_max)
+    return no(why::over_limit, errc::over_limit, "at most " + std::to_string(capacity_max) + " permits");
+  return std::nullopt;
+}
+
+void zookeeper_engine::do_acquire(const seam::request& r, const call_ptr<answer>& c) {
+  if (auto o = objection(r)) return calls().fail(*c, *std::move(o));
+  if (calls().too_late(*c, now())) return;
+  const auto a = std::make_shared<attempt>();
+  a->c = c;
+  a->who = r.what.who;
+  a->name = r.what.name;
+  a->owner = r.owner.substr(0, 4096);
+  a->how = r.what.how;
+  a->take = r.what.how == mode::permit ? r.take : 1;
+  a->capacity = r.what.how == mode::permit ? r.capacity : 1;
+  a->ttl = r.ttl;
+  a->waiter_ttl = std::max(r.waiter_ttl, 1ms);
+  a->enqueue = r.enqueue;
+  a->seen = r.seen;
+  calls().in_turn(c, a->name, [this, a] { start(a); });
+}
+
+void zookeeper_engine::start(const attempt_ptr& a) {
+  if (a->c->over() || calls().too_late(*a->c, now())) return;
+  if (writing_.contains(a->who))
+    return calls().fail(*a->c, no(why::not_sent, errc::unavailable, "an earlier request of this id is under way"));
+  const auto at = mine_.find(a->who);
+  if (at != mine_.end() && at->second.name == a->name && at->second.in_doubt != nullptr) {
+    return settle_doubt(a->who, [this, a](const failure* f) {
+      if (a->c->over()) return;
+      a->synced = true;
+      f != nullptr ? calls().fail(*a->c, *f) : start(a);
+    });
+  }
+  if (entry* e = own(a->who, a->name)) return again(a, *e);
+  find_member(a->ttl, [this, a](const failure* f, member* m) {
+    if (a->c->over()) return;
+    f != nullptr ? calls().fail(*a->c, *f) : first_look(a, *m);
+  });
+}
+
+void zookeeper_engine::retry(const attempt_ptr& a) {
+  if (++a->tries > tries_max)
+    return calls().fail(*a->c, no(why::unknown, errc::unavailable, "others were quicker, again and again"));
+  start(a);
+}
+
+void zookeeper_engine::first_look(const attempt_ptr& a, member& m) {
+  look(m, a->name, a->synced, [this, a, &m](const failure* f, const view& v) {
+    if (a->c->over()) return;
+    f != nullptr ? calls().fail(*a->c, *f) : first_seen(a, m, v);
+  });
+}
+
+void zookeeper_engine::first_seen(const attempt_ptr& a, member& m, const view& v) {
+  if (const contender* c = v.all.find(a->who)) return adopt(a, m, *c);
+  if (!v.there) return make_container(a, m);
+  if (v.all.fits(a->how, a->take, a->capacity)) return create(a, m, v);
+  if (!std::exchange(a->synced, true) && (!a->enqueue || a->how == mode::permit))
+    return first_look(a, m);  // perhaps it was old
+  const contender& first = v.all.all().front();
+  if (a->how == mode::permit && first.how == mode::permit && first.capacity != a->capacity) {
+    return calls().fail(*a->c, no(why::refused, errc::permits_differ,
+                                  "this name is in use with " + std::to_string(first.capacity) + " permits, not " +
+                                      std::to_string(a->capacity)));
+  }
+  if (!a->enqueue) return tell_place(a, &first, seam::busy{a->waiter_ttl});
+  find_member(a->waiter_ttl, [this, a, v](const failure* f, member* places) {
+    if (a->c->over()) return;
+    f != nullptr ? calls().fail(*a->c, *f) : create(a, *places, v);
+  });
+}
+
+// The answer to an earlier request was lost. It is ours if a session of ours has it; else it is of one that has ended.
+void zookeeper_engine::adopt(const attempt_ptr& a, member& m, const contender& c) {
+  const auto path = path_of(a->name) + '/' + c.node;
+  m.link.session().call(op::get_data, wire::watch_body(path, false), now(), [this, a, &m, c, path](const response& r) {
+    if (a->c->over()) return;
+    if (r.is == response::how::answered && r.error == wire::no_node) return retry(a);
+    const auto n = r.good() ? wire::read_node(r.body) : std::nullopt;
+    if (!n) return calls().fail(*a->c, failed(r, false));
+    const auto record = read_record(n->data);
+    for (auto& each : members_) {
+      if (each->over || each->number != n->is.owner || !record) continue;
+      add_entry(*a, *each, c, record->part_if(n->is.created));
+      return again(a, mine_.at(a->who));
+    }
+    m.link.session().call(op::remove, wire::version_body(path, -1), now(), [this, a](const response& gone) {
+      if (a->c->over()) return;
+      gone.is == response::how::answered ? retry(a) : calls().fail(*a->c, failed(gone, false));
+    });
+  });
+}
+
+void zookeeper_engine::make_container(const attempt_ptr& a, member& m) {
+  auto body = wire::create_body(path_of(a->name), {}, config_.rights, wire::node_kind::container);
+  m.link.session().call(op::create_container, std::move(body), now(), [this, a, &m](const response& r) {
+    if (a->c->over()) return;
+    const bool there = r.good() || (r.is == response::how::answered && r.error == wire::node_exists);
+    if (!there) {
+      auto f = failed(r, false);  // a container alone is nobody's hold
+      return calls().fail(*a->c, std::move(f));
+    }
+    view v;
+    v.there = true;
+    r.good() ? create(a, m, v) : retry(a);
+  });
+}
+
+void zookeeper_engine::create(const attempt_ptr& a, member& m, const view& before) {
+  if (calls().too_late(*a->c, now())) return;
+  if (!m.usable(now())) return calls().fail(*a->c, no(why::not_sent, errc::unavailable, "the session has ended"));
+  const auto path = path_of(a->name) + '/' + new_node(a->how, a->who, a->take, a->capacity);
+  const record what{a->ttl, m.link.session().timeout(), 0, 0, {}, a->owner};
+  auto body = wire::create_body(path, write(what), config_.rights, wire::node_kind::ephemeral_sequential);
+  const auto number = m.number;
+  writing_.insert(a->who);
+  m.link.session().call(op::create_stat, std::move(body), now(), [this, a, &m, before, number](const response& r) {
+    writing_.erase(a->who);
+    if (r.is == response::how::answered && r.error == wire::no_node && !a->c->over()) return retry(a);
+    const auto made = r.good() ? wire::read_created(r.body) : std::nullopt;
+    if (made && !m.over && m.number == number) return on_created(a, m, before, made->path, made->is);
+    if (r.is == response::how::unknown && !m.over) {
+      // It may be there: it is taken away when the session is up again, unless somebody asks for it first.
+      const auto due = now() + a->waiter_ttl;
+      contender c{a->who, a->how, false, a->take, a->capacity, 0, 0, {}};
+      entry& e = add_entry(*a, m, c, 0);
+      e.leaving = true;
+      doubt(a->who, m);
+      put_off(a->who, e, due);
+    }
+    if (!a->c->over()) calls().fail(*a->c, failed(r, true));
+  });
+}
+
+void zookeeper_engine::on_created(const attempt_ptr& a, member& m, const view& before, const std::string& path,
+                                  const wire::stat& is) {
+  const auto c = read_contender(path.substr(path.rfind('/') + 1));
+  if (!c)
+    return calls().fail(*a->c, no(why::unknown, errc::outcome_unknown, "the server named a node as it should not"));
+  add_entry(*a, m, *c, part_at(is.created));
+  if (a->c->over()) return drop(a->who);
+  const bool next = c->number == before.created() && before.is.version == 0 && a->how != mode::permit;
+  if (next && before.all.fits(a->how, a->take, a->capacity)) return grant_once_proven(a);  // nobody came in between
+  look(m, a->name, false, [this, a](const failure* f, const view& v) {
+    if (a->c->over()) return drop(a->who);
+    if (f == nullptr) return decide(a, v);
+    drop(a->who);
+    calls().fail(*a->c, no(why::unknown, errc::outcome_unknown, f->words));
+  });
+}
+
+// --- who stands in line already
+
+void zookeeper_engine::again(const attempt_ptr& a, entry& e) {
+  if (!e.in->usable(now())) return calls().fail(*a->c, no(why::not_sent, errc::unavailable, "the connection is lost"));
+  look(*e.in, a->name, true, [this, a](const failure* f, const view& v) {
+    if (a->c->over()) return;
+    if (f != nullptr) return calls().fail(*a->c, *f);
+    entry* mine = own(a->who, a->name);
+    const contender* c = v.all.find(a->who);
+    if (mine != nullptr && c == nullptr) lose(a->who);  // it is gone, and this asks anew
+    if (mine == nullptr || c == nullptr) return retry(a);
+    decide(a, v);
+  });
+}
+
+void zookeeper_engine::decide(const attempt_ptr& a, const view& v) {
+  entry* e = own(a->who, a->name);
+  const contender* c = v.all.find(a->who);
+  if (e == nullptr || c == nullptr) {
+    forget(a->who);
+    return calls().fail(*a->c, no(why::unknown, errc::outcome_unknown, "it was taken away while it was acquired"));
+  }
+  const auto refuse = [&](const char* words) { calls().fail(*a->c, no(why::refused, errc::refused, words)); };
+  const bool same = c->how == a->how && c->take == a->take;
+  if (!v.all.holds(*c)) {
+    if (!same) return refuse("this id waits for the lock in another mode");
+    if (a->enqueue || e->turn) return queue(a, v, *c);
+    put_off(a->who, *e, now());
+    drop(a->who);
+    return tell_place(a, &v.all.all().front(), seam::busy{a->waiter_ttl});
+  }
+  if (c->upgrading && a->how == mode::exclusive) {
+    if (!v.all.has_turn(*c)) return calls().answer<answer>(*a->c, answer{seam::queued{0, e->ttl}});
+    return rename(a->who, v.all, mode::exclusive, true, [this, a](const failure* f) {
+      if (a->c->over()) return;
+      f != nullptr ? calls().fail(*a->c, *f) : grant_once_proven(a);
+    });
+  }
+  if (!same && !(c->how == mode::exclusive && a->how == mode::shared))
+    return refuse("this id holds the lock in another mode");
+  e->holding ? grant_once_proven(a) : claim(a, v);
+}
+
+void zookeeper_engine::queue(const attempt_ptr& a, const view& v, const contender& c) {
+  entry& e = mine_.at(a->who);
+  put_off(a->who, e, now() + a->waiter_ttl);
+  const auto ahead = v.all.ahead(c);
+  watch_way(a->who, e, v, c);
+  const contender& first = v.all.all().front();
+  ahead == 0 ? tell_place(a, &first, seam::queued{0, a->waiter_ttl})
+             : tell_place(a, nullptr, seam::queued{ahead, a->waiter_ttl});
+}
+
+// When to look again: when the first holder may be over by its own word; whoever asks after that, when its session must be.
+void zookeeper_engine::tell_place(const attempt_ptr& a, const contender* first,
+                                  std::variant<seam::queued, seam::busy> what) {
+  const auto tell = [this, a](std::variant<seam::queued, seam::busy> w) {
+    if (a->c->over()) return;
+    std::visit([&](auto& each) { calls().answer<answer>(*a->c, answer{each}); }, w);
+  };
+  member* m = any_member();
+  if (first == nullptr || m == nullptr) return tell(what);
+  const auto path = path_of(a->name) + '/' + first->node;
+  m->link.session().call(op::get_data, wire::watch_body(path, false), now(),
+                         [this, a, what, tell](const response& r) mutable {
+                           const auto n = r.good() ? wire::read_node(r.body) : std::nullopt;
+                           const auto record = n ? read_record(n->data) : std::nullopt;
+                           auto after = record ? record->ttl : milliseconds{1};
+                           if (auto* q = std::get_if<seam::queued>(&what)) {
+                             entry* e = own(a->who, a->name);
+                             const bool asked_before = e != nullptr && record && std::exchange(e->asked_before, true);
+                             if (asked_before) after = std::max(after, record->session * 3 / 2);
+                             q->look_again = after;
+                           } else {
+                             std::get<seam::busy>(what).hint = after;
+                           }
+                           tell(what);
+                         });
+}
+
+// --- the grant
+
+void zookeeper_engine::claim(const attempt_ptr& a, const view& v) {
+  entry& e = mine_.at(a->who);
+  if (v.is.version == 0 && a->how != mode::permit) return claim_with(a, v, {}, v.is);
+  read_name(*e.in, a->name, [this, a, v](const failure* f, record_of_name r, const wire::stat& is) {
+    if (a->c->over()) return;
+    if (f != nullptr) return calls().fail(*a->c, *f);
+    own(a->who, a->name) != nullptr ? claim_with(a, v, std::move(r), is) : retry(a);
+  });
+}
+
+void zookeeper_engine::claim_with(const attempt_ptr& a, const view& v, record_of_name r, const wire::stat& is) {
+  entry& e = mine_.at(a->who);
+  const auto part = r.part_of(e.me, e.part, is.modified);
+  if (a->how == mode::permit && r.assign(v.all)) {
+    r.keep_floor(is.modified);
+    auto body = wire::data_body(path_of(a->name), write(r), is.version);
+    e.in->link.session().call(op::set_data, std::move(body), now(), [this, a](const response& w) {
+      if (a->c->over()) return drop(a->who);
+      const bool lost = w.is == response::how::answered && (w.error == wire::bad_version || w.error == wire::no_node);
+      w.good() || lost ? retry(a) : calls().fail(*a->c, failed(w, true));
+    });
+    return;
+  }
+  if (a->how == mode::permit) e.slots = r.slots[e.me.number];
+  const bool too_short = e.in->length < session_for(a->ttl);
+  const bool named = e.me.node == moved_node(e.me.how, e.me);  // it has its part already
+  if (named || (part == e.part && !too_short)) return grant_once_proven(a);
+  if (part) return move(a, *part, {}, 0);
+  r.raise(v.all);
+  move(a, r.place_of(e.me), write(r), is.version);
+}
+
+// To a session that lives long enough for a hold; in the same place. With a new floor it is a place of this write.
+void zookeeper_engine::move(const attempt_ptr& a, std::uint64_t part, std::string new_floor, std::int32_t version) {
+  find_member(a->ttl, [this, a, part, floor = std::move(new_floor), version](const failure* f, member* to) {
+    if (a->c->over()) return;
+    if (f != nullptr) return calls().fail(*a->c, *f);
+    entry* e = own(a->who, a->name);
+    if (e == nullptr || writing_.contains(a->who)) return retry(a);
+    auto next = e->me;
+    next.node = moved_node(e->me.how, e->me);
+    const auto from = path_of(*e), onto = path_of(a->name) + '/' + next.node;
+    const record r{a->ttl, to->link.session().timeout(), part, e->times_asked, {}, a->owner};
+    std::vector<wire::step> steps{
+        {op::create, wire::create_body(onto, write(r), config_.rights, wire::node_kind::ephemeral)},
+        {op::remove, wire::version_body(from, -1)}};
+    if (!floor.empty()) steps.push_back({op::set_data, wire::data_body(path_of(a->name), floor, version)});
+    e->leaving = true;  // its end is no news
+    writing_.insert(a->who);
+    to->link.session().call(op::multi, wire::multi_body(steps), now(),
+                            [this, a, to, next, part](const response& w) { on_moved(a, *to, next, part, w); });
+  });
+}
+
+void zookeeper_engine::on_moved(const attempt_ptr& a, member& to, const contender& next, std::uint64_t part,
+                                const response& w) {
+  writing_.erase(a->who);
+  const auto at = mine_.find(a->who);
+  if (at == mine_.end()) return a->c->over() ? void() : retry(a);
+  entry& e = at->second;
+  e.leaving = false;
+  const auto all = w.good() ? wire::read_multi(w.body) : std::nullopt;
+  const bool moved = all && std::ranges::all_of(*all, [](const auto& s) { return s.error == wire::ok; });
+  if (moved && !to.over) {
+    rename_entry(e, next, to);
+    e.part = part < places_per_write ? part_at(all->back().is.modified, part) : part;
+    return a->c->over() ? drop(a->who) : grant_once_proven(a);
+  }
+  if (w.is == response::how::unknown && !to.over) doubt(a->who, to);
+  if (all && all->back().error != wire::bad_version) forget(a->who);  // its place is gone, or it was moved already
+  if (a->c->over()) return;
+  all ? retry(a) : calls().fail(*a->c, failed(w, true));
+}
+
+void zookeeper_engine::grant_once_proven(const attempt_ptr& a) {
+  entry& e = mine_.at(a->who);
+  prove(*e.in, a->c->sent + a->ttl, [this, a](bool) {
+    if (a->c->over()) return drop(a->who);
+    grant(a);
+  });
+}
+
+// It stands as long as its session is proven to.
+void zookeeper_engine::grant(const attempt_ptr& a) {
+  entry* e = own(a->who, a->name);
+  if (e == nullptr || !e->in->life.live(now()))
+    return calls().fail(*a->c, no(why::unknown, errc::outcome_unknown, "the session it lives by has ended"));
+  if (e->part <= a->seen || e->part > core::part_max) {
+    const auto* words =
+        e->part <= a->seen
+            ? "the client has seen a larger token than ZooKeeper has counted to; was it restored from a copy?"
+            : "the last token there is has been given";
+    return remove(a->name, a->who, 0, [this, a, words](const failure*, fate) {
+      if (!a->c->over()) calls().fail(*a->c, no(why::refused, errc::refused, words));
+    });
+  }
+  const auto left = std::chrono::floor<milliseconds>(e->in->life.end() - a->c->sent);
+  const auto ttl = std::min(a->ttl, left);
+  e->holding = e->turn = true;
+  e->over = false;
+  e->ttl = a->ttl;
+  const bool first = !std::exchange(e->told, true);
+  if (first || e->due < a->c->sent + ttl) put_off(a->who, *e, a->c->sent + ttl);
+  if (e->own_watch == watched::no) {
+    settling_.erase({e->settles, a->who});
+    e->settles = now() + settled_after;
+    settling_.insert({e->settles, a->who});
+  }
+  calls().answer<answer>(*a->c, answer{seam::granted{e->part, ttl, e->slots}});
+}
+
+}  // namespace tyer::zookeeper

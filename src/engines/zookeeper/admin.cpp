@@ -1,0 +1,166 @@
+// What people do: ask, look, list, diagnose.
+#include "engines/zookeeper/core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tyer::zookeeper {
+
+namespace {
+
+failure nobody_there() { return no(why::not_sent, errc::unavailable, "there is no connection to a ZooKeeper server"); }
+
+}  // namespace
+
+void zookeeper_engine::do_ask(std::string_view of, std::string_view reason, const call_ptr<std::uint32_t>& c) {
+  calls().in_turn(c, of, [this, c, name = std::string{of}, reason = std::string{reason.substr(0, 4096)}] {
+    member* m = any_member();
+    if (m == nullptr) return calls().fail(*c, nobody_there());
+    look(*m, name, true, [this, c, m, name, reason](const failure* f, const view& v) {
+      if (c->over()) return;
+      if (f != nullptr) return calls().fail(*c, *f);
+      const auto left = std::make_shared<std::pair<std::size_t, std::uint32_t>>(v.all.holders() + 1, 0);
+      const auto one = [this, c, left](bool asked) {
+        left->second += asked ? 1 : 0;
+        if (--left->first == 0 && !c->over()) calls().answer<std::uint32_t>(*c, left->second);
+      };
+      for (std::size_t i = 0; i < v.all.holders(); ++i) {
+        const auto path = path_of(name) + '/' + v.all.all()[i].node;
+        m->link.session().call(op::get_data, wire::watch_body(path, false), now(),
+                               [this, m, path, reason, one](const response& r) {
+                                 const auto n = r.good() ? wire::read_node(r.body) : std::nullopt;
+                                 auto record = n ? read_record(n->data) : std::nullopt;
+                                 if (!record) return one(false);
+                                 ++record->times_asked;
+                                 record->asked = reason;
+                                 m->link.session().call(op::set_data, wire::data_body(path, write(*record), -1), now(),
+                                                        [one](const response& w) { one(w.good()); });
+                               });
+      }
+      one(false);
+    });
+  });
+}
+
+void zookeeper_engine::entries_of(member& m, const std::string& name,
+                                  std::function<void(const failure*, std::vector<seam::entry>)> then) {
+  look(m, name, true, [this, &m, name, then = std::move(then)](const failure* f, const view& v) {
+    if (f != nullptr) return then(f, {});
+    struct gathering {
+      std::vector<std::optional<seam::entry>> all;
+      std::size_t left;
+      record_of_name slots;
+      line who;
+    };
+    const auto g = std::make_shared<gathering>();
+    g->who = v.all;
+    g->all.resize(v.all.all().size());
+    g->left = g->all.size() + 1;
+    const auto one = [g, then] {
+      if (--g->left > 0) return;
+      std::vector<seam::entry> found;
+      for (std::size_t i = 0; i < g->all.size(); ++i) {
+        if (!g->all[i]) continue;
+        const auto at = g->slots.slots.find(g->who.all()[i].number);
+        if (at != g->slots.slots.end()) g->all[i]->slots = at->second;
+        found.push_back(std::move(*g->all[i]));
+      }
+      then(nullptr, std::move(found));
+    };
+    for (std::size_t i = 0; i < g->all.size(); ++i) {
+      const auto path = path_of(name) + '/' + v.all.all()[i].node;
+      m.link.session().call(op::get_data, wire::watch_body(path, false), now(), [g, i, name, one](const response& r) {
+        const auto n = r.good() ? wire::read_node(r.body) : std::nullopt;
+        const contender& c = g->who.all()[i];
+        if (const auto record = n ? read_record(n->data) : std::nullopt) {
+          g->all[i] = seam::entry{c.who,
+                                  name,
+                                  g->who.holds(c) ? fate::holding : fate::waiting,
+                                  g->who.is_exclusive(c) ? mode::exclusive : c.how,
+                                  record->ttl,
+                                  record->part_if(n->is.created),
+                                  record->owner,
+                                  {}};
+        }
+        one();
+      });
+    }
+    if (v.is.version == 0) return one();
+    read_name(m, name, [g, one](const failure* wrong, record_of_name r, wire::stat) {
+      if (wrong == nullptr) {
+        r.assign(g->who);
+        g->slots = std::move(r);
+      }
+      one();
+    });
+  });
+}
+
+void zookeeper_engine::do_show(std::string_view name, const call_ptr<seam::page>& c) {
+  member* m = any_member();
+  if (m == nullptr) return calls().fail(*c, nobody_there());
+  entries_of(*m, std::string{name}, [this, c](const failure* f, std::vector<seam::entry> all) {
+    if (c->over()) return;
+    if (f != nullptr) return calls().fail(*c, *f);
+    calls().answer<seam::page>(*c, seam::page{std::move(all), {}});
+  });
+}
+
+// The cursor is the last name that was listed.
+void zookeeper_engine::do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
+                               const call_ptr<seam::page>& c) {
+  member* m = any_member();
+  if (m == nullptr) return calls().fail(*c, nobody_there());
+  const auto all = config_.base + "/q";
+  m->link.session().call(op::sync, wire::path_body(all), now(), nullptr);
+  m->link.session().call(op::get_children, wire::watch_body(all, false), now(),
+                         [this, c, m, limit = std::max(limit, 1U), start = around().prefix + std::string{prefix},
+                          after = std::string{cursor}](const response& r) {
+                           if (c->over()) return;
+                           const auto children = r.good() ? wire::read_children(r.body) : std::nullopt;
+                           if (!children) return calls().fail(*c, failed(r, false));
+                           std::vector<std::string> names;
+                           for (const auto& child : children->names) {
+                             const auto name = unescape(child);
+                             if (!name || !name->starts_with(start)) continue;
+                             auto shown = name->substr(around().prefix.size());
+                             if (after.empty() || 'n' + shown > after) names.push_back(std::move(shown));
+                           }
+                           std::ranges::sort(names);
+                           const bool more = names.size() > limit;
+                           if (more) names.resize(limit);
+                           const auto page = std::make_shared<seam::page>();
+                           const auto left = std::make_shared<std::size_t>(names.size() + 1);
+                           if (more) page->cursor = 'n' + names.back();
+                           const auto one = [this, c, page, left](const failure* f, std::vector<seam::entry> some) {
+                             if (f != nullptr && !c->over()) calls().fail(*c, *f);
+                             std::ranges::move(some, std::back_inserter(page->entries));
+                             if (--*left == 0 && !c->over()) calls().answer<seam::page>(*c, std::move(*page));
+                           };
+                           for (const auto& name : names) entries_of(*m, name, one);
+                           one(nullptr, {});
+                         });
+}
+
+void zookeeper_engine::do_diagnose(const call_ptr<std::vector<seam::finding>>& c) {
+  std::vector<seam::finding> found;
+  const auto say = [&](int severity, std::string what, std::string advice) {
+    found.push_back({std::move(what), std::move(advice), severity});
+  };
+  for (const auto& m : members_) {
+    if (m->over) continue;
+    const auto words =
+        "session of " + std::to_string(m->link.session().timeout().count()) + " ms at " + m->link.server();
+    if (!m->link.session().up()) {
+      say(2, words + ": not connected",
+          "look at the server, and at maxClientCnxns, which limits connections of one address");
+    } else if (m->link.session().timeout() < m->length) {
+      say(1, words + ": the servers allow no more", "raise maxSessionTimeout, or use a shorter ttl");
+    }
+  }
+  if (config_.servers.tls && !config_.servers.files.verify)
+    say(2, "?verify=none", "anybody can pose as the server; use ?ca=");
+  calls().answer<std::vector<seam::finding>>(*c, std::move(found));
+}
+
+}  // namespace tyer::zookeeper

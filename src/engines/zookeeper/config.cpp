@@ -1,0 +1,53 @@
+#include "engines/zookeeper/config.hpp"
+
+#include "engines/kit/options.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tyer::zookeeper {
+
+namespace {
+
+bool is_base(const std::string& path) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '/';
+  };
+  return std::ranges::all_of(path, plain) && !path.ends_with('/') && path.find("//") == path.npos &&
+         !path.starts_with("zookeeper");
+}
+
+tyer::failure read_login(core::uri& u, config& c) {
+  c.servers.who.user = u.user;
+  c.servers.who.password = u.password;
+  const auto how = u.take("auth").value_or("digest");
+  if (how != "digest" && how != "sasl") return kit::wrong_uri("?auth= must be digest (the default) or sasl");
+  c.servers.who.sasl = how == "sasl";
+  if (c.servers.who.sasl && u.user.empty()) return kit::wrong_uri("?auth=sasl needs user and password in the URI");
+  // The creator alone, whoever that is: everybody with the same credentials.
+  c.rights.push_back(c.servers.who ? wire::acl{31, "auth", ""} : wire::acl{});
+  return {};
+}
+
+}  // namespace
+
+read_config read(core::uri& u) {
+  config c;
+  c.shown = u.shown();
+  c.servers.hosts = u.hosts;
+  c.servers.tls = u.scheme == "zks";
+  if (u.hosts.empty()) return {{}, kit::wrong_uri("a ZooKeeper URI names at least one server")};
+  if (!u.path.empty()) c.base = '/' + u.path;
+  if (!u.path.empty() && !is_base(u.path))
+    return {{}, kit::wrong_uri("the path of a ZooKeeper URI has letters, digits, - and _ between slashes")};
+  if (auto e = read_login(u, c)) return {{}, std::move(e)};
+  if (c.servers.tls) {
+    if (auto e = kit::take_tls(u, c.servers.files)) return {{}, std::move(e)};
+  }
+  if (auto e = kit::take_number(u, "tick", 1, 60'000, c.tick_ms, "milliseconds, ")) return {{}, std::move(e)};
+  if (auto e = kit::take_number(u, "sessions_max", 2, 1'000, c.sessions_max)) return {{}, std::move(e)};
+  return {std::move(c), {}};
+}
+
+}  // namespace tyer::zookeeper

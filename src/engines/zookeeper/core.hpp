@@ -1,0 +1,267 @@
+// The engine of zk:// and zks://, and how an attempt goes through it.
+//
+//   acquire ──look──▶ fits ──▶ a node in a session for holds ──look──▶ holds
+//              │                                                         ▲
+//              └──▶ a node in a session for places ──the one in its way has gone: wake, acquire again──▶ moved to the first kind
+//
+// Whatever is decided is decided by the order of the nodes (line.hpp); whatever is told lives by a session (lease.hpp).
+#pragma once
+
+#include "engines/kit/engine_base.hpp"
+#include "engines/zookeeper/config.hpp"
+#include "engines/zookeeper/lease.hpp"
+#include "engines/zookeeper/line.hpp"
+#include "engines/zookeeper/wire/connection.hpp"
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace tyer::zookeeper {
+
+namespace seam = tyer::engine;
+using kit::call_ptr;
+using kit::failure;
+using kit::no;
+using seam::answer;
+using seam::fate;
+using seam::target;
+using seam::why;
+using wire::op;
+using wire::response;
+
+inline constexpr std::size_t path_bytes_max = 512U * 1024U;  // of one session: ZOOKEEPER-4306
+inline constexpr std::size_t lengths_max = 4;                // of sessions; then a hold may live by one that is longer,
+inline constexpr int longer_max = 2;                         // but not by more: what a dead client had lasts as long
+inline constexpr std::size_t keep_batch = 1000;
+inline constexpr std::uint32_t capacity_max = 65'536;
+inline constexpr milliseconds settled_after{50};   // a hold that is older is watched
+inline constexpr milliseconds unused_for{60'000};  // a session is closed then
+inline constexpr int unanswered = 4;               // a renewal for such a part of what it proves: another server
+inline constexpr int tries_max = 20;               // others were quicker
+
+failure failed(const response&, bool changes);  // what an answer that is none means
+
+class zookeeper_engine final : public kit::engine_base {
+ public:
+  zookeeper_engine(config, const seam::environment&);
+  ~zookeeper_engine() override;
+
+  seam::capabilities can() const noexcept override;
+  void wake() noexcept override { loop_.wake(); }
+
+ private:
+  // A session, and what lives by it.
+  struct member final : wire::connection::listener {
+    member(zookeeper_engine&, milliseconds length, std::size_t first_host);
+    void on_up() override;
+    void on_gone() override;
+    void on_event(const wire::event&) override;
+    void on_down(const std::string& words) override;
+    bool usable(time_point now) { return ready && link.session().up() && life.live(now); }
+
+    zookeeper_engine* home;
+    const milliseconds length;
+    lease life;
+    bool ready = false, primary = false, renewing = false, over = false, closed = false;
+    std::int64_t number = 0;
+    std::string node;  // that renewals write
+    std::size_t path_bytes = 0;
+    std::set<id> entries;
+    std::set<id> doubts;  // of which it is not known what became of a write that was sent in it
+    time_point used{}, renewal_sent{};
+    std::vector<std::function<void(const failure*)>> waiting;  // for it to be ready
+    std::vector<std::function<void(bool)>> renewals;
+    wire::connection link;  // last: it calls the rest
+  };
+
+  enum class watched : std::uint8_t { no, asked, yes };
+
+  // A hold or a place that this client has.
+  struct entry {
+    std::string name;
+    contender me;
+    member* in = nullptr;
+    member* in_doubt = nullptr;  // a write that would have renamed it has no answer: this one's session can tell
+    milliseconds ttl{}, waiter_ttl{};
+    std::uint64_t part = 0, seen = 0;
+    std::vector<std::uint32_t> slots;
+    bool holding = false, turn = false, leaving = false, upgrading = false;
+    watched own_watch = watched::no;
+    bool told = false, asked_before = false;
+    bool over = false;  // its time is, though the server may not know yet
+    std::uint32_t times_asked = 0;
+    std::string owner, watching;
+    time_point due{}, settles{};
+  };
+
+  // What was read of a name.
+  struct view {
+    line all;
+    wire::stat is;
+    bool there = false;
+    std::int32_t created() const noexcept { return (is.child_version + is.children) / 2; }
+  };
+  struct attempt {
+    call_ptr<answer> c;
+    id who;
+    std::string name, owner;
+    mode how;
+    std::uint32_t take, capacity;
+    milliseconds ttl, waiter_ttl;
+    bool enqueue;
+    std::uint64_t seen;
+    int tries = 0;
+    bool synced = false;
+  };
+  using attempt_ptr = std::shared_ptr<attempt>;
+  struct name_state {
+    bool looking = false, again = false;
+    std::int64_t listed_by = 0;  // the session that watches the children, 0: none
+    shared_watch listed;
+    std::set<id> ids;  // of ours
+  };
+  using with_view = std::function<void(const failure*, const view&)>;
+  using with_member = std::function<void(const failure*, member*)>;
+  using with_record = std::function<void(const failure*, record_of_name, const wire::stat&)>;
+  using removed = std::function<void(const failure*, fate was)>;
+
+  // --- zookeeper.cpp: the loop and the sessions
+  void do_open() override;
+  std::vector<seam::delivery> receive(seam::inbox::deadline) override;
+  time_point next_due() const override;
+  void on_time(time_point) override;
+  void start_anew() override;
+  void do_close() override {}
+  bool has_let_go(time_point) override;
+  member& add_member(milliseconds length);
+  void find_member(milliseconds ttl, with_member);
+  member* any_member();
+  void set_up(member&, int tries);
+  void make_base(const std::function<void(const response&)>& then);
+  void renew(member&, std::function<void(bool)>);
+  void prove(member&, time_point until, std::function<void(bool)>);
+  void condemn(member&);
+  void reap(time_point);
+  void tell_down(const std::string& words);
+
+  // --- acquire.cpp
+  void do_acquire(const seam::request&, const call_ptr<answer>&) override;
+  std::optional<failure> objection(const seam::request&) const;
+  void start(const attempt_ptr&);
+  void first_look(const attempt_ptr&, member&);
+  void first_seen(const attempt_ptr&, member&, const view&);
+  void adopt(const attempt_ptr&, member&, const contender&);
+  void create(const attempt_ptr&, member&, const view&);
+  void on_created(const attempt_ptr&, member&, const view& before, const std::string& path, const wire::stat&);
+  void make_container(const attempt_ptr&, member&);
+  void again(const attempt_ptr&, entry&);
+  void decide(const attempt_ptr&, const view&);
+  void claim(const attempt_ptr&, const view&);
+  void claim_with(const attempt_ptr&, const view&, record_of_name, const wire::stat&);
+  void move(const attempt_ptr&, std::uint64_t part, std::string new_floor, std::int32_t version);
+  void on_moved(const attempt_ptr&, member& to, const contender& next, std::uint64_t part, const response&);
+  void grant_once_proven(const attempt_ptr&);
+  void grant(const attempt_ptr&);
+  void queue(const attempt_ptr&, const view&, const contender&);
+  void tell_place(const attempt_ptr&, const contender* ahead, std::variant<seam::queued, seam::busy>);
+  void retry(const attempt_ptr&);
+
+  // --- keep.cpp
+  struct keeping;
+  struct kept_one {
+    std::size_t i;  // of the fates
+    id who;
+  };
+  void do_keep(std::span<const target>, fate as, milliseconds ttl, const call_ptr<seam::kept>&) override;
+  void do_confirm(const target&, milliseconds ttl, const call_ptr<seam::kept>&) override;
+  void keep_heard(const std::shared_ptr<keeping>&, const std::vector<kept_one>&, const response&);
+  void keep_hold(const std::shared_ptr<keeping>&, std::size_t i, entry&);
+  void keep_place(const std::shared_ptr<keeping>&, const kept_one&, entry&);
+  void keep_unclear(const std::shared_ptr<keeping>&, const std::string& name, const std::vector<kept_one>&);
+  void keep_judged(const std::shared_ptr<keeping>&, const kept_one&);
+  void keep_other(const std::shared_ptr<keeping>&, std::size_t i, const target&);
+  void keep_no_more(const std::shared_ptr<keeping>&, failure);
+  void one_kept(const std::shared_ptr<keeping>&);
+
+  // --- release.cpp
+  void do_release(const target&, bool clean, const call_ptr<fate>&) override;
+  void do_evict(const target&, std::string_view reason, const call_ptr<fate>&) override;
+  void evict_now(const std::string& name, const id&, const call_ptr<fate>&);
+  void take_away(const std::string& name, const id&, const call_ptr<fate>&);
+  void remove(const std::string& name, const id&, int tries, removed);
+  void delete_node(member&, const id&, const std::string& path, fate was, removed);
+  void remove_permit(const std::string& name, const view&, const contender&, int tries, removed);
+  void drop(const id&);  // takes it away; nobody waits for it
+  void drop_overdue(time_point);
+
+  // --- convert.cpp
+  void do_convert(const target&, mode to, milliseconds not_after, const call_ptr<answer>&) override;
+  void start_convert(const call_ptr<answer>&, const std::string& name, const id&, mode to);
+  void convert_seen(const call_ptr<answer>&, const id&, mode to, const view&);
+  void mark_upgrade(const call_ptr<answer>&, const id&, const view&, const contender&);
+  void on_marked(const call_ptr<answer>&, const id&, const response&);
+  void upgrade_marked(const call_ptr<answer>&, const id&, const view&);
+  struct renaming;
+  void rename(const id&, const line& seen, mode to, bool new_part, std::function<void(const failure*)>);
+  void rename_with(const std::shared_ptr<renaming>&, record_of_name, const wire::stat&);
+  void on_renamed(const std::shared_ptr<renaming>&, const response&);
+  void converted(const call_ptr<answer>&, const id&);
+
+  // --- own.cpp: what this client has, and what it is told about it
+  std::string path_of(std::string_view name) const;
+  std::string path_of(const entry& e) const { return path_of(e.name) + '/' + e.me.node; }
+  entry* own(const id&, std::string_view name);
+  entry& add_entry(const attempt&, member&, const contender&, std::uint64_t part);
+  void rename_entry(entry&, contender, member&);
+  void doubt(const id&, member& sent_in);
+  void clear_doubt(entry&);
+  using settled = std::function<void(const failure*)>;
+  void settle_doubt(const id&, settled);
+  void settle_with(const id&, const contender&, member& by, settled);
+  // Then it is told what becomes of its node, before the answer to whatever its session asks from now on.
+  static bool watches_itself(const entry& e) {
+    return e.own_watch == watched::yes && e.in->link.session().watches_set();
+  }
+  bool waits(const entry& e) const noexcept { return !e.holding || e.upgrading; }
+  void forget(const id&);
+  void lose(id);
+  void put_off(const id&, entry&, time_point due);
+  void look(member&, const std::string& name, bool synced, with_view);
+  void read_name(member&, const std::string& name, with_record);
+  void refresh(const std::string& name);
+  void refreshed(const std::string& name, const view&);
+  void place_seen(const id&, const view&);
+  void watch_way(const id&, entry&, const view&, const contender&);
+  void watch_all(entry&, const view&);
+  void watch_own(const id&);
+  void on_event(const wire::event&);
+  void own_changed(const id&);
+
+  // --- admin.cpp
+  void do_ask(std::string_view name, std::string_view reason, const call_ptr<std::uint32_t>&) override;
+  void do_show(std::string_view name, const call_ptr<seam::page>&) override;
+  void do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
+               const call_ptr<seam::page>&) override;
+  void do_diagnose(const call_ptr<std::vector<seam::finding>>&) override;
+  void entries_of(member&, const std::string& name, std::function<void(const failure*, std::vector<seam::entry>)>);
+
+  const config config_;
+  wire::loop loop_;
+  std::list<std::unique_ptr<member>> members_;
+  std::size_t next_host_;
+  bool told_up_ = false, told_down_ = false;
+  time_point let_go_by_{};
+  std::unordered_map<id, entry, core::id_hash> mine_;
+  std::map<std::string, id> by_path_;
+  std::map<std::string, name_state, std::less<>> names_;  // where we have something
+  std::set<id> writing_;                                  // of whom a node is being made or renamed
+  std::set<std::pair<time_point, id>> dues_, settling_;
+};
+
+}  // namespace tyer::zookeeper

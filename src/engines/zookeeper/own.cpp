@@ -1,0 +1,325 @@
+// What this client has, and what it is told about it.
+#include "engines/zookeeper/core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tyer::zookeeper {
+
+std::string zookeeper_engine::path_of(std::string_view name) const {
+  return config_.base + "/q/" + escape(around().prefix + std::string{name});
+}
+
+zookeeper_engine::entry* zookeeper_engine::own(const id& who, std::string_view name) {
+  const auto at = mine_.find(who);
+  return at == mine_.end() || at->second.name != name || at->second.leaving ? nullptr : &at->second;
+}
+
+zookeeper_engine::entry& zookeeper_engine::add_entry(const attempt& a, member& m, const contender& c,
+                                                     std::uint64_t part) {
+  forget(a.who);
+  entry& e = mine_[a.who];
+  e.name = a.name;
+  e.me = c;
+  e.in = &m;
+  e.ttl = a.ttl;
+  e.waiter_ttl = a.waiter_ttl;
+  e.part = part;
+  e.seen = a.seen;
+  e.owner = a.owner;
+  m.entries.insert(a.who);
+  const auto path = path_of(e);
+  m.path_bytes += path.size() + 4;
+  by_path_[path] = a.who;
+  names_[e.name].ids.insert(a.who);
+  put_off(a.who, e, now() + std::max(a.waiter_ttl, around().request_timeout));
+  return e;
+}
+
+void zookeeper_engine::rename_entry(entry& e, contender c, member& m) {
+  const auto path = path_of(e);
+  by_path_.erase(path);
+  e.in->path_bytes -= path.size() + 4;
+  e.in->entries.erase(e.me.who);
+  e.me = std::move(c);
+  e.in = &m;
+  e.own_watch = watched::no;
+  m.entries.insert(e.me.who);
+  m.path_bytes += path_of(e).size() + 4;
+  by_path_[path_of(e)] = e.me.who;
+}
+
+// --- a write that may have renamed the node, and has no answer
+
+void zookeeper_engine::doubt(const id& who, member& sent_in) {
+  mine_.at(who).in_doubt = &sent_in;
+  sent_in.doubts.insert(who);
+}
+
+void zookeeper_engine::clear_doubt(entry& e) {
+  if (member* m = std::exchange(e.in_doubt, nullptr)) m->doubts.erase(e.me.who);
+}
+
+// Only the session that the write was sent in can tell, once it is connected again: then nothing that it sent before is carried
+// out any more.
+void zookeeper_engine::settle_doubt(const id& who, settled then) {
+  const auto at = mine_.find(who);
+  if (at == mine_.end() || at->second.in_doubt == nullptr) return then(nullptr);
+  member& by = *at->second.in_doubt;
+  if (!by.usable(now())) {
+    const auto f = no(why::not_sent, errc::unavailable, "the connection to ZooKeeper is lost");
+    return then(&f);
+  }
+  look(by, at->second.name, true, [this, who, &by, then = std::move(then)](const failure* f, const view& v) {
+    if (f != nullptr) return then(f);
+    const auto left = mine_.find(who);
+    if (left == mine_.end() || left->second.in_doubt != &by) return then(nullptr);
+    const contender* c = v.all.find(who);
+    if (c != nullptr && c->node != left->second.me.node) return settle_with(who, *c, by, then);
+    clear_doubt(left->second);
+    if (c == nullptr) lose(who);
+    then(nullptr);
+  });
+}
+
+// It was carried out: whose is the node?
+void zookeeper_engine::settle_with(const id& who, const contender& c, member& by, settled then) {
+  const auto path = path_of(mine_.at(who).name) + '/' + c.node;
+  by.link.session().call(op::get_data, wire::watch_body(path, false), now(),
+                         [this, who, c, &by, then = std::move(then)](const response& r) {
+                           const auto at = mine_.find(who);
+                           if (at == mine_.end() || at->second.in_doubt != &by) return then(nullptr);
+                           const bool gone = r.is == response::how::answered && r.error == wire::no_node;
+                           const auto n = r.good() ? wire::read_node(r.body) : std::nullopt;
+                           const auto record = n ? read_record(n->data) : std::nullopt;
+                           if (!gone && !record) {
+                             const auto f = failed(r, false);
+                             return then(&f);
+                           }
+                           entry& e = at->second;
+                           clear_doubt(e);
+                           const auto is_its = [&](const auto& m) {
+                             return !gone && !m->over && m->number == n->is.owner;
+                           };
+                           const auto in = std::ranges::find_if(members_, is_its);
+                           if (in == members_.end()) {
+                             lose(who);
+                             return then(nullptr);
+                           }
+                           rename_entry(e, c, **in);
+                           e.part = record->part_if(n->is.created);
+                           e.upgrading = c.upgrading;
+                           if (c.upgrading) e.turn = false;
+                           watch_own(who);
+                           then(nullptr);
+                         });
+}
+
+void zookeeper_engine::forget(const id& who) {
+  const auto at = mine_.find(who);
+  if (at == mine_.end()) return;
+  entry& e = at->second;
+  const auto path = path_of(e);
+  dues_.erase({e.due, who});
+  settling_.erase({e.settles, who});
+  by_path_.erase(path);
+  clear_doubt(e);
+  if (const auto n = names_.find(e.name); n != names_.end()) {
+    n->second.ids.erase(who);
+    if (n->second.ids.empty() && !n->second.looking) names_.erase(n);
+  }
+  e.in->entries.erase(who);
+  e.in->path_bytes -= path.size() + 4;
+  e.in->used = now();
+  mine_.erase(at);
+}
+
+// By value: often from what is lost.
+void zookeeper_engine::lose(id who) {
+  const auto at = mine_.find(who);
+  if (at == mine_.end()) return;
+  const bool news = !at->second.leaving;
+  forget(who);
+  if (auto* t = told(); t != nullptr && news) t->gone(who);
+}
+
+void zookeeper_engine::put_off(const id& who, entry& e, time_point due) {
+  dues_.erase({e.due, who});
+  e.due = due;
+  dues_.insert({due, who});
+}
+
+// --- looking
+
+void zookeeper_engine::look(member& m, const std::string& name, bool synced, with_view then) {
+  const auto path = path_of(name);
+  if (synced) m.link.session().call(op::sync, wire::path_body(path), now(), nullptr);
+  m.link.session().call(op::get_children, wire::watch_body(path, false), now(),
+                        [then = std::move(then)](const response& r) {
+                          view v;
+                          if (r.is == response::how::answered && r.error == wire::no_node) return then(nullptr, v);
+                          const auto c = r.good() ? wire::read_children(r.body) : std::nullopt;
+                          if (!c) {
+                            const auto f = failed(r, false);
+                            return then(&f, v);
+                          }
+                          v.all = line{c->names};
+                          v.is = c->is;
+                          v.there = true;
+                          then(nullptr, v);
+                        });
+}
+
+void zookeeper_engine::read_name(member& m, const std::string& name, with_record then) {
+  m.link.session().call(
+      op::get_data, wire::watch_body(path_of(name), false), now(), [then = std::move(then)](const response& r) {
+        const auto n = r.good() ? wire::read_node(r.body) : std::nullopt;
+        const auto record = n ? read_record_of_name(n->data) : std::nullopt;
+        if (record) return then(nullptr, *record, n->is);
+        const auto f = n ? no(why::name_conflict, errc::name_conflict, "something else lies there") : failed(r, false);
+        then(&f, {}, {});
+      });
+}
+
+// One look for all who wait for the name here; whatever comes meanwhile makes it look once more.
+void zookeeper_engine::refresh(const std::string& name) {
+  const auto at = names_.find(name);
+  if (at == names_.end()) return;
+  name_state& n = at->second;
+  n.again = n.looking;
+  if (n.looking) return;
+  member* by = nullptr;
+  for (const auto& who : n.ids) {
+    const entry& e = mine_.at(who);
+    if (waits(e) && e.in->usable(now())) by = e.in;
+    if (by != nullptr) break;
+  }
+  if (by == nullptr) by = any_member();
+  if (by == nullptr) return;  // when it is up again
+  n.looking = true;
+  look(*by, name, true, [this, name](const failure* f, const view& v) {
+    if (f == nullptr) refreshed(name, v);
+    const auto left = names_.find(name);  // it stays while somebody looks
+    left->second.looking = false;
+    if (std::exchange(left->second.again, false) && !left->second.ids.empty()) return refresh(name);
+    if (left->second.ids.empty()) names_.erase(left);
+  });
+}
+
+void zookeeper_engine::refreshed(const std::string& name, const view& v) {
+  std::vector<id> some;
+  for (const auto& who : names_.at(name).ids) {
+    const entry& e = mine_.at(who);
+    if (!e.leaving && waits(e)) some.push_back(who);
+  }
+  for (const auto& who : some) place_seen(who, v);
+}
+
+void zookeeper_engine::place_seen(const id& who, const view& v) {
+  const contender* c = v.all.find(who);
+  const auto at = mine_.find(who);
+  if (at == mine_.end()) return;
+  entry& e = at->second;
+  if (c == nullptr || c->node != e.me.node) return;  // on its way; that it has gone, its own watch tells
+  if (!v.all.has_turn(*c)) return watch_way(who, e, v, *c);
+  if (std::exchange(e.turn, true)) return;
+  if (!e.upgrading) put_off(who, e, now() + e.waiter_ttl);
+  if (auto* t = told()) t->wake(who);
+}
+
+void zookeeper_engine::watch_way(const id& who, entry& e, const view& v, const contender& c) {
+  watch_own(who);
+  const auto look_again = [this, who, name = e.name](const response& r) {
+    const auto at = mine_.find(who);
+    if (!r.good() && at != mine_.end()) at->second.watching.clear();  // nobody watches: when it is up again
+    if (r.is == response::how::answered && r.error == wire::no_node) refresh(name);
+  };
+  if (const contender* before = v.all.in_the_way_of(c)) {
+    auto path = path_of(e.name) + '/' + before->node;
+    if (e.watching == path) return;
+    e.watching = path;
+    return e.in->link.session().watch(op::get_data, path, now(), look_again);
+  }
+  watch_all(e, v);
+}
+
+// One session watches for all who need it here.
+void zookeeper_engine::watch_all(entry& e, const view& v) {
+  name_state& n = names_.at(e.name);
+  const auto lives = [&](const auto& m) { return !m->over && m->number == n.listed_by; };
+  if (n.listed_by != 0 && std::ranges::none_of(members_, lives)) n.listed_by = 0;
+  if (n.listed_by != 0) {
+    if (n.listed.seen(v.is.child_version)) refresh(e.name);
+    return;
+  }
+  n.listed_by = e.in->number;
+  n.listed = {};
+  n.listed.seen(v.is.child_version);
+  e.in->link.session().watch(op::get_children, path_of(e.name), now(), [this, name = e.name](const response& r) {
+    const auto after = r.good() ? wire::read_children(r.body) : std::nullopt;
+    const auto at = names_.find(name);
+    if (at == names_.end()) return;
+    if (!after) at->second.listed_by = 0;
+    if (after && at->second.listed.stands(after->is.child_version)) refresh(name);
+  });
+}
+
+// --- the own node
+
+void zookeeper_engine::watch_own(const id& who) {
+  const auto at = mine_.find(who);
+  if (at == mine_.end() || at->second.own_watch != watched::no || at->second.leaving) return;
+  if (at->second.in->usable(now())) own_changed(who);
+}
+
+void zookeeper_engine::own_changed(const id& who) {
+  entry& e = mine_.at(who);
+  const auto path = path_of(e);
+  e.own_watch = watched::asked;
+  e.in->link.session().watch(op::get_data, path, now(), [this, who, path](const response& r) {
+    const auto at = mine_.find(who);
+    if (at == mine_.end() || path_of(at->second) != path) return;
+    if (at->second.leaving || at->second.in_doubt != nullptr) {  // being renamed: the watch of the new node tells
+      at->second.own_watch = watched::no;
+      return;
+    }
+    if (r.is == response::how::answered && r.error == wire::no_node) return lose(who);
+    const auto n = r.good() ? wire::read_node(r.body) : std::nullopt;
+    const auto record = n ? read_record(n->data) : std::nullopt;
+    at->second.own_watch = record ? watched::yes : watched::no;
+    if (!record) return;
+    if (record->times_asked == at->second.times_asked) return;
+    at->second.times_asked = record->times_asked;
+    if (auto* t = told(); t != nullptr && at->second.holding) t->asked(who, record->asked);
+  });
+}
+
+void zookeeper_engine::on_event(const wire::event& e) {
+  if (const auto at = by_path_.find(e.path); at != by_path_.end()) {
+    const auto who = at->second;
+    const bool news = !mine_.at(who).leaving && mine_.at(who).in_doubt == nullptr;
+    if (news && e.what == wire::event::kind::changed) own_changed(who);
+    if (news && e.what == wire::event::kind::removed) lose(who);
+    if (!news) mine_.at(who).own_watch = watched::no;  // a watch tells once: it is looked at again
+  }
+  const auto start = config_.base + "/q/";
+  if (!e.path.starts_with(start)) return;
+  const auto rest = std::string_view{e.path}.substr(start.size());
+  const auto full = unescape(rest.substr(0, rest.find('/')));
+  const auto& prefix = around().prefix;
+  if (!full || !full->starts_with(prefix)) return;
+  const auto name = full->substr(prefix.size());
+  const auto at = names_.find(name);
+  if (at == names_.end()) return;
+  if (rest.find('/') == rest.npos) at->second.listed_by = 0;
+  bool somebody = false;
+  for (const auto& who : at->second.ids) {
+    entry& mine = mine_.at(who);
+    if (!waits(mine)) continue;
+    somebody = true;
+    if (mine.watching == e.path) mine.watching.clear();
+  }
+  if (somebody) refresh(name);
+}
+
+}  // namespace tyer::zookeeper

@@ -1,0 +1,304 @@
+#include "engines/zookeeper/wire/connection.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/write.hpp>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+namespace tyer::zookeeper::wire {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using error_code = boost::system::error_code;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::uint16_t default_port = 2181;
+constexpr milliseconds attempt_least = 500ms, attempt_max = 10s;
+constexpr milliseconds pause_least = 20ms, pause_most = 1s;  // between attempts
+
+std::string explain(SSL* ssl, const std::string& host, const error_code& e) {
+  const long verdict = SSL_get_verify_result(ssl);
+  if (verdict == X509_V_OK) return "the TLS handshake failed: " + e.message();
+  const std::string words =
+      std::string{"the server's certificate was not accepted: "} + X509_verify_cert_error_string(verdict);
+  if (verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH)
+    return words + "; it is not made for " + host + ", which the URI names";
+  return words + "; name the authority that signed it with ?ca=FILE";
+}
+
+}  // namespace
+
+// One attempt, and the connection that came of it. Its handlers keep it, and do nothing once it is cut.
+class connection::line : public std::enable_shared_from_this<line> {
+ public:
+  line(connection& home, const core::endpoint& to, bool tls)
+      : home_(&home),
+        loop_(home.loop_),
+        host_(to.host),
+        port_(to.port != 0 ? to.port : default_port),
+        tls_(tls),
+        context_(asio::ssl::context::tls_client),
+        resolver_(loop_->context()) {}
+
+  void start() {
+    if (const auto words = prepare(); !words.empty()) return lost(words);
+    error_code no_address;
+    const auto address = asio::ip::make_address(host_, no_address);
+    if (!no_address) return connect(std::vector{tcp::endpoint{address, port_}});
+    loop_->look_up();
+    resolver_.async_resolve(host_, std::to_string(port_),
+                            [me = shared_from_this()](const error_code& e, const tcp::resolver::results_type& found) {
+                              if (e != asio::error::operation_aborted) me->looked_up();
+                              if (me->cut_) return;
+                              if (e) return me->lost("cannot look up " + me->host_ + ": " + e.message());
+                              me->connect({found.begin(), found.end()});
+                            });
+  }
+
+  void write(std::string bytes) {
+    waiting_ += bytes;
+    if (!writing_) write_on();
+  }
+
+  void cut() {
+    cut_ = true;
+    error_code ignored;
+    resolver_.cancel();
+    if (stream_) stream_->next_layer().close(ignored);
+  }
+
+ private:
+  void looked_up() {
+    if (!cut_) loop_->looked_up();
+  }
+
+  std::string prepare() {
+    if (!tls_) {
+      stream_.emplace(loop_->context(), context_);
+      return {};
+    }
+    const auto& files = home_->where_->files;
+    error_code e;
+    SSL_CTX_set_min_proto_version(context_.native_handle(), TLS1_2_VERSION);
+    if (!files.ca.empty()) {
+      context_.load_verify_file(files.ca, e);
+      if (e) return "?ca=" + files.ca + " cannot be read as PEM certificates: " + e.message();
+    } else {
+      context_.set_default_verify_paths(e);
+    }
+    if (!files.cert.empty()) {
+      context_.use_certificate_chain_file(files.cert, e);
+      if (e) return "?cert=" + files.cert + " cannot be read as a PEM certificate: " + e.message();
+      context_.use_private_key_file(files.key, asio::ssl::context::pem, e);
+      if (e) return "?key=" + files.key + " cannot be read as the PEM key of ?cert=: " + e.message();
+    }
+    stream_.emplace(loop_->context(), context_);
+    expect(files.verify);
+    return {};
+  }
+
+  void expect(bool verify) {
+    SSL* const ssl = stream_->native_handle();
+    error_code not_an_address;
+    asio::ip::make_address(host_, not_an_address);
+    if (not_an_address) SSL_set_tlsext_host_name(ssl, host_.c_str());  // SNI is for names only
+    SSL_set_verify(ssl, verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
+    if (!verify) return;
+    X509_VERIFY_PARAM* const param = SSL_get0_param(ssl);
+    X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    not_an_address ? X509_VERIFY_PARAM_set1_host(param, host_.data(), host_.size())
+                   : X509_VERIFY_PARAM_set1_ip_asc(param, host_.c_str());
+  }
+
+  void connect(std::vector<tcp::endpoint> to) {
+    addresses_ = std::move(to);
+    try_address(0, asio::error::host_not_found);
+  }
+
+  void try_address(std::size_t which, error_code why) {
+    while (which < addresses_.size() && (why = open(addresses_[which]))) ++which;
+    if (which >= addresses_.size()) return lost(host_ + ": " + why.message());
+    stream_->next_layer().async_connect(addresses_[which], [me = shared_from_this(), which](const error_code& e) {
+      if (me->cut_) return;
+      if (e) return me->try_address(which + 1, e);
+      me->tls_ ? me->shake_hands() : me->connected();
+    });
+  }
+
+  // Asio opens sockets that a program started meanwhile would inherit.
+  error_code open(const tcp::endpoint& at) {
+    error_code e, ignored;
+    auto& socket = stream_->next_layer();
+    socket.close(ignored);
+    const int fd = ::socket(at.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) return {errno, boost::system::system_category()};
+    socket.assign(at.protocol(), fd, e);
+    if (e) {
+      ::close(fd);
+      return e;
+    }
+    socket.non_blocking(true, ignored);
+    socket.set_option(tcp::no_delay{true}, ignored);
+    return {};
+  }
+
+  void shake_hands() {
+    stream_->async_handshake(asio::ssl::stream_base::client, [me = shared_from_this()](const error_code& e) {
+      if (me->cut_) return;
+      if (e) return me->lost(me->host_ + ": " + explain(me->stream_->native_handle(), me->host_, e));
+      me->connected();
+    });
+  }
+
+  void connected() {
+    tell([](connection& c) { c.on_connected(); });
+    read();
+  }
+
+  void read() {
+    const auto back = [me = shared_from_this()](const error_code& e, std::size_t n) {
+      if (me->cut_) return;
+      if (e) return me->lost(me->host_ + " has closed the connection: " + e.message());
+      me->tell([bytes = std::string{me->in_.data(), n}](connection& c) mutable { c.on_bytes(std::move(bytes)); });
+      me->read();
+    };
+    tls_ ? stream_->async_read_some(asio::buffer(in_), back)
+         : stream_->next_layer().async_read_some(asio::buffer(in_), back);
+  }
+
+  void write_on() {
+    writing_ = !waiting_.empty() && !cut_;
+    if (!writing_) return;
+    going_ = std::exchange(waiting_, {});
+    const auto back = [me = shared_from_this()](const error_code& e, std::size_t) {
+      if (me->cut_) return;
+      if (e) return me->lost(me->host_ + ": " + e.message());
+      me->write_on();
+    };
+    tls_ ? asio::async_write(*stream_, asio::buffer(going_), back)
+         : asio::async_write(stream_->next_layer(), asio::buffer(going_), back);
+  }
+
+  void lost(const std::string& words) {
+    tell([words](connection& c) { c.on_lost(words); });
+  }
+
+  template <class F>
+  void tell(F what) {
+    loop_->note([me = shared_from_this(), what = std::move(what)](engine::events*) mutable {
+      if (!me->cut_) what(*me->home_);
+    });
+  }
+
+  connection* home_;
+  loop* loop_;
+  const std::string host_;
+  const std::uint16_t port_;
+  const bool tls_;
+  bool cut_ = false, writing_ = false;
+  asio::ssl::context context_;
+  std::optional<asio::ssl::stream<tcp::socket>> stream_;
+  tcp::resolver resolver_;
+  std::vector<tcp::endpoint> addresses_;
+  std::array<char, 64 * 1024> in_;
+  std::string waiting_, going_;
+};
+
+connection::connection(loop& l, const core::clock& c, const where& w, std::size_t first_host, milliseconds timeout,
+                       listener& told)
+    : loop_(&l), clock_(&c), where_(&w), next_host_(first_host), listener_(&told), session_(told, timeout, w.who) {}
+
+connection::~connection() { end(); }
+
+void connection::end() {
+  state_ = state::ended;
+  if (line_) line_->cut();
+  line_.reset();
+}
+
+void connection::attempt(time_point now) {
+  const auto& to = where_->hosts[next_host_++ % where_->hosts.size()];
+  server_ = to.host + ':' + std::to_string(to.port != 0 ? to.port : default_port);
+  state_ = state::connecting;
+  const auto share =
+      session_.timeout().count() > 0 ? std::max(session_.timeout() / session::pings, attempt_least) : attempt_max;
+  give_up_at_ = now + std::min(share, attempt_max);
+  line_ = std::make_shared<line>(*this, to, where_->tls);
+  line_->start();
+}
+
+void connection::on_connected() {
+  state_ = state::connected;
+  session_.connected(server_.substr(0, server_.rfind(':')), clock_->now());
+}
+
+void connection::on_bytes(std::string bytes) {
+  const auto with = line_;
+  const bool well = session_.received(bytes, clock_->now());
+  if (line_ != with || state_ == state::ended) return;
+  if (session_.up()) failures_ = 0;
+  if (!well) on_lost(server_ + ": " + session_.words());
+}
+
+void connection::leave(const std::string& words) {
+  if (line_) on_lost(server_ + ": " + words);
+}
+
+// The next server is tried at once, the same one again only after a pause.
+void connection::on_lost(const std::string& words) {
+  if (state_ == state::ended) return;
+  if (line_) line_->cut();
+  line_.reset();
+  const bool gone = session_.gone();
+  state_ = gone ? state::ended : state::away;
+  const auto round = failures_++ / where_->hosts.size();
+  const auto pause = std::min<milliseconds>(pause_most, pause_least * (1U << std::min<std::size_t>(round, 6)));
+  next_attempt_ = clock_->now() + (failures_ % where_->hosts.size() != 0 ? 0ms : pause);
+  session_.lost();
+  if (!gone) listener_->on_down(words);
+}
+
+void connection::flush() {
+  if (line_ && state_ == state::connected && session_.has_output()) line_->write(session_.take_output());
+}
+
+time_point connection::due() const noexcept {
+  switch (state_) {
+    case state::away: return next_attempt_;
+    case state::connecting: return give_up_at_;
+    case state::connected: return session_.due();
+    default: return time_point::max();
+  }
+}
+
+void connection::on_time(time_point now) {
+  switch (state_) {
+    case state::away:
+      if (now >= next_attempt_) attempt(now);
+      break;
+    case state::connecting:
+      if (now >= give_up_at_) on_lost(server_ + " did not answer in time");
+      break;
+    case state::connected:
+      if (!session_.on_time(now)) on_lost(server_ + ": " + session_.words());
+      break;
+    default: break;
+  }
+}
+
+}  // namespace tyer::zookeeper::wire

@@ -1,0 +1,312 @@
+// The engine as a whole: what it can, its loop and its sessions.
+#include "engine/table.hpp"
+#include "engines/zookeeper/core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tyer::zookeeper {
+
+using namespace std::chrono_literals;
+
+failure failed(const response& r, bool changes) {
+  if (r.is == response::how::unknown && changes)
+    return no(why::unknown, errc::outcome_unknown, "the connection was lost before the server answered");
+  if (r.is != response::how::answered)
+    return no(why::not_sent, errc::unavailable, "there is no connection to a ZooKeeper server");
+  const bool passing = r.error == wire::session_expired || r.error == wire::session_moved || r.error == wire::throttled;
+  if (passing) return no(why::not_sent, errc::unavailable, wire::words(r.error));
+  return no(why::refused, errc::refused, "ZooKeeper says: " + wire::words(r.error));
+}
+
+zookeeper_engine::zookeeper_engine(config c, const seam::environment& e)
+    : engine_base(e, {.scheme = "zk://",
+                      .request_timeout = e.request_timeout,
+                      .waits_for = kit::draining::what_gives_back,
+                      .drain_max = e.request_timeout / 2}),
+      config_(std::move(c)),
+      next_host_(static_cast<std::size_t>(e.ids->nonce() >> 7U)) {}
+
+zookeeper_engine::~zookeeper_engine() {
+  fall_silent();
+  for (auto& m : members_) m->link.end();
+}
+
+seam::capabilities zookeeper_engine::can() const noexcept {
+  return {.queue = true,
+          .shared = true,
+          .permits = true,
+          .push = true,
+          .token = true,
+          .convert = true,
+          .above_seen = false,
+          .keep_batch = zookeeper::keep_batch};
+}
+
+// --- the loop
+
+void zookeeper_engine::do_open() { add_member(session_for(10s)).primary = true; }
+
+std::vector<seam::delivery> zookeeper_engine::receive(seam::inbox::deadline until) {
+  for (auto& m : members_) m->link.flush();
+  return loop_.wait(until);
+}
+
+time_point zookeeper_engine::next_due() const {
+  auto first = let_go_by_ != time_point{} ? let_go_by_ : time_point::max();
+  for (const auto& m : members_) {
+    first = std::min(first, m->link.due());
+    if (m->over || !m->ready) continue;
+    first = std::min(first, m->life.end());
+    const bool kept = m->primary || !m->entries.empty();
+    if (m->renewing) first = std::min(first, m->renewal_sent + m->life.ttl() / unanswered);
+    if (kept && !m->renewing && m->link.session().up()) first = std::min(first, m->life.kept() + m->life.ttl() / 2);
+  }
+  if (!dues_.empty()) first = std::min(first, dues_.begin()->first);
+  if (!settling_.empty()) first = std::min(first, settling_.begin()->first);
+  return first;
+}
+
+void zookeeper_engine::on_time(time_point now) {
+  for (auto& m : members_) {
+    m->link.on_time(now);
+    if (m->over || !m->ready) continue;
+    if (!m->life.live(now)) {
+      condemn(*m);
+      continue;
+    }
+    // A server that is cut off from the others answers pings for a long time, but commits nothing.
+    if (m->renewing && now >= m->renewal_sent + m->life.ttl() / unanswered) m->link.leave("a renewal was not answered");
+    const bool kept = (m->primary || !m->entries.empty()) && !closed();
+    if (kept && !m->renewing && m->link.session().up() && now >= m->life.kept() + m->life.ttl() / 2) renew(*m, nullptr);
+  }
+  while (!settling_.empty() && settling_.begin()->first <= now) {
+    const auto who = settling_.begin()->second;
+    settling_.erase(settling_.begin());
+    watch_own(who);
+  }
+  drop_overdue(now);
+  reap(now);
+}
+
+void zookeeper_engine::start_anew() {
+  for (auto& m : members_) m->link.leave("out of memory");
+}
+
+void zookeeper_engine::reap(time_point now) {
+  for (auto& m : members_) {
+    const bool unused = !m->primary && m->entries.empty() && m->ready && now - m->used > unused_for;
+    if (unused && !m->over) condemn(*m);
+  }
+  members_.remove_if([&](const auto& m) {
+    const bool finished = m->over && (m->closed || !m->link.session().up() || m->link.session().gone());
+    return finished && m->link.session().in_flight() == 0;
+  });
+}
+
+// --- the end: what has nothing is given back, what has something ends by itself
+
+bool zookeeper_engine::has_let_go(time_point now) {
+  if (let_go_by_ == time_point{}) {
+    let_go_by_ = now + 500ms;
+    for (auto& m : members_) {
+      if (!m->entries.empty() || !m->link.session().up()) continue;
+      m->over = true;
+      m->link.session().close(now, [m = m.get()](const response&) { m->closed = true; });
+      m->link.flush();
+    }
+  }
+  const auto leaves = [](const auto& m) { return m->over && !m->closed && m->link.session().up(); };
+  return now >= let_go_by_ || std::ranges::none_of(members_, leaves);
+}
+
+// --- sessions
+
+zookeeper_engine::member::member(zookeeper_engine& e, milliseconds l, std::size_t first_host)
+    : home(&e), length(l), link(e.loop_, *e.around().clock, e.config_.servers, first_host, l, *this) {}
+
+zookeeper_engine::member& zookeeper_engine::add_member(milliseconds length) {
+  members_.push_back(std::make_unique<member>(*this, length, next_host_));
+  members_.back()->used = now();
+  return *members_.back();
+}
+
+// One that lives long enough, and has room; or a new one.
+void zookeeper_engine::find_member(milliseconds ttl, with_member then) {
+  const auto length = session_for(ttl);
+  const auto t = now();
+  member* best = nullptr;
+  std::set<milliseconds> lengths;
+  for (auto& m : members_) {
+    if (m->over || (m->ready && !m->life.live(t)) || m->path_bytes >= path_bytes_max) continue;
+    lengths.insert(m->length);
+    const bool fits = m->length >= length && m->length <= length * longer_max;
+    if (fits && (best == nullptr || m->length < best->length)) best = m.get();
+  }
+  if (best != nullptr && best->length != length && lengths.size() < lengths_max) best = nullptr;
+  if (best == nullptr && members_.size() >= config_.sessions_max) {
+    const auto f = no(why::over_limit, errc::over_limit, "more sessions than ?sessions_max= allows would be needed");
+    return then(&f, nullptr);
+  }
+  if (best == nullptr) best = &add_member(length);
+  best->used = t;
+  if (best->usable(t)) return then(nullptr, best);
+  if (best->ready) {
+    const auto f = no(why::not_sent, errc::unavailable, "the connection to ZooKeeper is lost");
+    return then(&f, nullptr);
+  }
+  best->waiting.push_back([then = std::move(then), best](const failure* f) { then(f, f == nullptr ? best : nullptr); });
+}
+
+zookeeper_engine::member* zookeeper_engine::any_member() {
+  for (auto& m : members_) {
+    if (!m->over && m->usable(now())) return m.get();
+  }
+  return nullptr;
+}
+
+void zookeeper_engine::member::on_up() {
+  const auto t = home->now();
+  const milliseconds tick{home->config_.tick_ms};
+  if (number == 0) {
+    number = link.session().number();
+    life.made(link.session().greeted(), link.session().timeout(), tick);
+    home->set_up(*this, 0);
+    return;
+  }
+  life.measure(link.session().timeout(), tick);
+  if (!ready) return home->set_up(*this, 0);
+  if (!life.live(t)) return;  // condemned in its turn
+  home->told_down_ = false;
+  if (auto* told = home->told()) told->up({home->config_.shown, {}, {}});
+  std::set<std::string> names;
+  for (const auto& who : entries) {
+    const auto at = home->mine_.find(who);
+    if (at != home->mine_.end() && (!at->second.holding || at->second.upgrading)) names.insert(at->second.name);
+  }
+  for (const auto& name : names) home->refresh(name);
+  const auto open_questions = doubts;
+  for (const auto& who : open_questions) {
+    if (!home->mine_.at(who).leaving) home->settle_doubt(who, [](const failure*) {});
+  }
+}
+
+// The node that renewals write. The first session of all finds nothing, and makes what is always there.
+void zookeeper_engine::set_up(member& m, int tries) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string hex;
+  for (int shift = 60; shift >= 0; shift -= 4) hex += digits[static_cast<std::uint64_t>(m.number) >> shift & 15U];
+  m.node = config_.base + "/s/" + hex;
+  const auto done = [this, &m, tries](const response& r) {
+    if (r.is != response::how::answered) return;  // when it is up again
+    if (r.error == wire::no_node && tries < 3) {
+      return make_base([this, &m, tries](const response&) { set_up(m, tries + 1); });
+    }
+    const bool well = r.good() || r.error == wire::node_exists;
+    auto waiting = std::exchange(m.waiting, {});
+    const auto f = failed(r, false);
+    if (!well) {
+      tell_down("ZooKeeper refuses " + m.node + ": " + wire::words(r.error));
+    } else {
+      m.ready = true;
+      told_down_ = false;
+      if (auto* told = this->told()) told->up({config_.shown, {}, {}});
+    }
+    for (auto& w : waiting) w(well ? nullptr : &f);
+  };
+  m.link.session().call(op::create, wire::create_body(m.node, {}, config_.rights, wire::node_kind::ephemeral), now(),
+                        done);
+}
+
+void zookeeper_engine::make_base(const std::function<void(const response&)>& then) {
+  member* m = nullptr;
+  for (auto& each : members_) {
+    if (each->link.session().up()) m = each.get();
+  }
+  if (m == nullptr) return then({});
+  std::vector<std::string> paths;
+  for (auto at = config_.base.find('/', 1); at != config_.base.npos; at = config_.base.find('/', at + 1)) {
+    paths.push_back(config_.base.substr(0, at));
+  }
+  for (const char* below : {"", "/q", "/s"}) paths.push_back(config_.base + below);
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    auto body = wire::create_body(paths[i], {}, config_.rights, wire::node_kind::lasting);
+    const bool last = i + 1 == paths.size();
+    m->link.session().call(op::create, std::move(body), now(), [then, last](const response& r) {
+      if (last) then(r);
+    });
+  }
+}
+
+void zookeeper_engine::member::on_gone() {
+  if (!over) home->condemn(*this);
+}
+
+void zookeeper_engine::member::on_down(const std::string& words) {
+  const auto f = no(why::not_sent, errc::unavailable, words);
+  for (auto& w : std::exchange(waiting, {})) w(&f);
+  if (!over && home->any_member() == nullptr) home->tell_down(words);
+}
+
+void zookeeper_engine::member::on_event(const wire::event& e) { home->on_event(e); }
+
+void zookeeper_engine::tell_down(const std::string& words) {
+  if (std::exchange(told_down_, true)) return;
+  if (auto* t = told()) t->down(no(why::not_sent, errc::unavailable, words));
+}
+
+// All it had is gone, though the server may not have noticed yet.
+void zookeeper_engine::condemn(member& m) {
+  m.over = true;
+  m.life.condemn();
+  const auto all = m.entries;
+  for (const auto& who : all) lose(who);
+  for (const auto& who : std::exchange(m.doubts, {})) {  // where they were, or nowhere
+    mine_.at(who).in_doubt = nullptr;
+    if (!mine_.at(who).leaving && mine_.at(who).in->usable(now())) own_changed(who);
+  }
+  const auto f = no(why::not_sent, errc::unavailable, "the session it was to live by has ended");
+  for (auto& w : std::exchange(m.waiting, {})) w(&f);
+  for (auto& w : std::exchange(m.renewals, {})) w(false);
+  if (m.link.session().up()) m.link.session().close(now(), [&m](const response&) { m.closed = true; });
+  if (!m.link.session().up() || m.link.session().gone()) m.closed = true;
+  if (m.primary && !closed()) add_member(m.length).primary = true;
+  m.primary = false;
+}
+
+// --- renewal
+
+void zookeeper_engine::renew(member& m, std::function<void(bool)> then) {
+  if (then) m.renewals.push_back(std::move(then));
+  if (m.renewing) return;
+  m.renewing = true;
+  m.renewal_sent = now();
+  const auto done = [this, &m](const response& r) {
+    m.renewing = false;
+    if (r.good()) m.life.renewed(r.sent, now());
+    if (r.is == response::how::answered && r.error == wire::session_expired && !m.over) return condemn(m);
+    const bool live = r.good() && m.life.live(now());
+    for (auto& w : std::exchange(m.renewals, {})) w(live);
+    if (r.is == response::how::answered && r.error == wire::no_node) {  // somebody took it away
+      m.link.session().call(op::create, wire::create_body(m.node, {}, config_.rights, wire::node_kind::ephemeral),
+                            now(), nullptr);
+    }
+  };
+  m.link.session().call(op::set_data, wire::data_body(m.node, {}, -1), now(), done);
+}
+
+// That it lives until then; or as long as it can.
+void zookeeper_engine::prove(member& m, time_point until, std::function<void(bool)> then) {
+  const auto t = now();
+  const bool just_renewed = t - m.life.kept() < m.life.ttl() / 8;
+  if (m.life.live(t) && (m.life.end() >= until || just_renewed)) return then(true);
+  renew(m, std::move(then));
+}
+
+}  // namespace tyer::zookeeper
+
+extern "C" tyer::engine::made tyer_engine_zookeeper(tyer::core::uri& address, const tyer::engine::environment& e) {
+  auto c = tyer::zookeeper::read(address);
+  if (c.error) return {nullptr, std::move(c.error)};
+  return {std::make_unique<tyer::zookeeper::zookeeper_engine>(std::move(c.value), e), {}};
+}

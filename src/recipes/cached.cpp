@@ -1,0 +1,118 @@
+#include "recipes/waiting.hpp"
+
+#include <tyer/mutex.hpp>
+#include <tyer/recipes/cached.hpp>
+#include <tyer/shared_mutex.hpp>
+
+#include <utility>
+
+namespace tyer {
+inline namespace v1 {
+namespace recipes {
+
+using detail::time_limit;
+
+namespace {
+
+// One key: its locks, and the cache.
+struct row {
+  row(const client& owner, std::string_view cache_name, std::string_view of, store& where,
+      const cached_options& options)
+      : key(detail::lock_name(cache_name, of)),
+        cache(where),
+        limit(options.wait_at_most),
+        lock(owner, key, options.lock),
+        loading(owner, key + ":load", options.lock) {}
+
+  hold acquired(const acquirable& a) const { return acquired(a, limit); }
+  static hold acquired(const acquirable& a, const time_limit& until) {
+    hold h = detail::acquire_within(a, until);
+    if (!h) detail::timed_out(a.name(), until);
+    return h;
+  }
+
+  std::optional<std::string> load_under(const hold& reader, const compute& load) const;
+  bool changed_under(const hold& writer, const cached::change& make) const;
+  void erase_again() const;
+
+  std::string key;
+  store& cache;
+  time_limit limit;
+  shared_mutex lock;
+  mutex loading;
+};
+
+// Nothing: a writer has come after us, and what we loaded may be old.
+std::optional<std::string> row::load_under(const hold& reader, const compute& load) const {
+  const auto pass = reader.fence();
+  entered e = cache.enter(key, pass);
+  if (!e.let_in) return {};
+  if (e.there) return std::move(e.there->value);
+  const hold one = acquired(loading);
+  if (auto there = cache.find(key)) return std::move(there->value);
+  fresh made = load(reader);
+  if (!cache.put(key, pass, made)) return {};
+  return std::move(made.value);
+}
+
+// Of a writer that lost its hold while it wrote: readers may have put into the cache what was before.
+void row::erase_again() const try {
+  const time_limit anew{limit.whole()};
+  for (bool done = false; !done;) {
+    const hold again = acquired(lock, anew);
+    done = cache.erase(key, again.fence());
+  }
+} catch (const std::exception& e) {
+  throw error({errc::lost,
+               key + ": the hold was lost during the change, and the cache may have what was before it: " + e.what()});
+}
+
+// False: a later writer was here before us, and nothing was done.
+bool row::changed_under(const hold& writer, const cached::change& make) const {
+  if (!cache.erase(key, writer.fence())) return false;
+  try {
+    make(writer);
+  } catch (...) {
+    // It may have been done all the same.
+    if (!writer.valid()) {
+      try {
+        erase_again();
+      } catch (const error&) {  // what `make` has thrown is the news
+      }
+    }
+    throw;
+  }
+  if (!writer.valid()) erase_again();
+  return true;
+}
+
+}  // namespace
+
+cached::cached(const client& owner, std::string_view name, std::shared_ptr<store> cache, cached_options options)
+    : client_(&owner), name_(name), cache_(std::move(cache)), options_(std::move(options)) {
+  detail::require(cache_ != nullptr, "a cached needs a store");
+  detail::require(options_.wait_at_most.count() > 0, "wait_at_most must be above 0");
+}
+
+std::string cached::read(std::string_view key, const compute& load) const {
+  if (auto there = cache_->find(detail::lock_name(name_, key))) return std::move(there->value);
+  const row r{*client_, name_, key, *cache_, options_};
+  for (;;) {
+    const hold reader = r.acquired(r.lock.shared());
+    if (auto value = r.load_under(reader, load)) return std::move(*value);
+    if (r.limit.over()) detail::timed_out(r.key, r.limit);
+  }
+}
+
+void cached::write(std::string_view key, const change& make) const {
+  const row r{*client_, name_, key, *cache_, options_};
+  for (;;) {
+    const hold writer = r.acquired(r.lock);
+    if (r.changed_under(writer, make)) return;
+    if (r.limit.over()) detail::timed_out(r.key, r.limit);
+  }
+}
+
+}  // namespace recipes
+}  // namespace v1
+}  // namespace tyer

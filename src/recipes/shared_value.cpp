@@ -1,0 +1,74 @@
+#include "recipes/waiting.hpp"
+
+#include <tyer/recipes/once_per.hpp>
+
+#include <thread>
+#include <utility>
+
+namespace tyer {
+inline namespace v1 {
+namespace recipes {
+
+using detail::time_limit;
+using std::chrono::milliseconds;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::string_view key = "value";
+// An engine may say that no time is left a moment before it forgets.
+constexpr milliseconds ask_again_after = 20ms;
+
+single_flight_options flight_options(shared_value_options& o) {
+  return {.lock = std::move(o.lock),
+          .wait_at_most = o.wait_at_most,
+          .refresh_before = o.refresh_before,
+          .refresh_on = std::move(o.refresh_on),
+          .refresh_failed = std::move(o.refresh_failed)};
+}
+
+[[noreturn]] void too_often(const once_per& at_most, milliseconds left) {
+  throw error({errc::over_limit, at_most.name() +
+                                     ": fetched in this period already, and there is no value of it; again in " +
+                                     std::to_string(left.count()) + " ms"});
+}
+
+// Takes the period, and waits for it if that is within the limit.
+void take(const once_per& at_most, const client& asks, const hold& h, const time_limit& limit) {
+  for (;;) {
+    const auto start_by = at_most.try_take();
+    if (start_by && lease_clock::now() < *start_by) return;
+    const auto left = at_most.remaining(asks);
+    if (left > limit.left()) too_often(at_most, left);
+    if (!h.valid()) throw error({errc::lost, at_most.name() + ": lost the lock while waiting for the period"});
+    std::this_thread::sleep_for(std::max(left, ask_again_after));
+  }
+}
+
+}  // namespace
+
+shared_value::shared_value(const client& owner, once_per at_most, std::shared_ptr<store> where,
+                           shared_value_options options)
+    : client_(&owner),
+      at_most_(std::move(at_most)),
+      store_(where),
+      ends_before_(options.ends_before),
+      wait_at_most_(options.wait_at_most),
+      flight_(owner, at_most_.name(), std::move(where), flight_options(options)) {
+  detail::require(ends_before_.count() >= 0, "ends_before must not be below 0");
+}
+
+std::string shared_value::get(const compute& fetch) const {
+  return flight_.get(key, [this, fetch](const hold& h) {
+    // While there is a value nobody waits for the next one.
+    const bool in_time = store_->find(detail::lock_name(at_most_.name(), key)).has_value();
+    take(at_most_, *client_, h, time_limit{in_time ? 0ms : wait_at_most_});
+    fresh made = fetch(h);
+    made.lives_for -= ends_before_;
+    return made;
+  });
+}
+
+}  // namespace recipes
+}  // namespace v1
+}  // namespace tyer

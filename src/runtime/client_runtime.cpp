@@ -1,0 +1,319 @@
+#include "runtime/client_runtime.hpp"
+
+#include "runtime/failures.hpp"
+#include "runtime/fork.hpp"
+#include "runtime/own_thread.hpp"
+
+#include <new>
+#include <utility>
+
+namespace tyer::runtime {
+
+client_runtime::client_runtime(parts p)
+    : parts_(std::move(p)),
+      born_in_(fork_generation()),
+      watch_(std::make_unique<watch>(*parts_.clock)),
+      coordinator_(
+          std::make_unique<coordinator>(*parts_.engine, *parts_.clock, *parts_.ids, *watch_, parts_.bounds, &door_)) {}
+
+std::shared_ptr<client_runtime> client_runtime::open(parts p) {
+  // In a forked child the threads did not come along, and whatever they held or waited for is held and waited for for
+  // ever (even destroying a condition variable would block): let everything lie.
+  std::shared_ptr<client_runtime> h{new client_runtime{std::move(p)}, [](client_runtime* mine) {
+                                      if (!mine->forked()) delete mine;
+                                    }};
+  h->thread_ = std::thread{[raw = h.get()] { raw->serve(); }};
+  return h;
+}
+
+client_runtime::~client_runtime() {
+  close(std::chrono::milliseconds{0});
+  if (thread_.joinable()) thread_.detach();  // closed from one of our own threads
+}
+
+bool client_runtime::forked() const noexcept { return fork_generation() != born_in_; }
+
+// ---- tasks from callers
+
+bool client_runtime::put(task& o) {
+  std::lock_guard lock{inbox_mutex_};
+  if (ended_) return false;
+  inbox_.push_back(std::move(o));
+  return true;
+}
+
+void client_runtime::submit(task o, afterwards next) {
+  if (!put(o))
+    return o(*coordinator_);  // a closed coordinator only says so, and touches nothing but what the task brings along
+  see_to_it(next);
+}
+
+// Whoever waits may have taken the baton meanwhile, and then sleeps in the engine.
+void client_runtime::let_go(latch& l) noexcept {
+  l.let_go();
+  if (driver_waits_for_.load(std::memory_order_seq_cst) == &l) parts_.engine->wake();
+}
+
+void client_runtime::open_latches() {
+  latch_line answered;
+  {
+    const std::lock_guard in{door_};
+    answered.swap(opening_);
+  }
+  while (const auto l = answered.pop()) l->let_go();
+}
+
+// ---- what callers do by themselves, without the engine
+
+// Inside soon, and with no task before it: else the caller takes the long way, and keeps its turn.
+bool client_runtime::at_the_door(std::unique_lock<coordinator::door>& in) {
+  constexpr int tries_max = 200;  // the others are inside for less than a microsecond, the driver for longer
+  for (int i = 0; i < tries_max && !in.owns_lock(); ++i) static_cast<void>(in.try_lock());
+  return in.owns_lock() && !has_tasks();
+}
+
+bool client_runtime::join(const std::shared_ptr<acquisition>& w) {
+  std::unique_lock in{door_, std::defer_lock};
+  return at_the_door(in) && coordinator_->join(w);
+}
+
+bool client_runtime::hand_off(const hold_ptr& h) {
+  latch_line answered;
+  {
+    std::unique_lock in{door_, std::defer_lock};
+    if (!at_the_door(in)) return false;
+    answered.swap(opening_);  // the driver's, who opens them when it is ready to
+    const bool done = coordinator_->hand_off(h);
+    answered.swap(opening_);
+    if (!done) return false;
+  }
+  while (const auto l = answered.pop()) let_go(*l);
+  return true;
+}
+
+bool client_runtime::want(std::shared_ptr<acquisition> w, afterwards next) {
+  if (next == afterwards::waits && join(w)) return true;
+  submit([w = std::move(w)](coordinator& d) { d.want(w); }, next);
+  return false;
+}
+
+void client_runtime::cancel(std::shared_ptr<revocable> r, errc why) noexcept {
+  {
+    const std::lock_guard lock{inbox_mutex_};
+    if (ended_ || r->called_off) return;  // a coordinator that has ended has answered everybody
+    r->called_off = why;
+    r->called_off_before = std::move(called_off_);
+    called_off_ = std::move(r);
+  }
+  see_to_it(afterwards::returns);
+}
+
+void client_runtime::give_back(hold_ptr h, release_reply told, afterwards next) {
+  if (!told && hand_off(h)) return;
+  submit([h = std::move(h), told = std::move(told)](coordinator& d) mutable { d.give_back(h, std::move(told)); }, next);
+}
+
+void client_runtime::confirm(hold_ptr h, confirm_reply told, afterwards next) {
+  submit([h = std::move(h), told = std::move(told)](coordinator& d) mutable { d.confirm(h, std::move(told)); }, next);
+}
+
+void client_runtime::convert(std::shared_ptr<change> c, afterwards next) {
+  submit([c = std::move(c)](coordinator& d) { d.convert(c); }, next);
+}
+
+void client_runtime::observe(std::shared_ptr<observer> o) {
+  submit([o = std::move(o)](coordinator& d) { d.observe(o); }, afterwards::returns);
+}
+
+void client_runtime::forget(std::shared_ptr<observer> o) {
+  submit([o = std::move(o)](coordinator& d) { d.forget(o); }, afterwards::returns);
+}
+
+// While it lives, this thread is inside the user's executor. That may run at once what it is given, and we may be in the midst of
+// the engine: what a callback does there (destroy the client, wait for another call) is not to be done there.
+class client_runtime::handing_over {
+ public:
+  handing_over() noexcept : before_(std::exchange(here_, true)) {}
+  handing_over(const handing_over&) = delete;
+  ~handing_over() { here_ = before_; }
+  static bool here() noexcept { return static_cast<bool>(here_); }
+
+ private:
+  static thread_local constinit thread_mark here_;
+  const in_our_midst midst_;
+  const thread_mark before_;
+};
+thread_local constinit thread_mark client_runtime::handing_over::here_;
+
+// What the user's executor is given, in as many copies as it likes. If the last is gone and none was called, the executor has
+// dropped it, as a loop does that has ended.
+class client_runtime::slip {
+ public:
+  slip(std::weak_ptr<client_runtime> home, std::shared_ptr<completion> c) noexcept
+      : home_(std::move(home)), what_(std::move(c)) {}
+  slip(const slip&) = delete;
+  ~slip() {
+    if (!born_.forked() && !what_->is_on_its_way()) what_->left_uncalled();
+  }
+  void call() const {
+    if (!handing_over::here()) return what_->run_once();
+    if (const auto h = home_.lock()) return h->run_on_own_thread(what_);
+    if (what_->enters_a_line()) late_line::of_nobody().run_soon(what_);
+  }
+
+ private:
+  const birth born_;
+  const std::weak_ptr<client_runtime> home_;
+  const std::shared_ptr<completion> what_;
+};
+
+void client_runtime::complete(std::function<void()> f) {
+  if (forked()) return f();
+  complete(std::make_shared<plain_completion>(std::move(f)));
+}
+
+// If the user's executor throws (it has no memory, or no thread) it runs on the client's own thread: whoever drives the engine
+// now may be a caller, and must not pay for that.
+void client_runtime::complete(std::shared_ptr<completion> c) {
+  if (forked()) return c->run_once();
+  if (!parts_.completions) return run_on_own_thread(std::move(c));
+  std::shared_ptr<const slip> mine;
+  const handing_over now;
+  try {
+    mine = std::make_shared<slip>(weak_from_this(), c);
+    parts_.completions([mine] { mine->call(); });
+  } catch (...) {
+    run_on_own_thread(std::move(c));
+  }
+}
+
+void client_runtime::run_on_own_thread(std::shared_ptr<completion> c) {
+  if (!c->enters_a_line()) return;
+  if (!watch_->run_soon(c)) late_->run_soon(std::move(c));  // the client was closed
+}
+
+// ---- what the engine tells
+
+void client_runtime::up(const engine::server_facts& facts) {
+  {
+    const std::lock_guard in{door_};
+    coordinator_->up(facts);
+  }
+  std::lock_guard lock{state_mutex_};
+  ready_ = true;
+  trouble_ = {};
+  told_ = {facts, parts_.clock->wall()};
+  state_changed_.notify_all();
+}
+
+void client_runtime::down(const engine::failure& f) {
+  {
+    const std::lock_guard in{door_};
+    coordinator_->down(f);
+  }
+  if (parts_.log) parts_.log(log_level::warning, f.words);
+  std::lock_guard lock{state_mutex_};
+  trouble_ = to_public(f);
+  if (trouble_ == errc::refused) state_changed_.notify_all();
+}
+
+// ---- life and death
+
+tyer::failure client_runtime::wait_ready(std::chrono::milliseconds at_most) {
+  if (on_own_thread) return errc::would_deadlock;
+  std::unique_lock lock{state_mutex_};
+  state_changed_.wait_for(lock, at_most, [this] { return ready_ || closed() || trouble_ == errc::refused; });
+  if (closed()) return errc::closed;
+  if (ready_) return {};
+  return trouble_ ? trouble_ : tyer::failure{errc::unavailable};
+}
+
+void client_runtime::expect_ready(std::shared_ptr<readiness> h) {
+  submit(
+      [h = std::move(h), this](coordinator& d) {
+        if (d.closed()) return h->answer(errc::closed);  // nobody may be driving any more
+        readiness_asked_.push_back(h);
+      },
+      afterwards::returns);
+}
+
+// The driver's. Tells when the first of those that are left has hoped for long enough.
+lease::time_point client_runtime::answer_readiness() noexcept {
+  if (readiness_asked_.empty()) return lease::time_point::max();
+  const auto now = parts_.clock->now();
+  tyer::failure news;
+  bool known = true;
+  {
+    const std::lock_guard lock{state_mutex_};
+    if (closed()) {
+      news = errc::closed;
+    } else if (!ready_) {
+      known = trouble_ == errc::refused;  // time does not help a login that the server does not want
+      news = trouble_ ? same(trouble_) : tyer::failure{errc::unavailable};
+    }
+  }
+  auto first = lease::time_point::max();
+  std::erase_if(readiness_asked_, [&](const std::shared_ptr<readiness>& h) {
+    if (!h->over && (known || h->limit <= now)) h->answer(same(news));
+    if (!h->over) first = std::min(first, h->limit);
+    return h->over;
+  });
+  return first;
+}
+
+client_runtime::told_facts client_runtime::facts() {
+  const std::lock_guard lock{state_mutex_};
+  return told_;
+}
+
+bool client_runtime::close(std::chrono::milliseconds at_most) {
+  if (forked()) return false;
+  if (!closed_.exchange(true)) see_to_it(afterwards::returns);
+  std::unique_lock lock{state_mutex_};
+  state_changed_.notify_all();  // whoever waits for the engine to be ready
+  if (!on_own_thread) state_changed_.wait_for(lock, at_most, [this] { return drained_ || shut_; });
+  const bool all = drained_;
+  if (std::exchange(shut_, true)) return all;
+  state_changed_.notify_all();
+  lock.unlock();
+  stopping_.store(true, std::memory_order_seq_cst);
+  parts_.engine->wake();
+  baton_.want_io();
+  if (thread_.joinable() && thread_.get_id() != std::this_thread::get_id()) thread_.join();
+  watch_->stop();
+  return all;
+}
+
+std::size_t client_runtime::waiting_for(std::string_view name) {
+  const std::lock_guard in{door_};
+  return coordinator_->waiting_for(name);
+}
+
+lease::time_point client_runtime::look() {
+  if (closed()) return lease::time_point::max();
+  struct glance {
+    std::atomic<bool> done{false};
+    lease::time_point next = lease::time_point::max();
+  };
+  const auto mine = std::make_shared<glance>();
+  // The first task makes the driver look at the time; the second comes when it has served what it found.
+  submit([](coordinator&) {}, afterwards::returns);
+  submit(
+      [mine, this](coordinator& d) {
+        // A coordinator that is closed may have nobody who drives it, and then is not to be touched from here.
+        if (!d.closed()) {
+          try {
+            d.on_time(parts_.clock->now());
+          } catch (const std::bad_alloc&) {  // what is due stays due
+          }
+          mine->next = d.next_due();
+        }
+        mine->done.store(true, std::memory_order_release);
+        mine->done.notify_one();
+      },
+      afterwards::returns);
+  mine->done.wait(false, std::memory_order_acquire);
+  return std::min(mine->next, watch_->look());
+}
+
+}  // namespace tyer::runtime

@@ -1,0 +1,309 @@
+// The coordinator and a ticket that is held: renewed, handed off, lost.
+#include "runtime/coordinator/coordinator.hpp"
+#include "runtime/failures.hpp"
+#include "runtime/hold_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tyer::runtime {
+
+using core::fate;
+using lease::acquire;
+using phase = detail::hold_state::phase;
+
+void coordinator::give_back(const hold_ptr& h, release_reply told) {
+  const bool was_held = h->end(phase::released);
+  ticket* t = std::exchange(h->at_coordinator, nullptr);
+  if (t == nullptr) {
+    if (told) told({}, release_outcome::already_gone);
+    return;
+  }
+  t->current.reset();
+  const changes unanswered = take_changes(*t);
+  if (t->lost() != nullptr) {  // its owner says that it has stopped
+    t->told = std::move(told);
+    t->clean = true;
+    return begin_release(*t, lease::release{t->late_until, t->lost()->until}, clock_.now());
+  }
+  t->unsure = t->unsure || (t->changing && t->changing->machine.where() != lease::convert::state::idle);
+  if (was_held && !closed_ && clock_.now() < h->free_at()) {
+    rest(*t, h->free_at());
+    if (told) told({}, release_outcome::released);
+  } else if (!was_held) {
+    give_to_engine(*t, std::move(told));
+  } else {
+    pass_on(*t, std::move(told));
+  }
+  answer_all(unanswered, errc::lost);
+}
+
+// Only what touches neither the engine nor a timer: a plain exclusive hold, to one who sleeps until its latch opens.
+bool coordinator::hand_off(const hold_ptr& h) {
+  ticket* t = h->at_coordinator;
+  if (t == nullptr || closed_ || t->held() == nullptr || t->home->standing != t || t->changing || t->asked_back)
+    return false;
+  const auto now = clock_.now();
+  if (now < h->free_at() || !t->home->line.may_hand_off(*t->held(), t->handoffs, now)) return false;
+  const acquisition& next = static_cast<const acquisition&>(*t->home->line.front());
+  return next.anywhere && next.what->max_hold.count() == 0 && give_to_next(*t, h);
+}
+
+// To the next of this client without a round trip, or back to the engine.
+void coordinator::pass_on(ticket& t, release_reply told) {
+  if (!t.asked_back && !t.unsure && !closed_ && t.home->line.may_hand_off(*t.held(), t.handoffs, clock_.now()) &&
+      give_to_next(t, nullptr)) {
+    if (told) told({}, release_outcome::released);
+    return;
+  }
+  give_to_engine(t, std::move(told));
+}
+
+void coordinator::give_to_engine(ticket& t, release_reply told) {
+  t.told = std::move(told);
+  lane& l = *detach(t);
+  begin_release(t, lease::release{t.late_until, t.held()->valid_until()}, clock_.now());
+  go_on(l);
+}
+
+// Renewed like any other, but nobody has it: others come when its min_hold is over.
+void coordinator::rest(ticket& t, lease::time_point until) {
+  t.rests_until = until;
+  wake(t);
+  // An upgrade that waits would keep other readers out meanwhile.
+  t.in_doubt = false;
+  if (t.changing) act(t, t.changing->machine.give_up(clock_.now()));
+}
+
+// The client goes, the lock stays: as long as it must, and at the longest a ttl longer.
+void coordinator::leave_behind(ticket& t, lease::time_point until) {
+  const auto now = clock_.now();
+  const bool long_enough = t.held()->valid_until() >= until;
+  detach(t);
+  if (long_enough) return erase(t);
+  t.stage = lapsed{until, until};
+  const engine::target target{t.who, t.what->name, t.how};
+  const auto ttl = std::chrono::ceil<std::chrono::milliseconds>(until - now);
+  using reply =
+      reply_to<engine::kept, &under_way::others, &coordinator::on_left_behind, &coordinator::on_dropped, core::id>;
+  const auto who = t.who;
+  try {
+    return engine_.keep({&target, 1}, fate::holding, ttl, reply{under_way_, who});
+  } catch (const std::bad_alloc&) {}
+  on_left_behind(who, {now, {}});  // it stays for the rest of its ttl only
+}
+
+void coordinator::on_left_behind(const core::id& who, engine::outcome<engine::kept>&&) {
+  if (ticket* kept = find(who); kept != nullptr) erase(*kept);
+}
+
+void coordinator::on_held_time(ticket& t, lease::time_point now) {
+  if (auto* l = t.lost()) {
+    if (now < l->until || closed_) return;
+    take_from_owner(t);
+    return begin_release(t, lease::release{t.late_until, now}, now);
+  }
+  if (t.rests_until && now >= *t.rests_until) {
+    t.rests_until.reset();
+    return pass_on(t, {});
+  }
+  if (t.current && now >= t.current->alarm_at()) return lose_by_deadline(t);
+  if (t.changing) on_change_time(t, now);
+}
+
+// The alarm has rung: whatever the engine says, the hold is over, and must not be kept from others.
+bool coordinator::told_lost(const ticket& t) noexcept { return t.current && t.current->where() == phase::lost; }
+
+// Its owner has let it go, and had no memory to say so. False: it stays to be renewed, perhaps for the next owner.
+bool coordinator::taken_back(ticket& t) {
+  if (!t.current || !t.current->forsaken()) return false;
+  const auto who = t.who;
+  give_back(hold_ptr{t.current}, {});
+  const ticket* same = find(who);
+  return same == nullptr || same->home == nullptr;
+}
+
+void coordinator::keep_from(ticket& t, fate as, lease::duration ttl, lease::time_point sent,
+                            lease::duration proven) noexcept {
+  t.group = engine_.group(t.what->name);
+  try {
+    keeper_.add(t, as, ttl, sent, jitter(), proven);
+  } catch (const std::bad_alloc&) {
+    try_again_soon(t, &ticket::unkept);
+  }
+}
+
+void coordinator::keep_soon(ticket& t, fate as, lease::duration ttl) noexcept {
+  t.group = engine_.group(t.what->name);
+  try {
+    keeper_.retry(t, as, ttl, clock_.now());
+  } catch (const std::bad_alloc&) {
+    try_again_soon(t, &ticket::unkept);
+  }
+}
+
+void coordinator::keep_what_is_due(lease::time_point now) {
+  for (auto b = keeper_.take(now); !b.entries.empty(); b = keeper_.take(now)) {
+    if (b.as == fate::holding) {
+      std::erase_if(b.entries, [&](lease::kept* e) {
+        ticket& t = static_cast<ticket&>(*e);
+        if (taken_back(t)) return true;
+        if (!t.held()->over(now) && !told_lost(t)) return false;
+        lose_by_deadline(t);
+        return true;
+      });
+    }
+    if (b.entries.empty()) continue;
+    try {
+      send_keep(b);
+    } catch (const std::bad_alloc&) {
+      for (lease::kept* e : b.entries) {
+        if (!e->place.linked) keep_soon(static_cast<ticket&>(*e), b.as, b.ttl);
+      }
+      return;
+    }
+  }
+}
+
+// All are of one group, but for a name that has moved since it was put there.
+void coordinator::send_keep(lease::keeper::batch& b) {
+  auto from = b.entries.begin();
+  while (from != b.entries.end()) {
+    const auto group_of = [&](const lease::kept* e) {
+      return engine_.group(static_cast<const ticket&>(*e).what->name);
+    };
+    const auto group = group_of(*from);
+    const auto to =
+        std::stable_partition(from, b.entries.end(), [&](const lease::kept* e) { return group_of(e) == group; });
+    send_keep_to(group, {from, to}, b.as, b.ttl);
+    from = to;
+  }
+}
+
+void coordinator::send_keep_to(std::uint32_t group, std::span<lease::kept* const> entries, fate as,
+                               lease::duration lease) {
+  std::vector<engine::target> targets;
+  std::vector<core::id> ids;
+  targets.reserve(entries.size());
+  ids.reserve(entries.size());
+  for (lease::kept* e : entries) {
+    const ticket& t = static_cast<ticket&>(*e);
+    targets.push_back({t.who, t.what->name, t.how});
+    ids.push_back(t.who);
+  }
+  using reply =
+      reply_to<engine::kept, &under_way::keeps, &coordinator::on_kept, &coordinator::on_keep_dropped, keeping>;
+  const auto ttl = std::chrono::duration_cast<std::chrono::milliseconds>(lease);
+  keeper_.on_sent(group);
+  engine_.keep(targets, as, ttl, reply{under_way_, {std::move(ids), as, ttl, group}});
+  ++keeps_sent_;
+}
+
+// Neither given back, nor granted, nor lost since it was asked for.
+bool coordinator::stays_kept(ticket& t, fate as) noexcept {
+  if (t.place.linked) return false;
+  if (as == fate::holding) return t.held() != nullptr;
+  return t.acquiring() != nullptr && t.acquiring()->where() == acquire::state::queued;
+}
+
+void coordinator::on_keep_dropped(const keeping& k) noexcept {
+  keeper_.on_answered(k.group);
+  for (const auto& who : k.ids) {
+    ticket* t = find(who);
+    if (t != nullptr && stays_kept(*t, k.as)) keep_soon(*t, k.as, k.ttl);
+  }
+}
+
+void coordinator::on_kept(const keeping& k, engine::outcome<engine::kept>&& o) {
+  keeper_.on_answered(k.group);
+  const auto* answer = std::get_if<engine::kept>(&o.result);
+  const auto now = clock_.now();
+  const auto proven = answer != nullptr ? std::clamp(answer->ttl, std::chrono::milliseconds{0}, k.ttl) : k.ttl;
+  for (std::size_t i = 0; i < k.ids.size(); ++i) {
+    ticket* t = find(k.ids[i]);
+    if (t == nullptr || !stays_kept(*t, k.as)) continue;
+    const bool known = answer != nullptr && i < answer->fates.size();
+    const fate is = known ? answer->fates[i] : fate::unknown;
+    if (is == fate::unknown) {
+      if (k.as == fate::waiting) {
+        on_silence(*t, answer == nullptr ? said(std::get<engine::failure>(o.result)) : no_answer_in_time(), o.sent);
+      }
+      keep_soon(*t, k.as, k.ttl);  // unknown neither extends nor ends
+    } else if (k.as == fate::holding) {
+      on_hold_kept(*t, is, o.sent, proven);
+    } else {
+      on_waiter_kept(*t, is, o.sent, proven);
+    }
+  }
+  keep_what_is_due(now);
+}
+
+// By what the engine has proven, which may be less than it was asked for: then it is asked again sooner.
+void coordinator::on_hold_kept(ticket& t, fate f, lease::time_point sent, lease::duration proven) {
+  if (f != fate::holding) return lose_by_proof(t, f);
+  if (told_lost(t)) return lose_by_deadline(t);  // the answer came after the alarm: its owner has stopped
+  if (t.in_doubt) return keep_soon(t, fate::holding, t.what->ttl);
+  if (t.held()->on_kept(sent, proven) && t.current) t.current->extend(t.held()->valid_until(), t.held()->alarm_at());
+  keep_from(t, fate::holding, t.what->ttl, sent, proven);
+}
+
+void coordinator::on_waiter_kept(ticket& t, fate f, lease::time_point sent, lease::duration proven) {
+  t.home->heard(f == fate::waiting, clock_.now());
+  if (f == fate::waiting) keep_from(t, fate::waiting, t.what->waiter_ttl, sent, proven);
+  act(t, t.acquiring()->on_kept(clock_.now(), f));
+}
+
+// The owner is told, and has nothing to do with the ticket any more.
+void coordinator::take_from_owner(ticket& t) {
+  const hold_ptr h = std::move(t.current);
+  t.current.reset();
+  if (!h) return;
+  h->at_coordinator = nullptr;
+  if (h->end(phase::lost)) watch_.tell(h);
+}
+
+// The owner is told; what it says last still reaches the ticket.
+void coordinator::lapse(ticket& t, lease::time_point end) {
+  if (t.current->end(phase::lost)) watch_.tell(t.current);
+  const auto until = end + t.what->ttl + t.what->lock_delay;
+  t.stage = lapsed{end, until};
+  wake(t);
+}
+
+// The engine has it no more, or (after a restart from an old copy) as a waiter, whose place is given back.
+void coordinator::lose_by_proof(ticket& t, fate is) {
+  const changes unanswered = take_changes(t);
+  lane& l = *detach(t);
+  t.clean = false;
+  const auto now = clock_.now();
+  if (t.current && t.what->lock_delay.count() > 0) {
+    lapse(t, now);
+  } else {
+    take_from_owner(t);
+    if (is != fate::gone || t.late_until > now) {
+      begin_release(t, lease::release{t.late_until, now + t.what->ttl}, is != fate::gone ? now : t.late_until);
+    } else {
+      erase(t);
+    }
+  }
+  go_on(l);
+  answer_all(unanswered, errc::lost);
+}
+
+// The engine may think for longer than we do that it is ours: give it back, but not before the window we promised ends.
+void coordinator::lose_by_deadline(ticket& t) {
+  const changes unanswered = take_changes(t);
+  const auto end = t.current ? t.current->valid_until() : t.held()->valid_until();
+  lane& l = *detach(t);
+  t.clean = false;
+  if (t.current && t.what->lock_delay.count() > 0) {
+    lapse(t, end);
+  } else {
+    take_from_owner(t);
+    begin_release(t, lease::release{std::max(end, t.late_until), end + t.what->ttl}, end);
+  }
+  go_on(l);
+  answer_all(unanswered, errc::lost);
+}
+
+}  // namespace tyer::runtime

@@ -1,0 +1,91 @@
+// The coordinator and an engine that does not answer: how long each of those in line waits for it, and what it is told then.
+//
+//   one attempt           | until `request_timeout` has passed since its call
+//   with a limit          | until that
+//   without               | `unavailable_after`, from its own call or from when the silence began, whichever was later; but
+//                         | `request_timeout` at the least before the engine was there for the first time
+//
+// The last kind have no time of their own: the ticket that asks for them looks at the first of them, and all that are over are
+// told in one go.
+#include "runtime/coordinator/coordinator.hpp"
+#include "runtime/failures.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tyer::runtime {
+
+// A caller that is told may cancel the others: those must not look as if they were still in line.
+void coordinator::take_out(lane& l, acquisition& w, leaving& to) noexcept {
+  leave(l, w);
+  w.queued_at = nullptr;
+  to.push_back(w);
+}
+
+void coordinator::finish_all(leaving& all, const tyer::failure& why) noexcept {
+  while (lease::waiting* w = all.pop_front()) finish(static_cast<acquisition&>(*w), same(why), nullptr);
+}
+
+// An engine that was never there is only on its way: whatever is allowed for an outage, it has the time of one request.
+lease::duration coordinator::bears() const noexcept {
+  return met_ ? limits_.unavailable_after : std::max(limits_.unavailable_after, limits_.request_timeout);
+}
+
+std::optional<lease::time_point> coordinator::borne_until(const acquisition& w,
+                                                          lease::time_point since) const noexcept {
+  if (!w.waits || w.limit != lease::time_point::max()) return {};
+  return std::max(w.since, since) + bears();
+}
+
+void coordinator::plan_to_tell(lane& l, const acquisition& w) noexcept {
+  if (!l.silent_since) return;
+  const auto until = borne_until(w, *l.silent_since);
+  if (!until || *until >= l.tells_at) return;
+  l.tells_at = *until;
+  if (l.standing != nullptr) wake(*l.standing);
+}
+
+// A request for those in line had no answer. It left no longer ago than one may take, whatever the engine says.
+void coordinator::on_silence(ticket& t, tyer::failure why, lease::time_point sent) noexcept {
+  lane& l = *t.home;
+  l.not_heard(std::move(why), std::max(sent, clock_.now() - limits_.request_timeout));
+  for (const lease::waiting* w = l.line.front(); w != nullptr && l.tells_at == lease::time_point::max();
+       w = w->place.next) {
+    plan_to_tell(l, static_cast<const acquisition&>(*w));
+  }
+}
+
+// They are in the order in which they came. Tells when the next of them is over.
+lease::time_point coordinator::take_out_those_who_are_over(lane& l, lease::time_point since, leaving& to) noexcept {
+  const auto now = clock_.now();
+  for (lease::waiting* at = l.line.front(); at != nullptr;) {
+    acquisition& w = static_cast<acquisition&>(*std::exchange(at, at->place.next));
+    const auto until = borne_until(w, since);
+    if (!until) continue;
+    if (*until > now) return *until;
+    take_out(l, w, to);
+  }
+  return lease::time_point::max();
+}
+
+// Running out of time is an answer where others have the lock, be it of this client; where the engine has not said so, it is
+// an outage. But a request that was made when the lock changed hands, a moment ago, is only on its way.
+tyer::failure coordinator::at_its_limit(const acquisition& w) noexcept {
+  const lane& l = *w.queued_at;
+  if (l.too_late) return same(l.too_late);
+  const auto moment = limits_.request_timeout / 10;
+  const bool just_now = !l.silent_since && l.taken_until >= w.since && clock_.now() - l.taken_until <= moment;
+  if (w.waits && (l.taken || just_now)) return {};
+  return l.silence ? same(l.silence) : no_answer_within(w.limit - w.since, w.waits);
+}
+
+void coordinator::tell_those_who_are_over(ticket& t) {
+  lane& l = *t.home;
+  leaving over;
+  l.tells_at = take_out_those_who_are_over(l, *l.silent_since, over);
+  const auto why = same(l.silence);
+  if (l.line.empty()) begin_anew(t);
+  finish_all(over, why);
+}
+
+}  // namespace tyer::runtime

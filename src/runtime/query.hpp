@@ -1,0 +1,49 @@
+// What people ask of an engine: who holds a name, to give it back, to break a hold, what is wrong with the servers.
+//
+// A query is a value that makes one call at the engine. It goes down from layer to layer (primitives, client_runtime,
+// coordinator: `ask_engine` at each of them), and is called again if the engine was not there.
+#pragma once
+
+#include "core/function.hpp"
+#include "engine/engine.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tyer::runtime {
+
+template <class T>
+using query = core::function<void(engine::engine&, engine::reply<T>)>;
+
+namespace queries {
+
+inline query<std::uint32_t> ask(std::string name, std::string reason) {
+  return [name = std::move(name), reason = std::move(reason)](engine::engine& e, engine::reply<std::uint32_t> told) {
+    e.ask(name, reason, std::move(told));
+  };
+}
+
+inline query<engine::page> show(std::string name) {
+  return
+      [name = std::move(name)](engine::engine& e, engine::reply<engine::page> told) { e.show(name, std::move(told)); };
+}
+
+inline query<engine::page> list(std::string prefix, std::string cursor, std::uint32_t limit) {
+  return [prefix = std::move(prefix), cursor = std::move(cursor), limit](
+             engine::engine& e, engine::reply<engine::page> told) { e.list(prefix, cursor, limit, std::move(told)); };
+}
+
+inline query<core::fate> evict(engine::entry which, std::string reason) {
+  return [which = std::move(which), reason = std::move(reason)](engine::engine& e, engine::reply<core::fate> told) {
+    e.evict({which.who, which.name, which.how}, reason, std::move(told));
+  };
+}
+
+inline query<std::vector<engine::finding>> diagnose() {
+  return [](engine::engine& e, engine::reply<std::vector<engine::finding>> told) { e.diagnose(std::move(told)); };
+}
+
+}  // namespace queries
+}  // namespace tyer::runtime

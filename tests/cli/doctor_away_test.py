@@ -1,0 +1,158 @@
+#!/usr/bin/python3
+"""doctor where nothing works: what it says, what it says to do, and how soon."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import sys
+import threading
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.dont_write_bytecode = True
+
+import harness
+from harness import NOBODY_LISTENS, Engine, Terminal, tyer
+
+sys.path.insert(0, os.path.join(harness.ROOT, "tools", "lib"))
+import resp
+
+# That it is 2 s is said in cli/doctor/reaching.cpp, where it can be added up. Here: it does not wait for what cannot come.
+PATIENT = ("--connect-timeout", "100s")
+HAS_ETCD = "etcd" in json.loads(tyer(None, "version", "--json").stdout)["engines"]
+
+
+class Port:
+    """Somebody else's server: says that to whoever connects, and nothing more."""
+
+    def __init__(self, words: bytes):
+        self._words, self._open = words, []
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.number = self._listener.getsockname()[1]
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def __enter__(self) -> Port:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        for s in (self._listener, *self._open):
+            s.close()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                self._open.append(self._listener.accept()[0])
+                self._open[-1].sendall(self._words)
+
+
+class NothingWorks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        stack = contextlib.ExitStack()
+        cls.addClassCleanup(stack.close)
+        cls.redis = stack.enter_context(Engine("redis"))
+        cls.redis_port = int(cls.redis.url.rsplit(":", 1)[1])
+
+    def told(self, url: str, code: int) -> dict:
+        """The one error of the report, which came in time."""
+        begin = time.monotonic()
+        done = tyer(url, "doctor", "--json", *PATIENT, code=code)
+        self.assertLess(time.monotonic() - begin, harness.PATIENCE_S)
+        report = json.loads(done.stdout)
+        harness.check_schema("doctor", report)
+        self.assertFalse(report["healthy"])
+        self.assertEqual(done.stderr, "")
+        (wrong,) = [c for c in report["checks"] if c["level"] == "error"]
+        self.assertTrue(wrong["advice"])
+        return wrong
+
+    def assert_told(self, url: str, what: str, advice: str, code: int = harness.UNREACHABLE) -> None:
+        wrong = self.told(url, code)
+        self.assertIn(what, wrong["what"])
+        self.assertIn(advice, wrong["advice"])
+
+    def user(self, name: str, *rules: str) -> str:
+        with resp.Connection(self.redis_port, 5.0) as connection:
+            connection.ask("ACL", "SETUSER", name, "on", ">geheim", "~*", "&*", "+@all", *rules)
+        return f"redis://{name}:geheim@127.0.0.1:{self.redis_port}"
+
+    def test_a_dead_port(self):
+        self.assert_told(NOBODY_LISTENS, "nobody listens at 127.0.0.1:1 (Connection refused)", "start the server")
+
+    def test_a_host_that_is_not_known(self):
+        self.assert_told("redis://nobody.invalid:6379", "the host of nobody.invalid:6379 is not known", "DNS")
+
+    def test_a_wrong_password(self):
+        url = f"redis://u:geheim@127.0.0.1:{self.redis_port}"
+        self.assert_told(url, "WRONGPASS", "look at user and password in the URL", harness.REFUSED)
+
+    def test_a_right_that_is_missing_ended_the_examination(self):
+        url = self.user("noscript", "-evalsha", "-eval")
+        begin = time.monotonic()
+        done = tyer(url, "doctor", "--json", *PATIENT, code=harness.NO)
+        self.assertLess(time.monotonic() - begin, harness.PATIENCE_S)
+        report = json.loads(done.stdout)
+        harness.check_schema("doctor", report)
+        errors = [c for c in report["checks"] if c["level"] == "error"]
+        self.assertTrue(errors)
+        for c in errors:
+            self.assertIn("NOPERM", c["what"])
+            self.assertIn("lacks +evalsha", c["what"])
+            self.assertIn("Least privilege", c["advice"])
+        self.assertIn("reached", report["checks"][0]["what"])
+
+    def test_a_key_and_a_channel_that_are_missing(self):
+        for url, word in ((self.user("nokeys", "resetkeys", "~other:*"), "~PREFIX*"), (self.user("deaf", "resetchannels"), "&PREFIX*")):
+            with self.subTest(word):
+                report = json.loads(tyer(url, "doctor", "--json", code=harness.NO).stdout)
+                self.assertIn(word, " ".join(c["what"] for c in report["checks"] if c["level"] == "error"))
+
+    def test_tls_against_plain_text(self):
+        self.assert_told(f"rediss://127.0.0.1:{self.redis_port}", "speaks plain text, and not TLS", "redis:// instead of rediss://")
+
+    def test_plain_text_against_tls(self):
+        with Engine("redis", "--tls") as engine:
+            self.assert_told(engine.url.split("?")[0].replace("rediss:", "redis:"), "speaks TLS", "rediss:// instead of redis://")
+
+    @unittest.skipUnless(HAS_ETCD, "no etcd")
+    def test_etcd_for_redis_and_the_other_way_round(self):
+        with Engine("etcd") as etcd:
+            port = etcd.url.rsplit(":", 1)[1]
+            self.assert_told(f"redis://127.0.0.1:{port}", "speaks HTTP, as etcd does", "etcd://")
+            self.assert_told(f"etcds://127.0.0.1:{port}", "speaks plain text, and not TLS", "etcd:// instead of etcds://")
+            done = tyer(f"etcds://127.0.0.1:{port}", "ls", "--connect-timeout", "3s", code=harness.UNREACHABLE)
+            self.assertIn("begins with etcd instead of etcds", done.stderr)
+        self.assert_told(f"etcd://127.0.0.1:{self.redis_port}", "speaks Redis, and not etcd", "redis://")
+
+    def test_another_protocol(self):
+        with Port(b"SSH-2.0-OpenSSH_9.2\r\n") as port:
+            self.assert_told(f"redis://127.0.0.1:{port.number}", "it said: SSH-2.0-OpenSSH_9.2", "look at the port")
+
+    def test_a_server_that_says_nothing(self):
+        with Port(b"") as port:
+            self.assert_told(f"redis://127.0.0.1:{port.number}", "takes connections and says nothing", "stands still")
+
+    def test_one_of_several_that_is_dead_is_named(self):
+        with Port(b"") as port:
+            url = f"redlock://127.0.0.1:1,127.0.0.1:{self.redis_port},127.0.0.1:{port.number}"
+            report = json.loads(tyer(url, "doctor", "--json", *PATIENT, code=harness.UNREACHABLE).stdout)
+            self.assertEqual([c["what"].split(" (")[0] for c in report["checks"]],
+                             ["nobody listens at 127.0.0.1:1", f"127.0.0.1:{port.number} takes connections and says nothing"])
+
+    def test_it_reads_well_on_a_terminal(self):
+        with Terminal(NOBODY_LISTENS, "doctor") as terminal:
+            self.assertEqual(terminal.end(), harness.UNREACHABLE)
+            text = terminal.text()
+        self.assertRegex(text, r"^error    nobody listens at 127\.0\.0\.1:1 \(Connection refused\)\n         → start")
+        self.assertIn("Not fit for locks as it is.", text)
+
+
+if __name__ == "__main__":
+    harness.main()

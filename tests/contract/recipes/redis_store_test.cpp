@@ -1,0 +1,80 @@
+// The store of <tyer/recipes/redis_store.hpp> on a real server, with a client of the test's own.
+#include "contract/recipes/store_cases.hpp"
+#include "unit/redis/raw_redis.hpp"
+
+#include <tyer/recipes/redis_store.hpp>
+
+#include <mutex>
+#include <stdexcept>
+
+namespace contract {
+namespace {
+
+using tyer::test::raw_redis;
+using tyer::test::raw_value;
+
+// Your client library, whichever it is.
+class connection {
+ public:
+  explicit connection(const std::string& uri) : server_(uri) {}
+
+  std::vector<std::string> eval(const std::string& script, const std::vector<std::string>& keys,
+                                const std::vector<std::string>& arguments) {
+    std::vector<std::string> words{"EVAL", script, std::to_string(keys.size())};
+    words.insert(words.end(), keys.begin(), keys.end());
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    const std::lock_guard guard{mutex_};
+    const raw_value answer = server_.ask(words);
+    if (answer.type != '*') throw std::runtime_error(answer.text);
+    std::vector<std::string> texts;
+    for (const auto& item : answer.items) texts.push_back(item.text);
+    return texts;
+  }
+
+ private:
+  std::mutex mutex_;
+  raw_redis server_;
+};
+
+std::shared_ptr<tyer::recipes::store> make_store(connection& redis) {
+  // [redis_store]
+  return std::make_shared<tyer::recipes::redis_store>(
+      [&redis](const auto& script, const auto& keys, const auto& arguments) {
+        return redis.eval(script, keys, arguments);  // an array of strings
+      },
+      "shop:");
+  // [redis_store]
+}
+
+struct in_redis {
+  connection redis{tyer::test::server_uri()};
+  std::shared_ptr<tyer::recipes::store> made = make_store(redis);
+};
+INSTANTIATE_TYPED_TEST_SUITE_P(redis, store_contract, in_redis);
+
+TEST(redis_store, an_answer_that_is_none_is_refused) {
+  tyer::recipes::redis_store s{[](auto&&...) { return std::vector<std::string>{"OK"}; }};
+  EXPECT_THROW(s.find("k"), tyer::error);
+  EXPECT_THROW(s.enter("k", pass(1)), tyer::error);
+  EXPECT_THROW(s.put("k", pass(1), {"v", 1min}), tyer::error);
+  EXPECT_THROW(tyer::recipes::redis_store{nullptr}, tyer::error);
+}
+
+TEST(redis_store, what_the_connection_throws_is_passed_on) {
+  tyer::recipes::redis_store s{[](auto&&...) -> std::vector<std::string> { throw std::runtime_error("away"); }};
+  EXPECT_THROW(s.find("k"), std::runtime_error);
+}
+
+TEST(redis_store, fences_and_values_have_an_end) {
+  connection redis{tyer::test::server_uri()};
+  const auto store = make_store(redis);
+  const auto key = fresh_key();
+  ASSERT_TRUE(store->put(key, pass(5), {"v", 1min}));
+  raw_redis server{tyer::test::server_uri()};
+  const auto names = server.ask({"KEYS", "shop:*" + key});
+  ASSERT_EQ(names.items.size(), 2U);
+  for (const auto& n : names.items) EXPECT_GT(server.ask({"PTTL", n.text}).number, 0) << n.text;
+}
+
+}  // namespace
+}  // namespace contract

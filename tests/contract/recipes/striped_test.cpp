@@ -1,0 +1,123 @@
+#include "contract/recipes/recipe_fixture.hpp"
+
+#include <array>
+#include <mutex>
+#include <numeric>
+#include <vector>
+
+namespace contract {
+namespace {
+
+using recipes::stripe_hold;
+using recipes::striped;
+using tyer::hold;
+
+class striped_of : public recipe_fixture {
+ protected:
+  striped make(const tyer::client& c, std::size_t n, tyer::lock_options o = {}) const {
+    return striped{c, name(), n, o};
+  }
+};
+
+TEST_F(striped_of, a_key_has_the_same_stripe_everywhere_and_for_ever) {
+  const auto s = make(one, 1000);
+  EXPECT_EQ(s.size(), 1000U);
+  EXPECT_EQ(s.stripe_of(""), 14695981039346656037U % 1000);
+  EXPECT_EQ(s.stripe_of("a"), 0xaf63dc4c8601ec8cU % 1000);
+  EXPECT_EQ(s.stripe_of("foobar"), 0x85944171f73967e8U % 1000);
+  EXPECT_EQ(s.at(7).name(), name() + "/7");
+}
+
+TEST_F(striped_of, holders_of_one_key_exclude_each_other_and_others_do_not) {
+  const auto a = make(one, 4), b = make(two, 4);
+  const stripe_hold h = a.acquire("x");
+  EXPECT_EQ(h.stripe, a.stripe_of("x"));
+  const hold same = b.at(b.stripe_of("x")).try_acquire();
+  EXPECT_FALSE(same);
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (i == h.stripe) continue;
+    const hold other = b.at(i).try_acquire();
+    EXPECT_TRUE(other);
+  }
+}
+
+TEST_F(striped_of, by_turn_each_has_a_stripe_of_its_own_until_none_is_left) {
+  const auto a = make(one, 3), b = make(two, 3);
+  std::vector<stripe_hold> all;
+  for (const auto* s : {&a, &b, &a}) all.push_back(s->acquire_any());
+  std::array<bool, 3> seen{};
+  for (const auto& h : all) seen[h.stripe] = true;
+  EXPECT_TRUE(seen[0] && seen[1] && seen[2]);
+  // A third client: one that has a stripe itself would wait in its own queue.
+  const tyer::client three = connect();
+  const auto c = make(three, 3);
+  std::stop_source stop;
+  auto waits_for_one = in_background([&] { return code_of([&] { std::ignore = c.acquire_any(stop.get_token()); }); });
+  EXPECT_TRUE(eventually([&] {
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < 3; ++i) n += raw().waiting(name() + "/" + std::to_string(i)).size();
+    return n == 1;
+  }));
+  stop.request_stop();
+  EXPECT_EQ(soon(waits_for_one), errc::cancelled);
+}
+
+TEST_F(striped_of, a_split_stock_is_sold_to_the_last_piece_and_never_oversold) {
+  constexpr std::size_t stripes = 4;
+  const auto a = make(one, stripes), b = make(two, stripes);
+  std::array<std::atomic<int>, stripes> stock{3, 0, 5, 1};
+  std::array<std::atomic<int>, stripes> inside{};
+  std::atomic<int> sold = 0, refused = 0, beside = 0;
+  std::vector<std::future<void>> buyers;
+  for (int i = 0; i < 14; ++i) {
+    buyers.push_back(in_background([&, i] {
+      const auto from = (i % 2 == 0 ? a : b).take([&](std::size_t at, const hold&) {
+        if (++inside[at] != 1) ++beside;
+        const bool some = stock[at].load() > 0;
+        if (some) stock[at].store(stock[at].load() - 1);
+        --inside[at];
+        return some;
+      });
+      from ? ++sold : ++refused;
+    }));
+  }
+  for (auto& f : buyers) soon(f);
+  EXPECT_EQ(sold, 9);
+  EXPECT_EQ(refused, 5);
+  EXPECT_EQ(beside, 0);
+  for (const auto& left : stock) EXPECT_EQ(left, 0);
+}
+
+TEST_F(striped_of, a_stripe_that_is_taken_is_waited_for_and_not_left_out) {
+  const auto a = make(one, 3), b = make(two, 3);
+  hold theirs = b.at(1).acquire();
+  auto buyer = in_background([&] { return a.take([](std::size_t at, const hold&) { return at == 1; }); });
+  ASSERT_TRUE(waits(name() + "/1", 1));
+  theirs.release();
+  EXPECT_EQ(soon(buyer), 1U);
+}
+
+TEST_F(striped_of, each_stripe_is_asked_once_and_given_back) {
+  const auto a = make(one, 3);
+  std::vector<std::size_t> asked;
+  EXPECT_FALSE(a.take([&](std::size_t at, const hold& h) {
+    EXPECT_TRUE(h.valid());
+    asked.push_back(at);
+    return false;
+  }));
+  std::sort(asked.begin(), asked.end());
+  EXPECT_EQ(asked, (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_THROW(std::ignore = a.take([](std::size_t, const hold&) -> bool { throw std::runtime_error("no database"); }),
+               std::runtime_error);
+  const auto b = make(two, 3);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(soon(in_background([&] { return b.at(i).acquire().valid(); })));
+}
+
+TEST_F(striped_of, what_is_out_of_range_is_refused) {
+  EXPECT_EQ(code_of([&] { make(one, 0); }), errc::invalid_option);
+  EXPECT_EQ(code_of([&] { make(one, 65537); }), errc::invalid_option);
+  EXPECT_EQ(code_of([&] { std::ignore = make(one, 2).at(2).name(); }), errc::invalid_option);
+}
+
+}  // namespace
+}  // namespace contract

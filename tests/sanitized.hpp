@@ -1,0 +1,26 @@
+// Which sanitizer looks at this program, whatever the compiler.
+#pragma once
+
+namespace tyer::test {
+
+#if defined(__has_feature)
+#define TYER_TEST_HAS_FEATURE(x) __has_feature(x)
+#else
+#define TYER_TEST_HAS_FEATURE(x) 0
+#endif
+
+#if defined(__SANITIZE_THREAD__) || TYER_TEST_HAS_FEATURE(thread_sanitizer)
+inline constexpr bool under_tsan = true;
+#else
+inline constexpr bool under_tsan = false;
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || TYER_TEST_HAS_FEATURE(address_sanitizer)
+inline constexpr bool under_asan = true;
+#else
+inline constexpr bool under_asan = false;
+#endif
+
+#undef TYER_TEST_HAS_FEATURE
+
+}  // namespace tyer::test

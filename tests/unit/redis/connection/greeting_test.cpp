@@ -1,0 +1,62 @@
+// A server that does not let us in: the words say what to do, and no secrets.
+#include "engines/redis/connection/greeting.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace tyer::redis;
+using greeting::step;
+
+config where(const std::string& scheme = "redis") {
+  config c;
+  c.server = {"locks", 6379};
+  c.user = "shop";
+  c.password = "s3cr3t";
+  c.shown = scheme + "://locks:6379";
+  c.tls = scheme.starts_with("rediss");
+  return c;
+}
+
+bool has(const std::string& words, std::string_view part) { return words.find(part) != words.npos; }
+
+TEST(redis_greeting, a_missing_password_was_told_without_how_to_give_one) {
+  const auto words = greeting::refused(where(), "NOAUTH HELLO must be called with the client already authenticated");
+  EXPECT_TRUE(has(words, "redis://:PASSWORD@HOST or redis://USER:PASSWORD@HOST")) << words;
+  EXPECT_TRUE(greeting::refuses_login("NOAUTH HELLO must be called"));
+  auto sentinel = where("rediss+sentinel");
+  sentinel.deployment = shape::sentinel;
+  const auto more = greeting::refused(sentinel, "NOAUTH Authentication required.");
+  EXPECT_TRUE(has(more, "rediss+sentinel://:PASSWORD@HOST")) << more;
+  EXPECT_TRUE(has(more, "?sentinel_password=")) << more;
+}
+
+TEST(redis_greeting, a_wrong_password_may_be_one_that_was_not_encoded) {
+  const auto words = greeting::refused(where(), "WRONGPASS invalid username-password pair or user is disabled.");
+  EXPECT_TRUE(has(words, "WRONGPASS") && has(words, "disabled; ") && has(words, "%40")) << words;
+  EXPECT_TRUE(greeting::refuses_login("WRONGPASS invalid username-password pair"));
+}
+
+TEST(redis_greeting, an_old_server_repeated_the_password_in_its_error) {
+  const auto words = greeting::refused(
+      where(), "ERR unknown command `HELLO`, with args beginning with: `3`, `AUTH`, `shop`, `s3cr3t`, `SETNAME`,");
+  EXPECT_FALSE(has(words, "s3cr")) << words;
+  EXPECT_TRUE(has(words, "Redis 6.2 or newer")) << words;
+  EXPECT_FALSE(has(greeting::refused(where(), "ERR unknown command `HELLO`, with args beginning with: `s3c"), "s3c"));
+  EXPECT_FALSE(has(greeting::refused(where(), "ERR what is s3cr3t, and s3cr3t?"), "s3cr3t"));
+}
+
+TEST(redis_greeting, tls_on_one_side_only_was_told_as_silence) {
+  EXPECT_TRUE(has(greeting::too_slow(where("rediss"), step::securing), "if that port does not speak TLS"));
+  EXPECT_TRUE(has(greeting::advice_when_lost(where(), step::greeting), "if that port speaks TLS"));
+  EXPECT_EQ(greeting::advice_when_lost(where("rediss"), step::greeting), "");
+  EXPECT_EQ(greeting::advice_when_lost(where(), step::greeted), "");
+}
+
+TEST(redis_greeting, how_far_a_slow_attempt_came) {
+  EXPECT_TRUE(has(greeting::too_slow(where(), step::looking_up), "host name locks"));
+  EXPECT_TRUE(has(greeting::too_slow(where(), step::connecting), "cannot connect to redis://locks:6379"));
+  EXPECT_TRUE(has(greeting::too_slow(where(), step::greeting), "greeting us"));
+}
+
+}  // namespace

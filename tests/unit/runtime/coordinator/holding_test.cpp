@@ -1,0 +1,285 @@
+// The coordinator and a hold: shared with others, handed off, rested, limited, lapsed, asked back.
+#include "runtime/coordinator/coordinator.hpp"
+#include "unit/runtime/bench.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tyer::testing {
+namespace {
+
+struct holding_bench : bench {
+  explicit holding_bench(std::uint32_t handoffs = 16) {
+    lock = make_lock("order", 9s, handoffs);
+    readers = readers_of(*lock);
+  }
+  std::shared_ptr<runtime::spec> readers;
+};
+
+// ---- several tickets of a lane
+
+TEST(coordinator_holding, readers_of_one_client_ask_one_after_the_other_and_hold_side_by_side) {
+  holding_bench b;
+  auto first = b.want(b.readers), second = b.want(b.readers), third = b.want(b.readers);
+  EXPECT_EQ(b.engine.acquires.size(), 1u) << "one contender at a time";
+  b.engine.acquires[0].grant(1);
+  EXPECT_TRUE(first->hold);
+  ASSERT_EQ(b.engine.acquires.size(), 2u);
+  b.engine.acquires[1].grant(2);
+  ASSERT_EQ(b.engine.acquires.size(), 3u);
+  b.engine.acquires[2].grant(3);
+  EXPECT_TRUE(second->hold && third->hold);
+  EXPECT_NE(first->hold->who(), second->hold->who());
+  b.coordinator.gone(second->hold->who());
+  EXPECT_EQ(first->hold->where(), phase::held) << "each is lost by itself";
+  EXPECT_EQ(second->hold->where(), phase::lost);
+  b.give_back(first);
+  b.give_back(third);
+  EXPECT_TRUE(b.coordinator.drained());
+}
+
+TEST(coordinator_holding, a_reader_that_is_handed_a_hold_spares_the_contender) {
+  holding_bench b;
+  auto first = b.want(b.readers);
+  b.engine.acquires[0].grant(1);
+  auto second = b.want(b.readers);
+  b.engine.acquires[1].queue(0, 5s);
+  b.confirm();
+  b.give_back(first);
+  ASSERT_TRUE(second->hold);
+  EXPECT_EQ(second->hold->token(), core::make_token(1, 1));
+  ASSERT_EQ(b.engine.releases.size(), 1u) << "nobody waits in the engine's queue any more";
+  EXPECT_EQ(b.engine.releases[0].who, b.engine.acquires[1].what.what.who);
+}
+
+TEST(coordinator_holding, the_contender_stays_for_those_who_still_wait) {
+  holding_bench b;
+  auto first = b.want(b.readers);
+  b.engine.acquires[0].grant(1);
+  auto second = b.want(b.readers), third = b.want(b.readers);
+  b.engine.acquires[1].queue(0, 5s);
+  b.confirm();
+  b.give_back(first);
+  EXPECT_TRUE(second->hold);
+  EXPECT_EQ(third->times, 0);
+  EXPECT_TRUE(b.engine.releases.empty());
+  b.coordinator.wake(b.engine.acquires[1].what.what.who);
+  b.engine.acquires.back().grant(2);
+  EXPECT_EQ(third->hold->token(), core::make_token(2, 0));
+}
+
+TEST(coordinator_holding, hand_offs_are_counted_by_ticket) {
+  holding_bench b{1};
+  auto first = b.want(b.readers);
+  b.engine.acquires[0].grant(1);
+  auto second = b.want(b.readers);
+  b.engine.acquires[1].grant(2);
+  auto third = b.want(b.readers), fourth = b.want(b.readers), fifth = b.want(b.readers);
+  b.engine.acquires[2].queue(0, 5s);
+  b.confirm();
+  b.give_back(first);
+  b.give_back(second);
+  ASSERT_TRUE(third->hold && fourth->hold);
+  EXPECT_EQ(third->hold->token(), core::make_token(1, 1));
+  EXPECT_EQ(fourth->hold->token(), core::make_token(2, 1)) << "each may be handed off once";
+  b.confirm();
+  b.give_back(third);
+  b.give_back(fourth);
+  EXPECT_EQ(fifth->times, 0) << "and not twice";
+}
+
+// ---- min_hold
+
+TEST(coordinator_holding, given_back_early_it_stays_taken_until_its_min_hold_is_over) {
+  holding_bench b;
+  b.lock->min_hold = 4s;
+  auto h = b.held();
+  std::optional<release_outcome> outcome;
+  b.pass(1s);
+  b.coordinator.give_back(h->hold, [&](tyer::failure, release_outcome o) { outcome = o; });
+  EXPECT_EQ(outcome, release_outcome::released) << "its owner need not wait";
+  b.pass(2s);
+  ASSERT_EQ(b.engine.keeps.size(), 1u) << "renewed like any other";
+  b.engine.keeps[0].answer({fate::holding});
+  b.pass(999ms);
+  EXPECT_TRUE(b.engine.releases.empty());
+  b.pass(1ms);
+  ASSERT_EQ(b.engine.releases.size(), 1u);
+  EXPECT_TRUE(b.engine.releases[0].clean);
+}
+
+TEST(coordinator_holding, the_next_of_the_client_waits_for_the_min_hold_too) {
+  holding_bench b;
+  b.lock->min_hold = 1s;
+  auto h = b.held();
+  auto next = b.want();
+  b.confirm();
+  b.coordinator.give_back(h->hold, {});
+  b.pass(900ms);
+  EXPECT_EQ(next->times, 0);
+  b.pass(100ms);
+  ASSERT_TRUE(next->hold);
+  EXPECT_EQ(next->hold->token(), core::make_token(100, 1));
+  b.coordinator.give_back(next->hold, {});
+  b.pass(900ms);
+  EXPECT_TRUE(b.engine.releases.empty()) << "each hold has its own";
+}
+
+TEST(coordinator_holding, a_client_that_is_closed_leaves_the_rest_of_a_min_hold_behind) {
+  holding_bench b;
+  b.lock->min_hold = 20s;
+  auto h = b.held();
+  b.pass(1s);
+  b.coordinator.close();
+  EXPECT_EQ(h->hold->where(), phase::lost);
+  EXPECT_TRUE(b.engine.releases.empty());
+  ASSERT_EQ(b.engine.keeps.size(), 1u);
+  EXPECT_EQ(b.engine.keeps[0].ttl, 19s);
+  b.engine.keeps[0].answer({fate::holding});
+  EXPECT_TRUE(b.coordinator.drained());
+}
+
+TEST(coordinator_holding, a_min_hold_within_the_ttl_needs_no_last_request) {
+  holding_bench b;
+  b.lock->min_hold = 2s;
+  auto h = b.held();
+  b.coordinator.give_back(h->hold, {});
+  b.coordinator.close();
+  EXPECT_TRUE(b.engine.keeps.empty());
+  EXPECT_TRUE(b.engine.releases.empty());
+  EXPECT_TRUE(b.coordinator.drained());
+}
+
+// ---- max_hold
+
+TEST(coordinator_holding, no_hold_is_valid_for_longer_than_its_max_hold) {
+  holding_bench b;
+  b.lock->max_hold = 12s;
+  auto h = b.held();
+  const auto end = b.clock.now() + 12s;
+  for (int n = 0; n < 24; ++n) {
+    b.pass(500ms);
+    b.answer_keeps();
+    EXPECT_LE(h->hold->valid_until(), end);
+  }
+  EXPECT_EQ(h->hold->where(), phase::lost);
+  b.pass(1ms);
+  ASSERT_EQ(b.engine.releases.size(), 1u) << "others may have it";
+  EXPECT_GE(b.engine.releases[0].sent, end);
+}
+
+TEST(coordinator_holding, a_hand_off_begins_a_max_hold_of_its_own) {
+  holding_bench b;
+  b.lock->max_hold = 5s;
+  auto h = b.held();
+  auto next = b.want();
+  b.pass(3s);
+  b.confirm();
+  b.give_back(h);
+  ASSERT_TRUE(next->hold);
+  EXPECT_EQ(next->hold->ends_at(), b.clock.now() + 5s);
+  b.pass(3s);
+  EXPECT_EQ(next->hold->where(), phase::held);
+}
+
+// ---- lock_delay
+
+TEST(coordinator_holding, a_lost_hold_with_a_lock_delay_waits_for_its_owner_to_say_that_it_has_stopped) {
+  holding_bench b;
+  b.lock->lock_delay = 30s;
+  auto h = b.held();
+  b.coordinator.gone(h->hold->who());
+  EXPECT_EQ(h->hold->where(), phase::lost);
+  EXPECT_TRUE(b.engine.releases.empty());
+  b.pass(1s);
+  std::optional<release_outcome> outcome;
+  b.coordinator.give_back(h->hold, [&](tyer::failure, release_outcome o) { outcome = o; });
+  ASSERT_EQ(b.engine.releases.size(), 1u);
+  EXPECT_TRUE(b.engine.releases[0].clean);
+  b.engine.releases[0].answer(fate::gone);
+  EXPECT_EQ(outcome, release_outcome::already_gone);
+  EXPECT_TRUE(b.coordinator.drained());
+}
+
+TEST(coordinator_holding, an_owner_that_never_says_so_is_not_waited_for_longer_than_the_delay) {
+  holding_bench b;
+  b.lock->lock_delay = 5s;
+  auto h = b.held();
+  b.coordinator.gone(h->hold->who());
+  b.pass(9s + 5s);
+  ASSERT_EQ(b.engine.releases.size(), 1u);
+  EXPECT_FALSE(b.engine.releases[0].clean);
+  b.engine.releases[0].answer(fate::gone);
+  EXPECT_TRUE(b.coordinator.drained());
+  b.coordinator.give_back(h->hold, {});
+  EXPECT_EQ(b.engine.releases.size(), 1u);
+}
+
+TEST(coordinator_holding, the_next_of_the_client_does_not_wait_for_a_lapsed_owner) {
+  holding_bench b;
+  b.lock->lock_delay = 5s;
+  auto h = b.held();
+  b.want();
+  b.coordinator.gone(h->hold->who());
+  EXPECT_EQ(b.engine.acquires.size(), 2u) << "it is the engine that keeps the place closed";
+}
+
+// Went wrong: the release that begins the delay was sent before the window of the owner was over, so the delay was over
+// too early.
+TEST(coordinator_holding, closing_began_a_lock_delay_before_the_window_had_ended) {
+  holding_bench b;
+  b.lock->lock_delay = 5s;
+  b.lock->max_hold = 6s;
+  auto h = b.held();
+  const auto end = b.clock.now() + 6s;
+  b.pass(3s);
+  b.engine.keeps.back().answer({fate::holding});
+  b.pass(2900ms);
+  ASSERT_EQ(h->hold->where(), phase::lost) << "told in time, a little before";
+  b.coordinator.close();
+  EXPECT_TRUE(b.engine.releases.empty());
+  b.pass(end - b.clock.now());
+  ASSERT_EQ(b.engine.releases.size(), 1u);
+  EXPECT_FALSE(b.engine.releases[0].clean);
+}
+
+// ---- asked back
+
+TEST(coordinator_holding, whoever_is_asked_for_its_hold_is_told_and_does_not_hand_it_off) {
+  holding_bench b;
+  auto h = b.held();
+  auto next = b.want();
+  b.confirm();
+  b.coordinator.asked(h->hold->who(), "please");
+  ASSERT_EQ(b.watcher.asked.size(), 1u);
+  EXPECT_EQ(b.watcher.asked[0], h->hold);
+  b.give_back(h);
+  EXPECT_EQ(next->times, 0);
+  EXPECT_EQ(b.engine.releases.size(), 1u);
+  ASSERT_EQ(b.engine.acquires.size(), 2u);
+  b.engine.acquires[1].grant(101);
+  b.confirm();
+  auto third = b.want();
+  b.confirm();
+  b.give_back(next);
+  EXPECT_TRUE(third->hold) << "the next hold was not asked for";
+}
+
+// Went wrong: a client that was handed the lock, and had not claimed it yet, did not hear that it was asked for it.
+TEST(coordinator_holding, a_hold_asked_for_before_its_claim_was_handed_off) {
+  holding_bench b;
+  auto h = b.want();
+  auto next = b.want();
+  b.engine.acquires[0].queue(0, 5s);
+  b.coordinator.asked(b.engine.acquires[0].what.what.who, "please");
+  b.coordinator.wake(b.engine.acquires[0].what.what.who);
+  b.engine.acquires[1].grant(100);
+  ASSERT_TRUE(h->hold);
+  ASSERT_EQ(b.watcher.asked.size(), 1u);
+  EXPECT_EQ(b.watcher.asked[0], h->hold);
+  b.confirm();
+  b.give_back(h);
+  EXPECT_EQ(next->times, 0);
+}
+
+}  // namespace
+}  // namespace tyer::testing

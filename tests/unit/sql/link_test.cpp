@@ -1,0 +1,205 @@
+// The connection as a machine: every answer that is late, lost, refused or asks for another try.
+#include "engines/sql/link.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+namespace tyer::sql {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+struct fake_wire final : wire {
+  struct state {
+    user* to = nullptr;
+    int opened = 0, shut = 0;
+    std::vector<std::pair<std::uint64_t, exchange>> sent;
+  };
+  explicit fake_wire(state& s) : s_(s) {}
+  void open(user& u) override {
+    s_.to = &u;
+    ++s_.opened;
+  }
+  void send(std::uint64_t n, exchange e) override { s_.sent.emplace_back(n, std::move(e)); }
+  void shut() noexcept override { ++s_.shut; }
+  state& s_;
+};
+
+struct sql_link : ::testing::Test {
+  static constexpr auto patience = 1s;
+
+  sql_link() { l.open(); }
+  void arrive() {
+    w.to->on_open();
+    answer({answered{}});
+  }
+  void answer(answers a) {
+    const auto number = w.sent.back().first;
+    w.to->on_answers(number, std::move(a));
+  }
+  static answered error(const char* code) { return {.failed = true, .code = code, .words = "no"}; }
+  void ask(milliseconds limit = 5s) {
+    l.ask({{"SELECT 1"}}, now + limit, [this](link::said&& s) {
+      ++said_times;
+      said = std::move(s);
+    });
+  }
+  why kind() const { return std::get<failure>(*said).kind; }
+  void pass(milliseconds t) {
+    now += t;
+    l.on_time(now);
+  }
+
+  time_point now{100s};
+  fake_wire::state w;
+  int ups = 0, downs = 0, said_times = 0;
+  std::string wrong;
+  std::optional<link::said> said;
+  link l{std::make_unique<fake_wire>(w),
+         {.patience = patience,
+          .greeting = [] { return exchange{{"hello"}}; },
+          .greeted = [this](const answers&) { return wrong; },
+          .what =
+              [](const answered& a) {
+                return a.code == "again"   ? meaning::again
+                       : a.code == "other" ? meaning::other_server
+                       : a.code == "lost"  ? meaning::lost
+                                           : meaning::refused;
+              },
+          .now = [this] { return now; },
+          .up = [this] { ++ups; },
+          .down = [this](const failure&) { ++downs; },
+          .rung = [](std::string) {}}};
+};
+
+}  // namespace
+
+TEST_F(sql_link, is_up_when_it_was_greeted_and_not_before) {
+  w.to->on_open();
+  EXPECT_EQ(ups, 0);
+  answer({answered{}});
+  EXPECT_EQ(ups, 1);
+  EXPECT_EQ(downs, 0);
+}
+
+TEST_F(sql_link, what_is_asked_before_is_sent_then) {
+  ask();
+  EXPECT_TRUE(w.sent.empty());
+  arrive();
+  EXPECT_EQ(w.sent.size(), 2u);
+  answer({answered{}});
+  ASSERT_TRUE(said);
+  EXPECT_TRUE(std::holds_alternative<answers>(*said));
+}
+
+TEST_F(sql_link, what_could_not_be_sent_by_its_deadline_was_not) {
+  ask(100ms);
+  pass(100ms);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(kind(), why::not_sent);
+}
+
+TEST_F(sql_link, a_server_that_will_not_do_is_left_and_said_down_once) {
+  wrong = "a standby";
+  for (int i = 0; i < 5; ++i) {
+    w.to->on_open();
+    answer({answered{}});
+    pass(1s);
+  }
+  EXPECT_EQ(ups, 0);
+  EXPECT_EQ(downs, 1);
+  EXPECT_EQ(w.opened, 6);
+}
+
+TEST_F(sql_link, what_is_under_way_when_it_breaks_is_unknown_and_it_arrives_anew) {
+  arrive();
+  ask();
+  w.to->on_broken(kit::no(why::not_sent, errc::unavailable, "reset"));
+  EXPECT_EQ(downs, 1);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(kind(), why::unknown);
+  pass(10ms);
+  EXPECT_EQ(w.opened, 2);
+  arrive();
+  EXPECT_EQ(ups, 2);
+}
+
+TEST_F(sql_link, a_silent_server_is_given_up) {
+  arrive();
+  ask();
+  EXPECT_EQ(l.due(), now + patience);
+  pass(patience);
+  EXPECT_EQ(downs, 1);
+  EXPECT_EQ(kind(), why::unknown);
+}
+
+TEST_F(sql_link, a_server_that_does_not_let_in_is_given_up) {
+  pass(patience);
+  EXPECT_EQ(downs, 1);
+  pass(10ms);
+  EXPECT_EQ(w.opened, 2);
+}
+
+TEST_F(sql_link, what_was_not_carried_out_is_tried_again_until_its_deadline) {
+  arrive();
+  ask(50ms);
+  for (int i = 0; i < 20 && !said; ++i) {
+    answer({error("again")});
+    pass(10ms);
+  }
+  ASSERT_TRUE(said);
+  EXPECT_EQ(kind(), why::not_sent);
+  EXPECT_EQ(said_times, 1);
+  EXPECT_GT(w.sent.size(), 3u);
+}
+
+TEST_F(sql_link, an_error_is_told_as_what_it_means) {
+  arrive();
+  ask();
+  answer({error("no such column")});
+  EXPECT_EQ(kind(), why::refused);
+  ask();
+  answer({error("lost")});
+  EXPECT_EQ(kind(), why::unknown);
+  EXPECT_EQ(downs, 0);
+}
+
+TEST_F(sql_link, a_server_that_cannot_write_is_left_for_another) {
+  arrive();
+  ask();
+  answer({error("other")});
+  EXPECT_EQ(kind(), why::not_sent);
+  EXPECT_EQ(downs, 1);
+  pass(10ms);
+  EXPECT_EQ(w.opened, 2);
+}
+
+TEST_F(sql_link, an_answer_that_comes_twice_or_too_late_is_dropped) {
+  arrive();
+  ask();
+  answer({answered{}});
+  answer({answered{}});
+  EXPECT_EQ(said_times, 1);
+}
+
+TEST_F(sql_link, closed_it_says_nothing_more) {
+  arrive();
+  l.close();
+  w.to->on_broken(kit::no(why::not_sent, errc::unavailable, "reset"));
+  EXPECT_EQ(downs, 0);
+}
+
+// The write had been carried out: sent once more, it would find another version, and whoever released would hear that its hold was gone.
+TEST_F(sql_link, a_minor_statement_that_fails_does_not_repeat_the_others) {
+  arrive();
+  l.ask({{"write"}, {"clear", {}, true}}, now + 5s, [this](link::said&& s) { said = std::move(s); });
+  answer({answered{}, error("again")});
+  ASSERT_TRUE(said);
+  ASSERT_TRUE(std::holds_alternative<answers>(*said));
+  EXPECT_STREQ(std::get<answers>(*said)[0].by, "write");
+  EXPECT_EQ(w.sent.size(), 2u);
+}
+
+}  // namespace tyer::sql

@@ -1,0 +1,54 @@
+#include "engines/zookeeper/lease.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tyer::zookeeper {
+
+using namespace std::chrono_literals;
+
+TEST(zookeeper_lease, proves_what_was_measured_to_hold) {
+  EXPECT_EQ(proven_ttl(10s, 2s), 10000ms - 1666ms - 1666ms - 500ms);
+  EXPECT_EQ(proven_ttl(4s, 2s), 4000ms - 666ms - 1000ms - 200ms);
+  EXPECT_LT(proven_ttl(10s, 0ms), 5400ms);
+}
+
+TEST(zookeeper_lease, a_session_is_long_enough_for_its_holds_though_its_last_renewal_is_a_sixth_old) {
+  for (const milliseconds ttl : {1ms, 500ms, 3000ms, 10'000ms, 3'600'000ms}) {
+    EXPECT_GE(proven_ttl(session_for(ttl), 0ms), ttl + ttl / 6) << ttl.count();
+  }
+}
+
+TEST(zookeeper_lease, counts_from_the_sending_and_never_goes_back) {
+  lease l;
+  const time_point t{1h};
+  EXPECT_FALSE(l.live(t));
+  l.made(t, 10s, 2s);
+  const auto ttl = l.ttl();
+  EXPECT_EQ(l.end(), t + ttl);
+  l.renewed(t + 2s, t + 3s);
+  EXPECT_EQ(l.end(), t + 2s + ttl);
+  l.renewed(t + 1s, t + 3s);
+  EXPECT_EQ(l.end(), t + 2s + ttl);
+}
+
+// A leader that stood still commits what waited for it, and expires the session right after.
+TEST(zookeeper_lease, what_is_confirmed_after_the_end_extends_nothing) {
+  lease l;
+  const time_point t{1h};
+  l.made(t, 10s, 2s);
+  const auto end = l.end();
+  l.renewed(end - 1ms, end);
+  EXPECT_FALSE(l.live(end));
+  l.renewed(end + 1s, end + 1s);
+  EXPECT_FALSE(l.live(end - 1s)) << "for ever, whatever the clock says";
+}
+
+TEST(zookeeper_lease, a_server_that_gives_less_at_a_reconnect_shortens_it) {
+  lease l;
+  const time_point t{1h};
+  l.made(t, 10s, 0s);
+  l.measure(4s, 0s);
+  EXPECT_EQ(l.end(), t + proven_ttl(4s, 0s));
+}
+
+}  // namespace tyer::zookeeper

@@ -1,0 +1,169 @@
+#include "engines/zookeeper/wire/session.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tyer::zookeeper::wire {
+
+using namespace std::chrono_literals;
+using how = response::how;
+
+struct zookeeper_session : ::testing::Test, session::listener {
+  void on_up() override { ++ups; }
+  void on_gone() override { ++gones; }
+  void on_event(const event& e) override { events.push_back(e); }
+
+  static std::string packet(std::string body) { return writer{}.text(body).take(); }
+  static std::string reply(std::int32_t xid, std::int32_t error = ok, std::string_view body = {}) {
+    return packet(writer{}.number(xid).big(100).number(error).raw(body).take());
+  }
+  static std::string greeting(std::int32_t timeout = 10'000, std::int64_t number = 7) {
+    return packet(writer{}.number(0).number(timeout).big(number).text(std::string(16, 'p')).flag(false).take());
+  }
+  bool hears(const std::string& bytes) { return s.received(bytes, now); }
+  void arrive() {
+    s.connected("host", now);
+    s.take_output();
+    ASSERT_TRUE(hears(greeting()));
+  }
+  handler note(std::vector<how>& into) {
+    return [&into](const response& r) { into.push_back(r.is); };
+  }
+
+  int ups = 0, gones = 0;
+  std::vector<event> events;
+  time_point now{1h};
+  session s{*this, 10s, {}};
+};
+
+TEST_F(zookeeper_session, is_up_when_it_was_greeted) {
+  std::vector<how> told;
+  s.call(op::sync, {}, now, note(told));
+  EXPECT_EQ(told, std::vector{how::not_sent});
+  arrive();
+  EXPECT_EQ(ups, 1);
+  EXPECT_EQ(s.number(), 7);
+  EXPECT_EQ(s.timeout(), 10s);
+}
+
+TEST_F(zookeeper_session, answers_come_in_order_or_the_stream_is_broken) {
+  arrive();
+  std::vector<how> told;
+  s.call(op::sync, path_body("/"), now, note(told));
+  s.call(op::sync, path_body("/"), now, note(told));
+  EXPECT_TRUE(hears(reply(1)));
+  EXPECT_FALSE(hears(reply(3)));
+  s.lost();
+  EXPECT_EQ(told, (std::vector{how::answered, how::not_sent}));
+}
+
+TEST_F(zookeeper_session, what_never_left_was_not_sent_and_what_did_is_unknown) {
+  arrive();
+  std::vector<how> told;
+  s.call(op::sync, path_body("/"), now, note(told));
+  s.take_output();
+  s.call(op::sync, path_body("/"), now, note(told));
+  s.lost();
+  EXPECT_EQ(told, (std::vector{how::unknown, how::not_sent}));
+}
+
+TEST_F(zookeeper_session, an_answer_is_dated_with_its_request) {
+  arrive();
+  time_point sent;
+  s.call(op::sync, path_body("/"), now + 5ms, [&](const response& r) { sent = r.sent; });
+  now += 3s;
+  EXPECT_TRUE(hears(reply(1)));
+  EXPECT_EQ(sent, now - 3s + 5ms);
+}
+
+TEST_F(zookeeper_session, is_gone_if_the_server_does_not_know_it_or_gives_another) {
+  arrive();
+  s.lost();
+  s.connected("host", now);
+  EXPECT_FALSE(hears(greeting(10'000, 8)));  // ClickHouse Keeper
+  EXPECT_EQ(gones, 1);
+  EXPECT_TRUE(s.gone());
+  session other{*this, 10s, {}};
+  other.connected("host", now);
+  EXPECT_FALSE(other.received(greeting(0, 0), now));
+  EXPECT_EQ(gones, 2);
+}
+
+TEST_F(zookeeper_session, watches_are_set_again_in_packets_of_bounded_length) {
+  arrive();
+  const std::string stat(68, '\0');
+  constexpr int many = 3000;
+  for (int i = 0; i < many; ++i) {
+    s.watch(op::get_data, "/" + std::string(95, 'n') + std::to_string(i), now, [](const response&) {});
+    ASSERT_TRUE(hears(reply(i + 1, ok, writer{}.text({}).take() + stat)));
+  }
+  EXPECT_EQ(s.watches(), std::size_t{many});
+  s.lost();
+  s.connected("other", now);
+  s.take_output();
+  EXPECT_TRUE(hears(greeting()));
+  int packets = 0;
+  for (; s.has_output(); ++packets) {
+    EXPECT_LT(s.take_output().size(), watches_in_packet_max + 1024);
+    EXPECT_TRUE(hears(reply(-8)));
+  }
+  EXPECT_EQ(packets, 3);
+}
+
+TEST_F(zookeeper_session, a_watch_that_has_fired_is_not_set_again) {
+  arrive();
+  s.watch(op::get_data, "/a", now, [](const response&) {});
+  EXPECT_TRUE(hears(reply(1, ok, writer{}.text({}).take() + std::string(68, '\0'))));
+  EXPECT_TRUE(hears(packet(writer{}.number(-1).big(-1).number(0).number(2).number(3).text("/a").take())));
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events.front().what, event::kind::removed);
+  EXPECT_EQ(s.watches(), 0u);
+}
+
+TEST_F(zookeeper_session, a_node_that_is_not_there_is_not_watched) {
+  arrive();
+  s.watch(op::get_data, "/a", now, [](const response&) {});
+  EXPECT_TRUE(hears(reply(1, no_node)));
+  EXPECT_EQ(s.watches(), 0u);
+}
+
+TEST_F(zookeeper_session, pings_when_it_has_nothing_to_say_and_leaves_who_is_silent) {
+  arrive();
+  s.take_output();
+  EXPECT_EQ(s.due(), now + 10000ms / session::pings);
+  EXPECT_TRUE(s.on_time(s.due()));
+  EXPECT_TRUE(s.has_output());
+  EXPECT_FALSE(s.on_time(now + 10000ms * 2 / 3 + 1ms));
+}
+
+// With the patience of one that is up, the session was over before another server was asked.
+TEST_F(zookeeper_session, a_server_that_does_not_greet_is_left_in_time) {
+  s.connected("host", now);
+  s.take_output();
+  EXPECT_EQ(s.due(), now + 10000ms / session::pings);
+  EXPECT_FALSE(s.on_time(s.due()));
+}
+
+TEST_F(zookeeper_session, a_request_that_a_server_would_hang_up_on_is_not_sent) {
+  arrive();
+  std::vector<how> told;
+  s.call(op::create, std::string(request_max, 'x'), now, note(told));
+  EXPECT_EQ(told, std::vector{how::not_sent});
+}
+
+TEST_F(zookeeper_session, is_up_only_when_its_credentials_were_accepted) {
+  session with{*this, 10s, {"user", "secret", false}};
+  with.connected("host", now);
+  with.take_output();
+  EXPECT_TRUE(with.received(greeting(), now));
+  EXPECT_FALSE(with.up());
+  EXPECT_NE(with.take_output().find("user:secret"), std::string::npos);
+  EXPECT_TRUE(with.received(reply(-4), now));
+  EXPECT_TRUE(with.up());
+  session refused{*this, 10s, {"user", "secret", false}};
+  refused.connected("host", now);
+  EXPECT_TRUE(refused.received(greeting(), now));
+  EXPECT_FALSE(refused.received(reply(-4, auth_failed), now));
+  EXPECT_EQ(refused.words().find("secret"), std::string::npos);
+}
+
+}  // namespace tyer::zookeeper::wire

@@ -1,0 +1,146 @@
+"""ZooKeeper: one server, or three that are one."""
+
+from __future__ import annotations
+
+import os
+import socket
+
+import throwaway_tls
+from instances import EngineError, Instance, Node
+from kinds import Kind
+from members import Member, numbered
+
+JAR = "/usr/share/java/zookeeper.jar"  # its manifest names all that it needs
+LOGGING = "/usr/share/java/slf4j-simple.jar"
+# What Netty needs besides, which is used for TLS alone, and which the manifest forgets.
+NETTY = [f"/usr/share/java/netty-{part}.jar" for part in ("codec", "resolver", "transport-native-unix-common")]
+ASK_S_MAX = 1.0
+ANSWER_BYTES_MAX = 65536
+
+
+class Zk(Kind):
+    name = "zk"
+    about = "one ZooKeeper server"
+    node_names = ["node-0"]
+    port_offsets = {"client": 0, "peer": 1, "election": 2, "plain": 3}
+    accepts = frozenset({"tls", "password", "user", "set"})
+    ready_s_max = 60.0
+
+    def prepare(self, instance: Instance) -> None:
+        if instance.options["user"] and not instance.options["password"]:
+            raise EngineError("--user needs --password", 2)
+        if instance.options["tls"]:
+            tls = self._tls(instance)
+            throwaway_tls.make(tls)
+            with open(f"{tls}/server.pem", "w", encoding="ascii") as pem:
+                for part in ("server.key", "server.crt"):
+                    with open(f"{tls}/{part}", encoding="ascii") as file:
+                        pem.write(file.read())
+
+    def configure(self, instance: Instance, node: Node) -> None:
+        data = self.data(instance, node)
+        os.makedirs(data, mode=0o700, exist_ok=True)
+        with open(os.path.join(data, "myid"), "w", encoding="ascii") as file:
+            file.write(f"{instance.nodes.index(node) + 1}\n")
+        with open(self._config(instance, node), "w", encoding="ascii") as file:
+            file.writelines(f"{key}={value}\n" for key, value in self._settings(instance, node).items())
+
+    def command(self, instance: Instance, node: Node) -> list[str]:
+        if not os.path.exists(JAR):
+            raise EngineError("ZooKeeper is not installed (run tools/setup)")
+        # Few threads and little to warm up: a server of a test lives for seconds.
+        java = [self.program("java"), "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"]
+        java += ["-Dzookeeper.admin.enableServer=false", "-Dznode.container.checkIntervalMs=2000"]
+        java += ["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Djava.net.preferIPv4Stack=true"]
+        if instance.options["tls"]:
+            java += ["-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory"]
+        classes = ":".join([JAR, LOGGING, *NETTY])
+        return [*java, "-cp", classes, "org.apache.zookeeper.server.quorum.QuorumPeerMain", self._config(instance, node)]
+
+    def answers(self, instance: Instance, node: Node) -> bool:
+        """It is up to the settling to see that they are one: a single one of three serves nobody."""
+        return bool(self._ask(instance, node, "ruok"))
+
+    def unsettled(self, instance: Instance) -> str:
+        roles = [self._role(instance, node) for node in instance.running()]
+        return "" if roles.count("leader") + roles.count("standalone") == 1 and "" not in roles else "no leader yet"
+
+    def members(self, instance: Instance) -> list[Member]:
+        leader, followers, others = [], [], []
+        for node in instance.nodes:
+            try:
+                role = self._role(instance, node) if node.state() == "running" else ""
+            except OSError:
+                role = ""
+            if role in ("leader", "standalone"):
+                leader = [Member(node, "leader")]
+            elif role:
+                followers.append(node)
+            else:
+                others.append(Member(node, "-"))
+        found = leader + numbered(followers, "follower") + others
+        return sorted(found, key=lambda member: instance.nodes.index(member.node))
+
+    def uri(self, instance: Instance) -> str:
+        from urllib.parse import quote
+
+        options, scheme, query = instance.options, "zk", ""
+        login = f"{quote(options['user'] or 'tyer', '')}:{quote(options['password'], '')}@" if options["password"] else ""
+        if options["tls"]:
+            scheme, query = "zks", "?ca=" + quote(f"{self._tls(instance)}/ca.crt")
+        return f"{scheme}://{login}{','.join(f'127.0.0.1:{node.port}' for node in instance.nodes)}{query}"
+
+    def _settings(self, instance: Instance, node: Node) -> dict[str, str]:
+        tls = self._tls(instance)
+        settings = {
+            "tickTime": "500",
+            "initLimit": "40",
+            "syncLimit": "20",
+            "minSessionTimeout": "1000",
+            "maxSessionTimeout": "600000",
+            "maxClientCnxns": "0",
+            "dataDir": self.data(instance, node),
+            "clientPortAddress": "127.0.0.1",
+            "clientPort": str(node.ports["plain"] if instance.options["tls"] else node.port),
+            "4lw.commands.whitelist": "*",
+            "admin.enableServer": "false",
+        }
+        if instance.options["tls"]:
+            settings |= {
+                "secureClientPort": str(node.port),
+                "secureClientPortAddress": "127.0.0.1",
+                "ssl.keyStore.location": f"{tls}/server.pem",
+                "ssl.trustStore.location": f"{tls}/ca.crt",
+                "ssl.clientAuth": "want",
+            }
+        if len(instance.nodes) > 1:
+            for number, other in enumerate(instance.nodes, 1):
+                settings[f"server.{number}"] = f"127.0.0.1:{other.ports['peer']}:{other.ports['election']}"
+        return settings | dict(instance.options["set"])
+
+    def _role(self, instance: Instance, node: Node) -> str:
+        for line in self._ask(instance, node, "srvr").splitlines():
+            if line.startswith("Mode: "):
+                return line[len("Mode: ") :]
+        return ""
+
+    def _ask(self, instance: Instance, node: Node, word: str) -> str:
+        port, answer = node.ports["plain"] if instance.options["tls"] else node.port, b""
+        with socket.create_connection(("127.0.0.1", port), ASK_S_MAX) as connection:
+            connection.settimeout(ASK_S_MAX)
+            connection.sendall(word.encode())
+            while len(answer) < ANSWER_BYTES_MAX and (part := connection.recv(4096)):
+                answer += part
+        return answer.decode(errors="replace")
+
+    def _config(self, instance: Instance, node: Node) -> str:
+        return os.path.join(instance.node_folder(node), "zoo.cfg")
+
+    def _tls(self, instance: Instance) -> str:
+        return os.path.join(instance.folder, "tls")
+
+
+class Zk3(Zk):
+    name = "zk3"
+    about = "three ZooKeeper servers that are one"
+    node_names = [f"node-{i}" for i in range(3)]
