@@ -3,7 +3,6 @@
 #pragma once
 
 #include "engine/inbox.hpp"
-#include "engines/net/lookups.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -13,11 +12,10 @@
 
 namespace tyer::mysql {
 
-// Thread safety: as inbox; context(), lookups() and take() from one thread.
+// Thread safety: as inbox; context() and take() from one thread.
 class asio_box final : public engine::inbox {
  public:
   asio_box() : inside_(std::make_unique<inside>()) {}  // throws boost::system::system_error without descriptors
-  ~asio_box() override { net::let_go(std::move(inside_), lookups_); }
   asio_box(const asio_box&) = delete;
 
   void put(engine::delivery) override;
@@ -25,7 +23,6 @@ class asio_box final : public engine::inbox {
   std::vector<engine::delivery> take(deadline until) override;
 
   boost::asio::io_context& context() noexcept { return inside_->context; }
-  net::lookups& lookups() noexcept { return lookups_; }
 
  private:
   void ring() noexcept;
@@ -35,7 +32,6 @@ class asio_box final : public engine::inbox {
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{context.get_executor()};
   };
   std::unique_ptr<inside> inside_;
-  net::lookups lookups_;
   std::atomic<bool> rung_{false};
 };
 

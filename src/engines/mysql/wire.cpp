@@ -1,12 +1,12 @@
 #include "engines/mysql/wire.hpp"
 
 #include "engines/mysql/texts.hpp"
+#include "engines/net/lookup.hpp"
 #include "engines/net/tls.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
@@ -16,6 +16,7 @@
 #include <boost/mysql/pipeline.hpp>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <optional>
 #include <variant>
@@ -127,9 +128,11 @@ class wire::connection : public std::enable_shared_from_this<connection> {
 
  public:
   connection(wire& home, const core::endpoint& to)
-      : home_(&home), box_(home.box_), tls_(asio::ssl::context::tls_client), host_(to.host) {
-    where_.server_address.emplace_host_and_port(to.host, to.port != 0 ? to.port : default_port);
-  }
+      : home_(&home),
+        box_(home.box_),
+        tls_(asio::ssl::context::tls_client),
+        host_(to.host),
+        port_(to.port != 0 ? to.port : default_port) {}
 
   bool is_idle() const { return open_ && !busy_; }
 
@@ -144,15 +147,12 @@ class wire::connection : public std::enable_shared_from_this<connection> {
     my::any_connection_params params;
     params.ssl_context = &tls_;
     server_.emplace(box_->context(), params);
-    const auto lookup = look_up();
-    busy_ = true;
-    server_->async_connect(where_, said_, slot([this, lookup](const error_code& e) {
-                             if (lookup != 0 && e != asio::error::operation_aborted) box_->lookups().came_back(lookup);
-                             if (home_ == nullptr) return;
-                             if (e) return lost(host_ + ": " + words_of(e, said_));
-                             open_ = true;
-                             prepare_all();
-                           }));
+    lookup_.start(box_->context(), host_, port_, [this](const error_code& e, net::lookup::addresses found) {
+      const auto me = shared_from_this();
+      if (e) return lost(host_ + ": " + e.message());
+      addresses_.assign(found.begin(), found.end());
+      try_next();
+    });
   }
 
   // Whatever of it was not prepared yet is prepared first.
@@ -171,6 +171,7 @@ class wire::connection : public std::enable_shared_from_this<connection> {
 
   void cut() noexcept {
     home_ = nullptr;
+    lookup_.forget();
     signal_.emit(asio::cancellation_type::terminal);
   }
 
@@ -217,10 +218,19 @@ class wire::connection : public std::enable_shared_from_this<connection> {
     tell([words](wire& w) { w.broken(words); });
   }
 
-  std::uint64_t look_up() {
-    error_code no_address;
-    asio::ip::make_address(host_, no_address);
-    return no_address ? box_->lookups().begin() : 0;
+  // There is another address to try, unless the server itself has answered.
+  void try_next() {
+    where_.server_address.emplace_host_and_port(addresses_.front().address().to_string(), port_);
+    addresses_.pop_front();
+    busy_ = true;
+    server_->async_connect(where_, said_, slot([this](const error_code& e) {
+                             if (home_ == nullptr) return;
+                             const bool unreachable = e && e.category() == boost::system::system_category();
+                             if (unreachable && !addresses_.empty()) return try_next();
+                             if (e) return lost(host_ + ": " + words_of(e, said_));
+                             open_ = true;
+                             prepare_all();
+                           }));
   }
 
   std::string prepare_tls(const options& o) {
@@ -305,6 +315,9 @@ class wire::connection : public std::enable_shared_from_this<connection> {
   const std::shared_ptr<asio_box> box_;
   asio::ssl::context tls_;
   const std::string host_;
+  const std::uint16_t port_;
+  net::lookup lookup_;
+  std::deque<asio::ip::tcp::endpoint> addresses_;  // not tried yet
   my::connect_params where_;
   std::optional<my::any_connection> server_;
   asio::cancellation_signal signal_;

@@ -39,8 +39,7 @@ void channel::leave_home() {
 }
 
 void channel::begin_attempt(time_point now) {
-  connection_ = std::make_shared<connection>(home_->context(), home_->lookups, to_, config_,
-                                             static_cast<connection::host&>(*this));
+  connection_ = std::make_shared<connection>(home_->context(), to_, config_, static_cast<connection::host&>(*this));
   traffic_.arriving();
   arrive_by_ = now + connection_->allowed(attempt_);
   connection_->start();

@@ -1,7 +1,6 @@
 #include "engines/etcd/wire/connection.hpp"
 
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/write.hpp>
@@ -27,14 +26,12 @@ constexpr std::chrono::seconds look_up_max{15};
 
 }  // namespace
 
-connection::connection(asio::io_context& c, net::lookups& l, core::endpoint to, const config& given, host& h)
+connection::connection(asio::io_context& c, core::endpoint to, const config& given, host& h)
     : context_(c),
-      lookups_(l),
       to_(std::move(to)),
       config_(given.tls ? with_files_of_now(given) : given),
       terms_{to_.host, given.verify, !config_.cert.empty()},
       host_(&h),
-      resolver_(c),
       socket_(c) {}
 
 void connection::start() {
@@ -45,7 +42,7 @@ void connection::start() {
 
 void connection::end() {
   host_ = nullptr;
-  resolver_.cancel();
+  lookup_.forget();
   error_code ignored;
   socket_.close(ignored);
 }
@@ -64,22 +61,12 @@ std::string connection::shown() const {
 // --- name and address ---
 
 void connection::look_up() {
-  error_code no_address;
-  const auto address = asio::ip::make_address(to_.host, no_address);
-  if (!no_address) {
-    addresses_.emplace_back(address, to_.port);
-    return try_next();
-  }
-  resolver_.async_resolve(
-      to_.host, std::to_string(to_.port),
-      [self = shared_from_this(), number = lookups_.begin()](const error_code& e,
-                                                             const tcp::resolver::results_type& r) {
-        if (e != asio::error::operation_aborted) self->lookups_.came_back(number);
-        if (self->host_ == nullptr) return;
-        if (e) return self->fail("the host name " + self->to_.host + " cannot be resolved: " + e.message());
-        for (const auto& found : r) self->addresses_.push_back(found.endpoint());
-        self->try_next();
-      });
+  lookup_.start(context_, to_.host, to_.port, [this](const error_code& e, net::lookup::addresses found) {
+    const auto self = shared_from_this();
+    if (e) return fail("the host name " + to_.host + " cannot be resolved: " + e.message());
+    addresses_ = std::move(found);
+    try_next();
+  });
 }
 
 bool connection::open(const tcp::endpoint& at) {

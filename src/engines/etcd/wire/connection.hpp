@@ -5,7 +5,7 @@
 
 #include "core/uri.hpp"
 #include "engines/etcd/config.hpp"
-#include "engines/net/lookups.hpp"
+#include "engines/net/lookup.hpp"
 #include "engines/net/tls.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -36,7 +36,7 @@ class connection : public std::enable_shared_from_this<connection> {
     ~host() = default;
   };
 
-  connection(boost::asio::io_context&, net::lookups&, core::endpoint, const config&, host&);
+  connection(boost::asio::io_context&, core::endpoint, const config&, host&);
 
   void start();                                    // tells nothing before it returns
   void write(std::shared_ptr<const std::string>);  // one at a time, which stays as it is until on_written()
@@ -71,12 +71,11 @@ class connection : public std::enable_shared_from_this<connection> {
   }
 
   boost::asio::io_context& context_;
-  net::lookups& lookups_;
   const core::endpoint to_;
   const config config_;
   const net::tls::terms terms_;
   host* host_;
-  tcp::resolver resolver_;
+  net::lookup lookup_;
   tcp::socket socket_;
   std::optional<boost::asio::ssl::context> tls_;
   std::optional<boost::asio::ssl::stream<tcp::socket&>> secured_;

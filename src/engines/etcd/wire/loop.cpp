@@ -221,11 +221,7 @@ void loop::body::wake() noexcept {
 
 loop::loop(const core::clock& c) : body_(std::make_unique<body>(c)) {}
 
-loop::~loop() {
-  body_->end();
-  const auto& of_it = body_->lookups;
-  net::let_go(std::move(body_), of_it);
-}
+loop::~loop() = default;
 
 bool loop::run(time_point until) { return body_->run(until); }
 void loop::wake() noexcept { body_->wake(); }

@@ -6,7 +6,6 @@
 
 #include "engines/etcd/wire/wire.hpp"
 #include "engines/net/context.hpp"
-#include "engines/net/lookups.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -64,7 +63,6 @@ class loop::body {
 
   time_point now() const { return clock_.now(); }
   boost::asio::io_context& context() { return context_; }
-  net::lookups lookups;
 
   // With a turn.
   void join(channel& c);

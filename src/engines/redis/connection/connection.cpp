@@ -91,7 +91,7 @@ void connection::body::tick(time_point t) {
   if (closing_ && stage_ == stage::away) return;
   if (t >= next_attempt_) attempt(t);
   if (stage_ == stage::arriving && t >= arrive_by_) {
-    lose(session_ ? session_->explain_slowness() : s_.where.shown + " does not answer");
+    lose(session_ ? session_->explain_slowness() : greeting::too_slow(s_.where, greeting::step::looking_up));
   }
   if (!flying_.empty() && t >= flying_.front()->sent + s_.request_timeout) tick_requests(t);
   if (t >= next_time_) ask_time(t);
@@ -146,7 +146,7 @@ void connection::body::note_time(const received& r) {
 
 void connection::body::finish_close() {
   next_attempt_ = time_point::max();
-  if (session_) {
+  if (stage_ != stage::away) {
     outage_ = true;
     lose("the connection to " + s_.where.shown + " was closed: it is not needed any more");
     loop_->serve();

@@ -1,6 +1,7 @@
 // The inside of a connection, for connection.cpp and connection_lifecycle.cpp alone: it brings all of Boost.Redis.
 #pragma once
 
+#include "engines/net/lookup.hpp"
 #include "engines/redis/connection/batch.hpp"
 #include "engines/redis/connection/connection.hpp"
 #include "engines/redis/connection/session.hpp"
@@ -38,8 +39,8 @@ class connection::body final : public loop::member,
     loop_->join(*this);
   }
 
-  // Nobody is told anything any more. Handlers of Asio may still hold on to this, and on a thread of their own in the end: so
-  // nothing of others is left in it.
+  // Nobody is told anything any more. Handlers of Asio may still hold on to this, until the loop ends: so nothing of others is
+  // left in it.
   void retire() {
     loop_->leave(*this);
     listener_ = nullptr;
@@ -49,6 +50,7 @@ class connection::body final : public loop::member,
     refused_.clear();
     closed_ = nullptr;
     s_.log = nullptr;
+    lookup_.forget();
     if (const auto old = std::exchange(session_, nullptr)) old->end();
   }
 
@@ -172,7 +174,8 @@ class connection::body final : public loop::member,
 
   // The connection
   void attempt(time_point);
-  void on_looked_up(session& s) override { loop_->looked_up(s.lookup); }
+  void try_next();
+  void try_address();
   void on_read() override { last_read_ = now(); }
   void on_greeted(session&) override;
   void on_subscribed(session&, std::string_view channel, std::string_view error) override;
@@ -238,6 +241,9 @@ class connection::body final : public loop::member,
   std::string drop_;  // set while delivering: the connection is of no more use
 
   asio::io_context& context_;
+  net::lookup lookup_;
+  net::lookup::addresses addresses_;  // of this attempt
+  std::size_t next_address_ = 0;
   std::shared_ptr<session> session_;
 };
 

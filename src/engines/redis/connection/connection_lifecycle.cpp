@@ -2,6 +2,8 @@
 #include "engines/redis/connection/backoff.hpp"
 #include "engines/redis/connection/connection_body.hpp"
 
+#include <boost/system/system_error.hpp>
+
 #include <algorithm>
 #include <array>
 
@@ -31,20 +33,48 @@ engine::server_facts facts_from(std::string_view info) {
 // The connection: an attempt resolves, connects, greets, subscribes and prepares; then it is up.
 
 void connection::body::attempt(time_point t) {
-  auto made = tls::make_context(s_.where);
   stage_ = stage::arriving;
   ++attempts_;
   next_attempt_ = time_point::max();
-  const auto limit = std::max(s_.request_timeout, arrive_limit);
-  arrive_by_ = t + limit;
+  arrive_by_ = t + std::max(s_.request_timeout, arrive_limit);
   last_read_ = t;
+  const auto& to = s_.where.server;
+  lookup_.start(context_, to.host, to.port, [this](const session::error_code& e, net::lookup::addresses found) {
+    if (e) return lose("the host name " + s_.where.server.host + " cannot be resolved: " + e.message());
+    addresses_ = std::move(found);
+    next_address_ = 0;
+    try_next();
+  });
+}
+
+// In a handler of Asio, out of which nobody would know whose exception it was.
+void connection::body::try_next() {
+  try {
+    try_address();
+  } catch (const std::bad_alloc&) {
+    broken("out of memory");
+  } catch (const boost::system::system_error& e) {  // Asio finds no thread for its resolver
+    broken(e.code().message());
+  }
+}
+
+// Of several addresses one that drops what we send does not use up the time of the others.
+void connection::body::try_address() {
+  auto made = tls::make_context(s_.where);
   if (!made.words.empty()) return lose(std::move(made.words));
+  const auto left = std::max(std::chrono::ceil<milliseconds>(arrive_by_ - now()), milliseconds{1});
+  const auto share = left / static_cast<std::int64_t>(addresses_.size() - next_address_);
+  const auto& to = addresses_[next_address_++];
   session_ = std::make_shared<session>(context_, std::move(made.value), s_.where, static_cast<session::host&>(*this));
   session_->self = session_;
-  session_->lookup = loop_->look_up();
-  session_->start(limit, [this, self = shared_from_this(), mine = session_](session::error_code e) {
-    if (mine == session_) lose(mine->explain(e), mine->login_refused() ? why::refused : why::not_sent);
-  });
+  session_->start(to, std::max(share, milliseconds{1}), left,
+                  [this, self = shared_from_this(), mine = session_](session::error_code e) {
+                    if (mine != session_) return;
+                    if (mine->was_connected() || next_address_ == addresses_.size())
+                      return lose(mine->explain(e), mine->login_refused() ? why::refused : why::not_sent);
+                    mine->end();
+                    try_next();
+                  });
 }
 
 void connection::body::on_greeted(session& s) {
@@ -219,6 +249,7 @@ void connection::body::lose(std::string words, why kind) {
   next_time_ = time_point::max();
   absence_ = std::move(gone);
 
+  lookup_.forget();
   std::uint64_t written = 0;
   if (const auto old = std::exchange(session_, nullptr)) {
     written = old->stream.get_usage().commands_sent;

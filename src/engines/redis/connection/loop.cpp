@@ -1,7 +1,6 @@
 #include "engines/redis/connection/loop.hpp"
 
 #include "engines/net/context.hpp"
-#include "engines/net/lookups.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -32,8 +31,6 @@ class loop::body {
   void wake() noexcept;
 
   asio::io_context& context() noexcept { return context_; }
-
-  net::lookups lookups;
 
  private:
   // Members may come and go while each is called. One that finds no memory is given up and begins again; the others go on.
@@ -129,18 +126,13 @@ void loop::body::wake() noexcept {
 
 loop::loop(const core::clock& c) : body_(std::make_unique<body>(c)) {}
 
-loop::~loop() {
-  const auto& of_it = body_->lookups;
-  net::let_go(std::move(body_), of_it);
-}
+loop::~loop() = default;
 
 void loop::join(member& m) { body_->join(m); }
 void loop::leave(member& m) { body_->leave(m); }
 void loop::run(time_point until) { body_->run(until); }
 void loop::wake() noexcept { body_->wake(); }
 void loop::serve() { body_->serve({}); }
-std::uint64_t loop::look_up() noexcept { return body_->lookups.begin(); }
-void loop::looked_up(std::uint64_t which) noexcept { body_->lookups.came_back(which); }
 asio::io_context& loop::context() noexcept { return body_->context(); }
 
 }  // namespace tyer::redis

@@ -9,7 +9,6 @@
 #include "core/clock.hpp"
 #include "engine/engine.hpp"
 
-#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -39,7 +38,7 @@ class loop {
   };
 
   explicit loop(const core::clock&);
-  ~loop();  // never waits for a name server
+  ~loop();
 
   // At any time, also while members deliver.
   void join(member&);
@@ -50,10 +49,6 @@ class loop {
 
   // Lets I/O go on that needs no waiting, for a member that has much to deliver.
   void serve();
-
-  // Whoever starts to look a host name up says so, and when it has come back by itself (net/lookups.hpp).
-  std::uint64_t look_up() noexcept;
-  void looked_up(std::uint64_t which) noexcept;
 
   boost::asio::io_context& context() noexcept;
 

@@ -1,7 +1,10 @@
-// One attempt to be connected, with Boost.Redis. Internal to connection.cpp.
+// One attempt to be connected to one address, with Boost.Redis. Internal to connection.cpp.
 //
 // Boost.Redis 1.88 can reconnect by itself, but then forgets subscriptions, keeps an old HELLO error, and tells neither why
 // it failed nor what was sent. So a session is used once: a new attempt is a new object.
+//
+// It has Asio look up every host, on a thread that ~io_context waits for: so it is given addresses, for which that takes no
+// time. Whom we expect there is still the host that the URI names.
 #pragma once
 
 #include "engines/redis/config.hpp"
@@ -39,7 +42,6 @@ class session {
   // Told from inside handlers of Asio: must only take note.
   class host {
    public:
-    virtual void on_looked_up(session&) = 0;  // the host name, by itself: not because it took too long
     virtual void on_read() = 0;
     virtual void on_greeted(session&) = 0;
     virtual void on_subscribed(session&, std::string_view channel, std::string_view error) = 0;
@@ -60,9 +62,15 @@ class session {
   }
   session(const session&) = delete;
 
+  // `tcp`: how long it may take to be connected; `limit`: every step after that.
   template <class Handler>
-  void start(std::chrono::milliseconds limit, Handler done) {
-    stream.async_run(settings(limit), hooks{this}, std::move(done));
+  void start(const boost::asio::ip::tcp::endpoint& to, std::chrono::milliseconds tcp, std::chrono::milliseconds limit,
+             Handler done) {
+    family_ = to.protocol().family();
+    auto given = settings(limit);
+    given.addr = {to.address().to_string(), std::to_string(to.port())};
+    given.connect_timeout = tcp;
+    stream.async_run(given, hooks{this}, std::move(done));
   }
 
   // Boost.Redis stops reading when nobody takes the pushes; their contents have been taken while they were parsed.
@@ -79,6 +87,7 @@ class session {
   }
   std::string explain_slowness() const { return greeting::too_slow(where_, step_); }
   bool login_refused() const noexcept { return login_refused_; }
+  bool was_connected() const noexcept { return step_ != greeting::step::connecting; }  // with TCP
 
   void end() {
     over_ = true;
@@ -87,17 +96,13 @@ class session {
 
   boost::redis::basic_connection<executor> stream;
   std::uint64_t commands = 0;  // given to the stream so far
-  std::uint64_t lookup = 0;    // of its host name
 
  private:
   // Boost.Redis tells its logger everything that its callers are not told.
   struct hooks {
     session* s;
 
-    void on_resolve(const error_code& e, const boost::asio::ip::tcp::resolver::results_type& found) {
-      if (!found.empty()) s->family_ = found.begin()->endpoint().protocol().family();
-      s->resolved(e);
-    }
+    void on_resolve(const error_code& e, const boost::asio::ip::tcp::resolver::results_type&) { s->resolved(e); }
     void on_connect(const error_code& e, const boost::asio::ip::tcp::endpoint&) { s->connected(e); }
     void on_ssl_handshake(const error_code& e) { s->secured(e); }
     void on_write(const error_code&, const std::string&) {}
@@ -125,14 +130,13 @@ class session {
   boost::redis::config settings(std::chrono::milliseconds limit) const {
     boost::redis::config c;
     c.use_ssl = where_.tls;
-    c.addr = {where_.server.host, std::to_string(where_.server.port)};
     c.username = where_.user.empty() ? "default" : where_.user;
     c.password = where_.password;
     c.clientname = "tyer";
     c.database_index = where_.database;
     c.health_check_interval = {};    // connection.cpp looks after that
     c.reconnect_wait_interval = {};  // and after this
-    c.resolve_timeout = c.connect_timeout = c.ssl_handshake_timeout = limit;
+    c.resolve_timeout = c.ssl_handshake_timeout = limit;
     return c;
   }
 
@@ -150,14 +154,10 @@ class session {
   }
 
   void resolved(const error_code& e) {
-    if (e != boost::asio::error::operation_aborted && e != boost::redis::error::resolve_timeout) {
-      host_->on_looked_up(*this);
-    }
     if (e) {
-      why_ = "the host name " + where_.server.host + " cannot be resolved: " + e.message();
+      why_ = "cannot connect to " + where_.shown + ": " + e.message();
       return;
     }
-    step_ = greeting::step::connecting;
     // Right behind the handler that opens the socket.
     boost::asio::post(stream.get_executor(), [this, alive = self.lock()] { close_on_exec(); });
   }
@@ -172,10 +172,14 @@ class session {
     return "no socket could be opened";
   }
 
+  std::string why_not(const error_code& e) {
+    if (e != boost::redis::error::connect_timeout) return e.message();
+    return over_ || socket().is_open() ? "no answer in time" : why_no_socket();
+  }
+
   void connected(const error_code& e) {
     if (e) {
-      const bool no_socket = e == boost::redis::error::connect_timeout && !over_ && !socket().is_open();
-      why_ = "cannot connect to " + where_.shown + ": " + (no_socket ? why_no_socket() : e.message());
+      why_ = "cannot connect to " + where_.shown + ": " + why_not(e);
       return;
     }
     step_ = where_.tls ? greeting::step::securing : greeting::step::greeting;
@@ -254,7 +258,7 @@ class session {
   std::string why_, channel_;
   std::size_t index_ = 0, undrained_ = 0;
   push what_ = push::other;
-  greeting::step step_ = greeting::step::looking_up;
+  greeting::step step_ = greeting::step::connecting;
   int family_ = AF_INET;
   bool over_ = false, login_refused_ = false;
 };

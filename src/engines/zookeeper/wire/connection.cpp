@@ -1,5 +1,7 @@
 #include "engines/zookeeper/wire/connection.hpp"
 
+#include "engines/net/lookup.hpp"
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
@@ -52,22 +54,15 @@ class connection::line : public std::enable_shared_from_this<line> {
         host_(to.host),
         port_(to.port != 0 ? to.port : default_port),
         tls_(tls),
-        context_(asio::ssl::context::tls_client),
-        resolver_(loop_->context()) {}
+        context_(asio::ssl::context::tls_client) {}
 
   void start() {
     if (const auto words = prepare(); !words.empty()) return lost(words);
-    error_code no_address;
-    const auto address = asio::ip::make_address(host_, no_address);
-    if (!no_address) return connect(std::vector{tcp::endpoint{address, port_}});
-    loop_->look_up();
-    resolver_.async_resolve(host_, std::to_string(port_),
-                            [me = shared_from_this()](const error_code& e, const tcp::resolver::results_type& found) {
-                              if (e != asio::error::operation_aborted) me->looked_up();
-                              if (me->cut_) return;
-                              if (e) return me->lost("cannot look up " + me->host_ + ": " + e.message());
-                              me->connect({found.begin(), found.end()});
-                            });
+    lookup_.start(loop_->context(), host_, port_, [this](const error_code& e, net::lookup::addresses found) {
+      const auto me = shared_from_this();
+      if (e) return lost("cannot look up " + host_ + ": " + e.message());
+      connect(std::move(found));
+    });
   }
 
   void write(std::string bytes) {
@@ -78,15 +73,11 @@ class connection::line : public std::enable_shared_from_this<line> {
   void cut() {
     cut_ = true;
     error_code ignored;
-    resolver_.cancel();
+    lookup_.forget();
     if (stream_) stream_->next_layer().close(ignored);
   }
 
  private:
-  void looked_up() {
-    if (!cut_) loop_->looked_up();
-  }
-
   std::string prepare() {
     if (!tls_) {
       stream_.emplace(loop_->context(), context_);
@@ -213,7 +204,7 @@ class connection::line : public std::enable_shared_from_this<line> {
   bool cut_ = false, writing_ = false;
   asio::ssl::context context_;
   std::optional<asio::ssl::stream<tcp::socket>> stream_;
-  tcp::resolver resolver_;
+  net::lookup lookup_;
   std::vector<tcp::endpoint> addresses_;
   std::array<char, 64 * 1024> in_;
   std::string waiting_, going_;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 #include <utility>
 
 namespace tyer::zookeeper::wire {
@@ -16,15 +15,6 @@ namespace tyer::zookeeper::wire {
 loop::loop() try : inside_(std::make_unique<inside>()) {
 } catch (const boost::system::system_error& e) {
   throw error({std::error_code{e.code()}, "the engine cannot be set up in this process: " + e.code().message()});
-}
-
-loop::~loop() {
-  noted_.clear();
-  if (lookups_ <= 0) return;
-  try {
-    std::thread{[last = std::move(inside_)]() mutable { last.reset(); }}.detach();
-  } catch (...) {  // no thread to be had: it was waited for here
-  }
 }
 
 std::vector<engine::delivery> loop::wait(const engine::inbox::deadline& until) {

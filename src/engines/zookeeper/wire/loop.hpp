@@ -19,7 +19,6 @@ namespace tyer::zookeeper::wire {
 class loop {
  public:
   loop();
-  ~loop();  // never waits for a name server
   loop(const loop&) = delete;
 
   // What has come, when there is something, or wake() was called, or it is time.
@@ -29,11 +28,6 @@ class loop {
   void note(engine::delivery what) { noted_.push_back(std::move(what)); }
   boost::asio::io_context& context() noexcept { return inside_->context; }
 
-  // Asio looks names up on a thread that nobody can call back: if a lookup has not come back, the end of the loop is left to a
-  // thread of its own.
-  void look_up() noexcept { ++lookups_; }
-  void looked_up() noexcept { --lookups_; }
-
  private:
   struct inside {
     boost::asio::io_context context{1};
@@ -42,7 +36,6 @@ class loop {
   std::unique_ptr<inside> inside_;
   std::vector<engine::delivery> noted_;
   std::atomic<bool> woken_{false};
-  int lookups_ = 0;
 };
 
 }  // namespace tyer::zookeeper::wire
