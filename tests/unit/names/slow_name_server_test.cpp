@@ -51,6 +51,12 @@ INSTANTIATE_TEST_SUITE_P(of, slow_name_server,
 #ifdef TYER_TEST_ETCD
 INSTANTIATE_TEST_SUITE_P(of_etcd, slow_name_server, ::testing::Values("etcd://a.example:2379,b.example:2379"));
 #endif
+#ifdef TYER_TEST_ZOOKEEPER
+INSTANTIATE_TEST_SUITE_P(of_zookeeper, slow_name_server, ::testing::Values("zk://a.example:2181,b.example:2181"));
+#endif
+#ifdef TYER_TEST_MYSQL
+INSTANTIATE_TEST_SUITE_P(of_mysql, slow_name_server, ::testing::Values("mysql://somebody@a.example:3306/locks"));
+#endif
 
 }  // namespace
 }  // namespace tyer::test
