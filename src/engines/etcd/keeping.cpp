@@ -6,6 +6,7 @@
 //
 // But a watch tells only what the server that it comes from has been told: one that lags behind the others says nothing, while
 // the lease is renewed by their leader. So a hold is read again when it was not for most of its ttl, with every third renewal.
+#include "engines/etcd/as_of.hpp"
 #include "engines/etcd/core.hpp"
 
 #include <algorithm>
@@ -193,7 +194,7 @@ void etcd_engine::keep_one(const std::shared_ptr<keeping>& k, std::size_t i, con
   }
   const auto at = mine_.find(k->all[i].who);
   if (at != mine_.end() && at->second.key == kv.key()) {
-    at->second.modified = std::min(at->second.modified, kv.mod_revision());  // earlier only if the data was set back
+    know_as_of(at->second, kv.mod_revision());
     if (!extend(at->second, k->o->sent + k->ttl)) return void(k->all[i].is = fate::gone);
     at->second.read_at = k->o->sent;
     const auto under = k->all[i].watched_under;
