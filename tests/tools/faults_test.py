@@ -21,6 +21,7 @@ sys.dont_write_bytecode = True
 
 from faults import engine, lookout, sentinel
 from faults.children import LabError
+from faults.cluster import Cluster
 from faults.engine import Servers
 from faults.lab import Lab
 from faults.lookout import Lookout
@@ -214,6 +215,80 @@ class WhoIsMaster(unittest.TestCase):
         self.say((1, "node-1"), (1, "node-1"), (1, "node-1"))
         with self.assertRaisesRegex(LabError, r"no master within 0 s; sentinel-0: .*node-2 \(2\): slave"):
             self.servers.until(lambda: False, "no master", 0.0)
+
+
+class Failovers(unittest.TestCase):
+    """Those that nobody has asked for."""
+
+    def setUp(self) -> None:
+        self.servers = WithoutServers()
+        self.servers.ports = {node: i for i, node in enumerate(SERVERS)}
+        self.servers.history, self.servers._seen = Notebook(), {}
+        self.servers._follow = lambda node, master: None
+        self.say(1, "node-0")
+        self.servers._since = engine.now_ns()
+        self.servers._known = self.servers._named(self.servers.master())
+
+    def say(self, epoch: int, node: str) -> None:
+        self.servers.views = {name: (epoch, node) for name in sentinel.SENTINELS}
+        self.servers.roles = {each: "master" if each == node else "slave" for each in SERVERS}
+
+    def noted(self) -> list[tuple[str, int, int]]:
+        self.servers.look_back()
+        return self.servers.history.lines
+
+    def test_to_another_is_noted_once(self) -> None:
+        self.assertEqual(self.noted(), [])
+        self.say(2, "node-1")
+        self.assertEqual(len(self.noted()), 1)
+        self.assertEqual(len(self.noted()), 1)
+
+    def test_there_and_back_between_two_looks_was_missed(self) -> None:
+        self.assertEqual(self.noted(), [])
+        self.say(3, "node-0")
+        self.assertEqual(len(self.noted()), 1)
+        self.assertEqual(len(self.noted()), 1)
+
+    def test_there_and_back_since_a_fault_saw_its_master_was_missed(self) -> None:
+        self.say(2, "node-1")
+        self.assertEqual(self.servers.master(), "node-1")
+        self.servers._all_follow = lambda master: True
+        self.servers._settle("node-1")
+        self.assertEqual(self.servers.history.lines, [], "it is the lab's own")
+        self.say(3, "node-1")
+        self.servers.masters()  # as another thread asks
+        self.servers._settle("node-1")
+        self.assertEqual(len(self.servers.history.lines), 1)
+
+    def test_while_the_lab_looked_was_noted_from_after_it(self) -> None:
+        began = []
+
+        def named(name: str) -> tuple[int, str]:
+            said = self.servers.views[name]
+            if name == sentinel.SENTINELS[-1] and not began:
+                began.append(engine.now_ns())
+                self.say(2, "node-1")
+                self.servers.roles = dict.fromkeys(SERVERS, "master")  # the old one does not know it yet
+            return said
+
+        self.servers._named_by = named
+        self.assertEqual(self.noted(), [])
+        self.assertLessEqual(self.noted()[0][2], began[0])
+
+    def test_while_the_lab_looked_at_a_cluster_was_noted_from_after_it(self) -> None:
+        servers = bare(Cluster)
+        servers._since, servers._known = engine.now_ns(), {0: 1}
+        began = []
+
+        def holders() -> dict[int, int]:
+            began.append(engine.now_ns())
+            return {0: len(began)}
+
+        servers._holders = holders
+        servers.look_back()
+        self.assertEqual(servers.history.ops(), [])
+        servers.look_back()
+        self.assertLessEqual(servers.history.lines[0][2], began[0])
 
 
 class Keeping(unittest.TestCase):

@@ -81,57 +81,74 @@ void dues::ring_if_late() {
   sweep();
 }
 
-std::vector<sweeper::one> dues::take_some() {
-  std::vector<sweeper::one> some;
-  if (closed_ || times_.empty() || under_way_ >= sweeps_max || !sweeper_->aimed()) return some;
+bool dues::take_some(errand& e) {
+  if (closed_ || times_.empty() || under_way_ >= sweeps_max || !sweeper_->aimed()) return false;
   const auto now = clock_.now();
   if (const auto next = std::max(times_.begin()->first, rests_until_); next > now) {
     if (next < armed_) arm(next);
-    return some;
+    return false;
   }
-  while (!times_.empty() && times_.begin()->first <= now && some.size() < keys_at_once) {
-    const auto at = all_.find(*times_.begin()->second);
-    some.push_back({at->first, at->second.modified});
-    times_.erase(times_.begin());
-    all_.erase(at);
+  while (!times_.empty() && times_.begin()->first <= now && e.taken_.size() < keys_at_once) {
+    auto key = all_.extract(*times_.begin()->second);
+    e.taken_.push_back({std::move(key), times_.extract(times_.begin())});
   }
+  e.under_way_ = true;
   ++under_way_;
-  return some;
+  return true;
 }
 
 // The mutex is not held while it is asked: whoever acquires or renews meanwhile does not wait for that.
 void dues::sweep() {
   for (;;) {
-    std::vector<sweeper::one> some;
+    auto e = std::make_shared<errand>(weak_from_this());
     {
       const std::lock_guard lock{mutex_};
-      some = take_some();
-      if (some.empty()) return;
+      if (!take_some(*e)) return;
     }
-    auto asked = some;
-    sweeper_->sweep(std::move(some), within_,
-                    [weak = weak_from_this(), asked = std::move(asked)](
-                        const wire::status& s, std::vector<sweeper::verdict> verdicts) mutable {
-                      if (const auto self = weak.lock()) self->came_back(s, std::move(asked), std::move(verdicts));
+    std::vector<sweeper::one> all;
+    for (const auto& t : e->taken_) all.push_back({t.key.key(), t.key.mapped().modified});
+    sweeper_->sweep(std::move(all), within_,
+                    [weak = weak_from_this(), e = std::move(e)](const wire::status& s,
+                                                                std::vector<sweeper::verdict> verdicts) mutable {
+                      if (const auto self = weak.lock()) self->came_back(s, std::move(e), std::move(verdicts));
                     });
   }
 }
 
-// What was set anew meanwhile has its own time.
-void dues::came_back(const wire::status& s, std::vector<sweeper::one> asked, std::vector<sweeper::verdict> verdicts) {
+void dues::came_back(const wire::status& s, std::shared_ptr<errand> e, std::vector<sweeper::verdict> verdicts) {
   {
     const std::lock_guard lock{mutex_};
     --under_way_;
-    if (!s.ok() && !closed_) {
-      const auto now = clock_.now();
-      rests_until_ = now + again_after;
-      for (const auto& o : asked) {
-        if (!all_.contains(o.key)) put(o.key, o.modified, now);
-      }
-    }
+    e->under_way_ = false;
   }
-  s.ok() ? listener_.swept(std::move(verdicts)) : listener_.failed(s);
+  s.ok() ? listener_.swept(std::move(verdicts), std::move(e)) : listener_.failed(s);
+  e = nullptr;
   sweep();
+}
+
+// What was set anew meanwhile has its own time.
+void dues::ended(errand& e) noexcept {
+  const std::lock_guard lock{mutex_};
+  if (e.under_way_) --under_way_;
+  bool again = false;
+  for (auto& t : e.taken_) {
+    if (t.key.empty() || closed_ || all_.contains(t.key.key())) continue;
+    again = true;
+    t.time.key() = clock_.now();
+    t.key.mapped().place = times_.insert(std::move(t.time));
+    all_.insert(std::move(t.key));
+  }
+  if (!again) return;
+  rests_until_ = clock_.now() + again_after;
+  try {
+    if (rests_until_ < armed_) arm(rests_until_);
+  } catch (...) {  // then ring_if_late()
+    armed_ = time_point::max();
+  }
+}
+
+dues::errand::~errand() {
+  if (const auto home = of_.lock()) home->ended(*this);
 }
 
 }  // namespace tyer::etcd

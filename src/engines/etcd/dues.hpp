@@ -26,9 +26,12 @@ class dues : public std::enable_shared_from_this<dues> {
   static constexpr std::size_t keys_at_once = 64;  // of a transaction; etcd allows 128 operations in one
   static constexpr std::size_t sweeps_max = 4;
 
-  // Told from any thread, perhaps after close(). What had no answer is not told: it is tried again.
+  class errand;
+
+  // Told from any thread, perhaps after close(). What had no answer is not told: it is tried again. So is each verdict that
+  // the errand is not told to be settled before it goes, as when there is no memory for it.
   struct listener {
-    std::function<void(std::vector<sweeper::verdict>)> swept;
+    std::function<void(std::vector<sweeper::verdict>, std::shared_ptr<errand>)> swept;
     std::function<void(const wire::status&)> failed;
   };
 
@@ -52,26 +55,50 @@ class dues : public std::enable_shared_from_this<dues> {
     std::int64_t modified = 0;
     by_time::iterator place;
   };
+  using by_key = std::map<std::string, due>;
 
   // with the mutex held
   void put(const std::string& key, std::int64_t modified, time_point);
   void arm(time_point);
-  std::vector<sweeper::one> take_some();
+  bool take_some(errand&);
 
   void sweep();
-  void came_back(const wire::status&, std::vector<sweeper::one> asked, std::vector<sweeper::verdict>);
+  void came_back(const wire::status&, std::shared_ptr<errand>, std::vector<sweeper::verdict>);
+  void ended(errand&) noexcept;
 
   const core::clock& clock_;
   const std::shared_ptr<sweeper> sweeper_;
   const std::chrono::milliseconds within_;
   const listener listener_;
   mutable std::mutex mutex_;
-  std::map<std::string, due> all_;
+  by_key all_;
   by_time times_;
   time_point armed_ = time_point::max();
   time_point rests_until_ = time_point::min();
   std::size_t under_way_ = 0;
   bool closed_ = false;
+};
+
+// Some keys that are being asked about. Whatever is not settled when it goes is due again, which takes no memory.
+// Thread safety: for one thread at a time.
+class dues::errand {
+ public:
+  explicit errand(std::weak_ptr<dues> of) : of_(std::move(of)) { taken_.reserve(keys_at_once); }
+  errand(const errand&) = delete;
+  ~errand();
+
+  void settled(std::size_t i) { taken_[i] = {}; }  // in the order of the verdicts
+
+ private:
+  friend dues;
+  struct taken {
+    by_key::node_type key;
+    by_time::node_type time;
+  };
+
+  const std::weak_ptr<dues> of_;
+  std::vector<taken> taken_;
+  bool under_way_ = false;
 };
 
 }  // namespace tyer::etcd

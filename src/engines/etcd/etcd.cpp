@@ -1,5 +1,6 @@
 // The engine of Tyer's own layout, as a whole: what it can, and what the frame asks of it.
 #include "engine/table.hpp"
+#include "engines/etcd/as_of.hpp"
 #include "engines/etcd/core.hpp"
 #include "engines/etcd/go/go.hpp"
 
@@ -34,7 +35,7 @@ tyer::engine::capabilities etcd_engine::can() const noexcept {
 
 void etcd_engine::set_back(std::int64_t revision) {
   numbers_.draw_anew(environment_.ids->next());
-  for (auto& [who, m] : mine_) m.modified = std::min(m.modified, revision);
+  for (auto& [who, m] : mine_) know_as_of(m, revision);
 }
 
 void etcd_engine::look_for_turns() {

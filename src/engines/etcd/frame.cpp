@@ -25,19 +25,29 @@ frame::frame(const config& c, const tyer::engine::environment& e, std::string pr
       link_(c, e, loop_, box_, std::move(probe_key)),
       leases_(link_, e),
       watches_(link_, *e.clock, [this](const std::string& reason) { may_not_watch(reason); }) {
-  dues_ = std::make_shared<dues>(*e.clock, link_.sweeping(), e.request_timeout,
-                                 dues::listener{.swept =
-                                                    [this, box = box_](std::vector<sweeper::verdict> all) {
-                                                      box->put([this, all = std::move(all)] {
-                                                        for (const auto& v : all) swept(v);
-                                                      });
-                                                    },
-                                                .failed =
-                                                    [this, box = box_](const wire::status& s) {
-                                                      box->put([this, old = is_old_token(s)] {
-                                                        if (old) link_.log_in_anew();
-                                                      });
-                                                    }});
+  dues::listener told;
+  told.swept = [this, box = box_](std::vector<sweeper::verdict> all, std::shared_ptr<dues::errand> asked) {
+    box->put([this, all = std::move(all), asked = std::move(asked)] { swept(all, *asked); });
+  };
+  told.failed = [this, box = box_](const wire::status& s) {
+    box->put([this, old = is_old_token(s)] {
+      if (old) link_.log_in_anew();
+    });
+  };
+  dues_ = std::make_shared<dues>(*e.clock, link_.sweeping(), e.request_timeout, std::move(told));
+}
+
+void frame::swept(const std::vector<sweeper::verdict>& all, dues::errand& asked) {
+  bool whole = true;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    try {
+      swept(all[i]);
+      asked.settled(i);
+    } catch (const std::bad_alloc&) {  // of one key, which is looked for again; the others are told all the same
+      whole = false;
+    }
+  }
+  if (!whole) throw std::bad_alloc{};
 }
 
 void frame::swept(const sweeper::verdict& v) {

@@ -135,6 +135,7 @@ class frame : public engine::engine, link::listener {
 
  private:
   void start_anew();
+  void swept(const std::vector<sweeper::verdict>&, dues::errand&);
   void swept(const sweeper::verdict&);
   void may_not_watch(const std::string& reason);
   void give_up_overdue(time_point now);

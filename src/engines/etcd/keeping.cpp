@@ -6,9 +6,11 @@
 //
 // But a watch tells only what the server that it comes from has been told: one that lags behind the others says nothing, while
 // the lease is renewed by their leader. So a hold is read again when it was not for most of its ttl, with every third renewal.
+#include "engines/etcd/as_of.hpp"
 #include "engines/etcd/core.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -29,7 +31,11 @@ struct etcd_engine::keeping {
   milliseconds ttl{};
   time_point since;  // what left earlier does not count
   std::set<std::int64_t> leases, renewed;
-  std::vector<std::size_t> read;  // which of them
+  struct look {
+    std::size_t of;  // all
+    int answer;      // of the transaction
+  };
+  std::vector<look> read;
   std::size_t awaited = 0;
 };
 
@@ -113,23 +119,29 @@ bool etcd_engine::extend(mine& m, time_point due) {
 
 void etcd_engine::read_kept(const std::shared_ptr<keeping>& k) {
   pb::TxnRequest t;
+  std::map<std::string, int> rooms;  // read whole, each once, whoever is looked for there
+  const auto read = [&](const key_range& keys) {
+    auto& r = *t.add_success()->mutable_request_range();
+    r.set_key(keys.from);
+    r.set_range_end(keys.to);
+    return t.success_size() - 1;
+  };
   for (std::size_t i = 0; i < k->all.size(); ++i) {
     auto& one = k->all[i];
     if (one.overdue) continue;  // it is over, even if the server still has it: it is being taken away
     const auto at = mine_.find(one.who);
-    key_range where = keys_.room(one.name);
     if (at != mine_.end() && at->second.name == one.name) {
-      where = {at->second.key, {}};
       if (needs_no_read(*k, at->second)) {
         if (extend(at->second, k->o->sent + k->ttl)) one.is = k->as;
         continue;
       }
       one.watched_under = watches_.confirmed_on(at->second.own);
+      k->read.push_back({i, read({at->second.key, {}})});
+      continue;
     }
-    k->read.push_back(i);
-    auto& r = *t.add_success()->mutable_request_range();
-    r.set_key(where.from);
-    r.set_range_end(where.to);
+    const auto [room, fresh] = rooms.try_emplace(one.name);
+    if (fresh) room->second = read(keys_.room(one.name));
+    k->read.push_back({i, room->second});
   }
   if (k->read.empty() && !k->all.empty()) {
     k->awaited = 1;
@@ -148,10 +160,9 @@ void etcd_engine::read_kept(const std::shared_ptr<keeping>& k) {
 
 void etcd_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnResponse& answer) {
   k->awaited = 1;
-  for (std::size_t n = 0; n < k->read.size(); ++n) {
-    const auto i = k->read[n];
+  for (const auto& [i, number] : k->read) {
     const auto& one = k->all[i];
-    const auto& read = answer.responses(static_cast<int>(n)).response_range().kvs();
+    const auto& read = answer.responses(number).response_range().kvs();
     const auto at = mine_.find(one.who);
     const bool known = at != mine_.end() && at->second.name == one.name;
     const auto own = std::ranges::find_if(read, [&](const pb::KeyValue& kv) {
@@ -183,7 +194,7 @@ void etcd_engine::keep_one(const std::shared_ptr<keeping>& k, std::size_t i, con
   }
   const auto at = mine_.find(k->all[i].who);
   if (at != mine_.end() && at->second.key == kv.key()) {
-    at->second.modified = std::min(at->second.modified, kv.mod_revision());  // earlier only if the data was set back
+    know_as_of(at->second, kv.mod_revision());
     if (!extend(at->second, k->o->sent + k->ttl)) return void(k->all[i].is = fate::gone);
     at->second.read_at = k->o->sent;
     const auto under = k->all[i].watched_under;

@@ -72,7 +72,7 @@ void link::close() {
   closed_ = true;
   probe_at_ = time_point::max();
   expected_.clear();
-  for (const auto& call : in_flight_) call->cancel();
+  for (const auto& [number, call] : in_flight_) call->cancel();
 }
 
 void link::disconnect() {
@@ -256,7 +256,7 @@ milliseconds link::patience(milliseconds ttl) const {
 }
 
 std::uint64_t link::expect(milliseconds patience) {
-  if (closed_ || !up_) return 0;  // a server that has been left is not waited for
+  if (closed_) return 0;
   expected_[++last_expected_] = {environment_.clock->now() + patience};
   return last_expected_;
 }
@@ -270,7 +270,7 @@ void link::start_anew() {
   if (closed_) return;
   probing_.assign(probing_.size(), false);
   waiting_for_token_.clear();
-  for (const auto& call : in_flight_) call->cancel();
+  for (const auto& [number, call] : in_flight_) call->cancel();
   probe_at_ = environment_.clock->now();
   if (up_) leave(no(why::unknown, errc::unavailable, "there was not enough memory to hear what the server said"));
 }
@@ -287,7 +287,7 @@ void link::leave_if_silent(time_point now) {
   }
   if (!silent || !up_ || closed_) return;
   connect_anew(at_);
-  for (const auto& call : in_flight_) call->cancel();
+  for (const auto& [number, call] : in_flight_) call->cancel();
   leave(
       no(why::unknown, errc::unavailable,
          "etcd: " + config_.servers[at_].host + ':' + std::to_string(config_.servers[at_].port) + " does not answer"));

@@ -85,7 +85,7 @@ class link {
 
   // How long the server may be silent about what is to keep something that lives so long.
   milliseconds patience(milliseconds ttl) const;
-  // An answer is awaited of the server we are with. If it has not arrived when that time is over, the server is left for
+  // Not while down: an answer is awaited of the server we are with. If it has not arrived when that time is over, the server is left for
   // another, and whatever else it was asked is given up.
   std::uint64_t expect(milliseconds patience);
   void hurry(std::uint64_t expected, milliseconds patience);  // so soon at the latest
@@ -168,7 +168,8 @@ class link {
   bool no_login_ = false;  // the servers know no users
   std::map<std::size_t, std::vector<std::function<void(const failure*)>>> waiting_for_token_;  // by server
   int under_way_ = 0;                                                                          // calls and streams
-  std::set<std::shared_ptr<wire::under_way>> in_flight_;                                       // calls
+  std::map<std::uint64_t, std::shared_ptr<wire::under_way>> in_flight_;  // calls, in the order they left
+  std::uint64_t last_flight_ = 0;
 
   struct awaited {
     time_point by;
@@ -189,9 +190,8 @@ struct link::flight {
   Response response;
   time_point deadline;
   then<Response> back;
-  std::shared_ptr<wire::under_way> on_the_wire;
   manner how;
-  std::uint64_t during = 0, expected = 0;
+  std::uint64_t during = 0, expected = 0, number = 0;
   bool needs_token = true, again = false;
   std::string token;
   bool had_time = true;
@@ -206,16 +206,17 @@ void link::call(const char* m, Request r, time_point deadline, then<Response> ba
   f->back = std::move(back);
   f->needs_token = m != method::authenticate && m != method::status;
   f->how = how;
-  const bool last_words = m == method::lease_revoke;
-  if ((!up_ && !how.even_down) || (closed_ && !last_words)) {
-    box_->put([f, why_not = why_down()] { f->back(&why_not, f->response); });
-    return;
-  }
   launch(std::move(f));
 }
 
+// Also of one that has waited for a login meanwhile.
 template <class Request, class Response>
 void link::launch(std::shared_ptr<flight<Request, Response>> f) {
+  const bool last_words = f->method == method::lease_revoke;
+  if ((!up_ && !f->how.even_down) || (closed_ && !last_words)) {
+    box_->put([f, why_not = why_down()] { f->back(&why_not, f->response); });
+    return;
+  }
   const auto to = f->how.to.value_or(at_);
   if (f->needs_token && needs_login()) {
     return with_token(to, [this, f](const failure* wrong) {
@@ -228,10 +229,11 @@ void link::launch(std::shared_ptr<flight<Request, Response>> f) {
   f->during = stay_;
   f->token = f->needs_token ? token_ : std::string{};
   const wire::order o{channels_[to], f->method, f->token};
-  f->on_the_wire = wire::call(o, f->request.SerializeAsString(), left,
-                              [this, f](const wire::status& s, const std::string& bytes) { landed(f, s, bytes); });
+  f->number = ++last_flight_;
+  auto on_the_wire = wire::call(o, f->request.SerializeAsString(), left,
+                                [this, f](const wire::status& s, const std::string& bytes) { landed(f, s, bytes); });
   ++under_way_;
-  in_flight_.insert(f->on_the_wire);
+  in_flight_.emplace(f->number, std::move(on_the_wire));
   if (f->how.patience) f->expected = expect(*f->how.patience);
 }
 
@@ -241,7 +243,7 @@ bool is_old_token(const wire::status&);
 template <class Request, class Response>
 void link::landed(std::shared_ptr<flight<Request, Response>> f, const wire::status& s, const std::string& bytes) {
   --under_way_;
-  in_flight_.erase(f->on_the_wire);
+  in_flight_.erase(f->number);
   arrived(f->expected);
   if (s.ok() && f->response.ParseFromString(bytes)) return f->back(nullptr, f->response);
   if (f->needs_token && !config_.user.empty() && !f->again && is_old_token(s)) {

@@ -74,6 +74,15 @@ void fake_etcd::set_up(std::size_t server, bool up) {
   }
 }
 
+void fake_etcd::set_back() {
+  if (!data.restore()) return;
+  ++lives;
+  waiting_.clear();
+  for (auto& weak : std::vector{streams_}) {
+    if (const auto s = weak.lock()) s->end({wire::code::unavailable, "fake: went down"});
+  }
+}
+
 void fake_etcd::cut(std::size_t client) {
   for (auto& weak : std::vector{streams_}) {
     if (const auto s = weak.lock(); s && s->client() == client) s->end({wire::code::unavailable, "fake: cut"});

@@ -61,6 +61,8 @@ class fake_etcd {
   void pause();  // the servers take everything and do nothing
   void resume();
   void set_up(std::size_t server, bool up);
+  void
+  set_back();  // all servers are other ones from now on, with the data of the copy: what is on its way reaches nobody
   bool connecting = false;                               // channels are on their way all the time: nothing arrives
   std::array<std::uint64_t, servers> clusters{1, 1, 1};  // which each says that it is of
 
@@ -75,6 +77,7 @@ class fake_etcd {
 
   std::function<void(const exchange&, std::string& request)> bend;  // a bug of an engine, planted: it sends another
 
+  std::uint64_t lives = 0;  // of the servers, one after the other
   std::uint64_t calls = 0, messages = 0, connections = 0, logins = 0;
   std::function<void(const exchange&)> on_call;  // each call as it leaves, and each message on a stream
 

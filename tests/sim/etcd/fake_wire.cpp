@@ -57,6 +57,7 @@ class unary final : public under_way, public std::enable_shared_from_this<unary>
     if (fake_.on_call) fake_.on_call(what);
     if (fake_.bend) fake_.bend(what, request_);
     way_ = fake_.decide(what);
+    sent_in_ = fake_.lives;
     const auto deadline = fake_.time.now() + within;
     fake_.time.at(deadline,
                   [self = shared_from_this()] { self->end({code::deadline_exceeded, "fake: Deadline Exceeded"}, {}); });
@@ -66,7 +67,8 @@ class unary final : public under_way, public std::enable_shared_from_this<unary>
 
  private:
   void arrive(sim::moment deadline) {
-    if (way_.refused || !fake_.is_up(server_)) return end({code::unavailable, "fake: refused"}, {});
+    if (way_.refused || !fake_.is_up(server_) || sent_in_ != fake_.lives)
+      return end({code::unavailable, "fake: refused"}, {});
     fake_.at_server(server_, deadline, [self = shared_from_this()] {
       std::string response;
       auto s = self->fake_.check(self->method_, self->token_);
@@ -103,6 +105,7 @@ class unary final : public under_way, public std::enable_shared_from_this<unary>
   std::string request_;
   std::function<void(status, std::string)> back_;
   sim::etcd::journey way_;
+  std::uint64_t sent_in_ = 0;  // which life of the servers
   bool over_ = false;
 };
 

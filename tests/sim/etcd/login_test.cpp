@@ -76,6 +76,56 @@ TEST_F(etcd_login, with_a_wrong_password_was_told_as_an_outage) {
   EXPECT_EQ(wrong.downs.size(), 1u) << "said once";
 }
 
+// It was: what had waited for a login when its server was left went to whoever was to be tried next, and was waited for until its
+// deadline. Nor is a server left that was found since, for what another did not answer.
+struct etcd_login_in_vain : etcd_login {
+  static void at_two(tyer::etcd::config& c) {
+    as_user(c);
+    c.servers.push_back({c.servers.front().host, 1});
+  }
+  one_client two{time, fake, all, at_two};
+  duration took{};
+
+  // A renewal finds its token forgotten, and while it logs in, its server breaks off and is silent. The other is there soon.
+  outcome<seam::kept> keep_while_the_server_is_left(const id& who) {
+    fake.expire_tokens();
+    bool silent = false;
+    fake.decide = [this, &silent](const exchange& e) {
+      if (e.client != 4) return journey{.there = 500us, .back = 500us};
+      if (e.server == 1) return journey{.there = 30ms, .back = 30ms};
+      if (e.method == "Authenticate" && !silent) {
+        time.in(20ms, [&] {
+          silent = true;
+          fake.cut(4);
+        });
+        return journey{.there = 500us, .back = 50ms};
+      }
+      return journey{.there = 500us, .back = 500us, .request_lost = silent};
+    };
+    const seam::target t{who, "order"};
+    const auto began = time.now();
+    auto o =
+        two.call<seam::kept>([&](auto reply) { two.raw().keep({&t, 1}, fate::holding, 1200ms, std::move(reply)); });
+    took = time.now() - began;
+    two.run_for(2s);
+    return o;
+  }
+};
+
+TEST_F(etcd_login_in_vain, sent_a_renewal_to_nobody_and_waited_for_it) {
+  const auto who = two.next_id();
+  ASSERT_NE(granted_in(two.acquire(who)), nullptr);
+  two.run_for(ttl / 3);
+  const auto o = keep_while_the_server_is_left(who);
+  const auto* why_not = std::get_if<seam::failure>(&o.result);
+  ASSERT_NE(why_not, nullptr);
+  EXPECT_EQ(why_not->kind, seam::why::not_sent) << why_not->words;
+  EXPECT_LT(took, 100ms);
+  EXPECT_EQ(two.downs.size(), 1u) << two.downs.back();
+  EXPECT_EQ(two.ups(), 2);
+  EXPECT_EQ(std::get<seam::kept>(two.keep(who).result).fates.front(), fate::holding);
+}
+
 // --- who may not read what it would watch ---
 
 struct etcd_permission : etcd_scripted {

@@ -75,7 +75,7 @@ class one_client final : seam::events {
     if (!engine_ || stands_still) return;
     fake_.acting = index_;
     engine_->wake();
-    engine_->run(world_.now());
+    around_run ? around_run([this] { engine_->run(world_.now()); }) : engine_->run(world_.now());
   }
 
   template <class T, class F>
@@ -116,6 +116,7 @@ class one_client final : seam::events {
   }
 
   bool stands_still = false;  // its loop; the wire does not
+  std::function<void(const std::function<void()>&)> around_run;
   std::vector<id> woken, suspected, lost;
   std::vector<std::string> said;   // to its log
   std::vector<std::string> downs;  // why

@@ -27,6 +27,7 @@ enum class slip : std::uint8_t {
 struct planted {
   lie server = lie::none;
   slip client = slip::none;
+  bool sets_back = false;  // an operator copies the data now and then, and sets it back to that
 };
 
 struct surroundings {

@@ -14,6 +14,7 @@ namespace tyer::sim::etcd {
 namespace {
 
 constexpr int faults_planned = 25;
+constexpr int copies_planned = 4;
 
 class run {
  public:
@@ -39,6 +40,7 @@ class run {
     for (int i = 0; i < faults_planned; ++i) {
       time_.at(beginning + dice_.between(faults_begin, healed - 1s), [this] { fault(); });
     }
+    if (around_.bug.sets_back) copy_and_set_back();
     time_.at(beginning + healed, [this] { heal(); });
     look_later();
     time_.run_until(beginning + work_ends);
@@ -123,6 +125,19 @@ class run {
       return;
     }
     store_.compact();
+  }
+
+  // With all servers down meanwhile, as it is done.
+  void copy_and_set_back() {
+    for (int i = 0; i < copies_planned; ++i) {
+      const auto at = beginning + dice_.between(faults_begin, healed - 12s);
+      time_.at(at, [this] { store_.save(); });
+      time_.at(at + dice_.skewed(20ms, 10s), [this] {
+        time_.note("set back");
+        for (std::size_t s = 0; s < servers; ++s) restart(s);
+        fake_.set_back();
+      });
+    }
   }
 
   void restart(std::size_t server) {

@@ -226,6 +226,19 @@ void store::renew_leases() {
   for (auto& [id, l] : leases_) l.ends = world_.now() + std::chrono::seconds{l.seconds};
 }
 
+void store::save() { saved_ = copy{keys_, leases_, revision_}; }
+
+bool store::restore() {
+  if (!saved_) return false;
+  keys_ = saved_->keys;
+  leases_ = saved_->leases;
+  revision_ = saved_->revision;
+  compacted_ = std::min(compacted_, revision_);
+  std::erase_if(history_, [this](const pb::Event& e) { return e.kv().mod_revision() > revision_; });
+  renew_leases();
+  return true;
+}
+
 void store::restarted() {
   renew_leases();
   if (lie_ == lie::revisions_run_backwards) revision_ -= std::min<std::int64_t>(revision_ - 10, 300);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,9 @@ class store {
   void end_leases();    // those whose time is over: etcd looks twice a second
   void renew_leases();  // a new leader gives all of them their full time again
   void restarted();
+  // A copy of the data as it is now, and the data as it was then: keys and revisions, and leases with their full time again.
+  void save();
+  bool restore();  // false: there is no copy
 
   void compact() { compacted_ = revision_; }
   std::int64_t compacted() const { return compacted_; }
@@ -71,8 +75,15 @@ class store {
   std::int64_t remove(const std::string& from, const std::string& to, std::int64_t revision);
   void wrote(const std::map<std::string, pb::KeyValue>& before);
 
+  struct copy {
+    std::map<std::string, pb::KeyValue> keys;
+    std::map<std::int64_t, lease> leases;
+    std::int64_t revision = 0;
+  };
+
   const world& world_;
   const lie lie_;
+  std::optional<copy> saved_;
   std::map<std::string, pb::KeyValue> keys_;
   std::vector<pb::Event> history_;
   std::map<std::int64_t, lease> leases_;

@@ -37,7 +37,8 @@ class Cluster(Refusals, KeyLoss):
             self.ask_node(node, "CONFIG", "REWRITE")
         self.until(lambda: all(self._all_through_the_bus(node) for node in self.ports), "the nodes do not use our bus")
         engines("wait", self.id, "--seconds", "30")
-        self._known, self._since = self._holders(), now_ns()
+        self._since = now_ns()
+        self._known = self._holders()
         return [self.uri]
 
     def _all_through_the_bus(self, node: str) -> bool:
@@ -64,12 +65,14 @@ class Cluster(Refusals, KeyLoss):
 
     def look_back(self, ours: int = 0) -> None:
         """If a name is not where we know it to be, its master was replaced without our doing, as happens on a machine
-        that is too busy: noted as a failover at some time since we last looked. Ours are the names that we have moved."""
+        that is too busy: noted as a failover at some time since we last looked. Ours are the names that we have moved.
+        What happens while we look happens after it."""
+        asked = now_ns()
         holders = self._holders()
         moved = sum(1 << number for number, port in holders.items() if port != self._known[number]) & ~ours
         if moved:
             self.lost(self._since, now_ns(), LostBy.FAILOVER, moved)
-        self._known, self._since = holders, now_ns()
+        self._known, self._since = holders, asked
 
     def _some_master(self, dice: random.Random) -> tuple[str, int]:
         """The master of a name, three times in ten of the hot one; and the names it has."""

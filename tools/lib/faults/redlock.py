@@ -32,7 +32,7 @@ class Redlock(Servers):
         return list(self.ports.values())
 
     def start(self, what: Callable[[], None]) -> bool:
-        """Whatever it is, a hold may have a vote less ever since: nobody asks a server again that has forgotten it."""
+        """Whatever it is, a hold may have a vote less, until a renewal has won it back."""
 
         def noted() -> None:
             begin = now_ns()

@@ -50,6 +50,7 @@ class Scenario:
     confirmed_by: int = 0  # of these, for a grant to count
     lingers_ms: int = 0  # how much longer than its ttl the engine keeps what a dead process has left
     shift: float = 0.0  # between the clocks of the servers
+    settings: str = ""  # of the engine, for the URI
     shown: tuple[str, ...] = COUNTS + COUNTS_OF_MODES + COUNTS_OF_QUEUES + EXCUSED  # in the last line, in this order
 
     def __post_init__(self):
@@ -86,7 +87,10 @@ class Scenario:
 
     def query(self) -> str:
         """Added to the URI."""
-        return f"?replicas={self.confirmed_by}" if self.confirmed_by else ""
+        all_of_them = [self.settings] if self.settings else []
+        if self.confirmed_by:
+            all_of_them.append(f"replicas={self.confirmed_by}")
+        return "?" + "&".join(all_of_them) if all_of_them else ""
 
     def expected(self) -> set[str]:
         return set().union(*(fault.names() for fault in self.faults))
@@ -139,6 +143,31 @@ def _of_several(*acts: str) -> list[kinds.Fault]:
         kinds.OnSomeServer("reset_subscribers", 3.0, "CLIENT", "KILL", "TYPE", "pubsub"),
     ]
 
+
+_ETCD3 = Scenario(
+    name="etcd3",
+    about="every primitive on three etcd servers, which fail, are stopped, cut off, and replaced; leases are revoked",
+    engine=("etcd3", []),
+    servers=Etcd,
+    load=Load(mix="modes", clocks=True),
+    lingers_ms=ETCD_LINGERS_MS,
+    faults=[
+        # What the dead have left blocks a name three times as long as in Redis.
+        kinds.KillClient(every_s=2.5),
+        kinds.PauseClient(every_s=2.0, ttls_max=5.0),
+        kinds.MoveClientClock(),
+        kinds.Turns(
+            "leader_kill", "leader_pause_short", "leader_pause_long", "leader_moves", "leader_alone",
+            "follower_alone", "follower_kill", "follower_pause", "member_replaced", "clients_without_one",
+            "clients_without_all",
+        ),
+        kinds.DropReply("acquire", "keep", "release", "lease"),
+        kinds.ByOperator("lease_revoke", 0.8),
+        kinds.ByOperator("compact", 1.0),
+        kinds.ByOperator("defrag", 3.0),
+    ],  # fmt: skip
+    shown=COUNTS + COUNTS_OF_MODES + ("leader_loss_to_grant_ms",) + EXCUSED,
+)
 
 SCENARIOS = {
     scenario.name: scenario
@@ -218,29 +247,12 @@ SCENARIOS = {
             ),  # fmt: skip
             shown=COUNTS + COUNTS_OF_MODES + ("tokens_lost", "double_grants", "double_grants_per_1000") + EXCUSED,
         ),
-        Scenario(
-            name="etcd3",
-            about="every primitive on three etcd servers, which fail, are stopped, cut off, and replaced; leases are revoked",
-            engine=("etcd3", []),
-            servers=Etcd,
-            load=Load(mix="modes", clocks=True),
-            lingers_ms=ETCD_LINGERS_MS,
-            faults=[
-                # What the dead have left blocks a name three times as long as in Redis.
-                kinds.KillClient(every_s=2.5),
-                kinds.PauseClient(every_s=2.0, ttls_max=5.0),
-                kinds.MoveClientClock(),
-                kinds.Turns(
-                    "leader_kill", "leader_pause_short", "leader_pause_long", "leader_moves", "leader_alone",
-                    "follower_alone", "follower_kill", "follower_pause", "member_replaced", "clients_without_one",
-                    "clients_without_all",
-                ),
-                kinds.DropReply("acquire", "keep", "release", "lease"),
-                kinds.ByOperator("lease_revoke", 0.8),
-                kinds.ByOperator("compact", 1.0),
-                kinds.ByOperator("defrag", 3.0),
-            ],  # fmt: skip
-            shown=COUNTS + COUNTS_OF_MODES + ("leader_loss_to_grant_ms",) + EXCUSED,
+        _ETCD3,
+        replace(
+            _ETCD3,
+            name="etcd3-go",
+            about="the same in the layout of etcd's own client in Go, which has mutexes only",
+            settings="protocol=go&prefix=tyer:",  # so that what is left is found
         ),
     )
 }

@@ -41,18 +41,35 @@ class Sentinel(Refusals, KeyLoss):
         blinded = self.uri
         for name, proxy in zip(SENTINELS, self._blinds):
             blinded = blinded.replace(f":{self.ports[name]}", f":{proxy.port}")
-        self._known, self._since = self.master(), now_ns()
+        self._seen: dict[str, int] = {}  # by node, the epoch in which all sentinels named it
+        self._since = now_ns()
+        self._known = self._named(self.master())
         self._lookout = Lookout(self, self._is_there)
         lab.callback(self._lookout.end)
         return [self.uri, blinded]
 
     def masters(self) -> list[int]:
-        return [self.ports[self.master()]]
+        return [self.ports[self._sighted()[1]]]  # by another thread: what it sees is not what the schedule has seen
 
     def master(self) -> str:
         """Whom all sentinels name, and who says so himself."""
-        self.until(self._agreed, "the sentinels have not agreed on a master", SETTLED_S_MAX)
-        return self._agreed() or self.master()
+        epoch, node = self._sighted()
+        self._seen[node] = epoch
+        return node
+
+    def _sighted(self) -> tuple[int, str]:
+        found: list[tuple[int, str]] = []
+
+        def look() -> bool:
+            if sighted := self._agreed_on():
+                found.append(sighted)
+            return bool(found)
+
+        self.until(look, "the sentinels have not agreed on a master", SETTLED_S_MAX)
+        return found[0]
+
+    def _named(self, node: str) -> tuple[int, str]:
+        return self._seen[node], node
 
     def _named_by(self, sentinel: str) -> tuple[int, str | None]:
         """The epoch, and who goes with it: asked for in this order, so that it can only be too new for the epoch."""
@@ -65,9 +82,14 @@ class Sentinel(Refusals, KeyLoss):
         return dict(zip(told[::2], told[1::2]))
 
     def _agreed(self) -> str | None:
-        named = {self._named_by(name)[1] for name in SENTINELS}
-        node = named.pop() if len(named) == 1 else None
-        return node if node and self._calls_itself_master(node) else None
+        sighted = self._agreed_on()
+        return sighted and sighted[1]
+
+    def _agreed_on(self) -> tuple[int, str] | None:
+        """Also on the epoch, which each of them changes together with the name."""
+        named = {self._named_by(name) for name in SENTINELS}
+        epoch, node = named.pop() if len(named) == 1 else (0, None)
+        return (epoch, node) if node and self._calls_itself_master(node) else None
 
     def _is_there(self) -> bool:
         """Whether there is a server for clients to go to: named by the sentinel with the latest news, and a master."""
@@ -105,20 +127,22 @@ class Sentinel(Refusals, KeyLoss):
         self.ask_node(node, "CONFIG", "REWRITE")  # as they do, for the next start
 
     def _look(self) -> str:
-        """The master. If it is not the one we know, the sentinels have replaced that one without being asked to, as
-        they do on a machine that is too busy: noted as a failover at some time since we last looked."""
+        """The master. If it is not the one we know, or is so anew, the sentinels have replaced that one without being
+        asked to, as they do on a machine that is too busy: noted as a failover at some time since we last looked. What
+        happens while we look happens after it."""
+        asked = now_ns()
         master = self.master()
-        if master != self._known:
+        if self._named(master) != self._known:
             for node in SERVERS:
                 if node != master:
                     self._follow(node, master)
             self.lost(self._since, now_ns(), LostBy.FAILOVER)
-        self._known, self._since = master, now_ns()
+        self._known, self._since = self._named(master), asked
         return master
 
     def _settle(self, expected: str) -> None:
         """The replicas follow. What each sentinel thinks of each replica is not waited for: that takes ten seconds."""
-        self._known = expected
+        self._known = self._named(expected)
         self.until(lambda: self._all_follow(self._look()), "not all replicas follow the master", SETTLED_S_MAX)
 
     def _all_follow(self, master: str) -> bool:
@@ -136,7 +160,7 @@ class Sentinel(Refusals, KeyLoss):
         self._settle(node)
 
     def keeper_of(self, number: int) -> str:
-        return self._known
+        return self._known[1]
 
     # What may happen. Each gives back when all is well again.
 

@@ -2,6 +2,7 @@
 #include "engines/etcd/go/core.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -13,6 +14,7 @@ struct go_engine::keeping {
     std::string name, key;  // the key, if it is this client's
     std::int64_t created = 0;
     bool overdue = false;
+    int answer = 0;  // of the transaction; of our own there are two
     fate is = fate::gone;
   };
   op o;
@@ -62,11 +64,18 @@ void go_engine::confirm(const target& t, milliseconds ttl, reply<tyer::engine::k
   read_kept(k);
 }
 
-// Two reads for each of our own, its key and the first of the name; for others one of all keys of the name.
+// Two reads for each of our own, its key and the first of the name; for all others of a name one of all its keys.
 void go_engine::read_kept(const std::shared_ptr<keeping>& k) {
   pb::TxnRequest t;
-  for (const auto& one : k->all) {
-    const auto room = layout_.room(one.name);
+  std::map<std::string, int> rooms;
+  for (auto& one : k->all) {
+    one.answer = t.success_size();
+    if (!one.overdue && one.key.empty()) {
+      const auto [room, fresh] = rooms.try_emplace(one.name, one.answer);
+      one.answer = room->second;
+      if (fresh) read_all(*t.add_success()->mutable_request_range(), layout_.room(one.name));
+      continue;
+    }
     // What we did not keep in time is over, even if the server still has it.
     if (one.overdue) {
       auto& only = *t.add_success()->mutable_request_txn();
@@ -74,10 +83,9 @@ void go_engine::read_kept(const std::shared_ptr<keeping>& k) {
       only.add_success()->mutable_request_delete_range()->set_key(one.key);
       continue;
     }
-    if (!one.key.empty()) t.add_success()->mutable_request_range()->set_key(one.key);
+    t.add_success()->mutable_request_range()->set_key(one.key);
     auto& r = *t.add_success()->mutable_request_range();
-    read_all(r, room);
-    if (one.key.empty()) continue;
+    read_all(r, layout_.room(one.name));
     r.set_limit(1);
     r.set_sort_order(pb::RangeRequest::ASCEND);
     r.set_sort_target(pb::RangeRequest::CREATE);
@@ -95,16 +103,15 @@ void go_engine::read_kept(const std::shared_ptr<keeping>& k) {
 
 void go_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnResponse& answer) {
   k->awaited = 1;
-  int at = 0;
   for (std::size_t i = 0; i < k->all.size(); ++i) {
-    const auto& read = answer.responses(at++).response_range();
+    const auto& read = answer.responses(k->all[i].answer).response_range();
     const mine* m = own(k->all[i].who, k->all[i].name);
     if (k->all[i].overdue) {
       if (m != nullptr && m->created == k->all[i].created) lose(m->who);
     } else if (k->all[i].key.empty()) {
       judge_other(k, i, read);
     } else {
-      judge_own(k, i, read, answer.responses(at++).response_range());
+      judge_own(k, i, read, answer.responses(k->all[i].answer + 1).response_range());
     }
   }
   one_kept(k);

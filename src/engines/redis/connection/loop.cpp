@@ -1,6 +1,7 @@
 #include "engines/redis/connection/loop.hpp"
 
 #include "engines/net/context.hpp"
+#include "engines/redis/connection/limits.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -12,6 +13,8 @@
 #include <chrono>
 #include <exception>
 #include <new>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace tyer::redis {
@@ -110,7 +113,11 @@ void loop::body::serve(lease_clock::duration limit) {
     }
   } catch (const std::bad_alloc&) {
     each([this](member& m) { m.broken(short_of_memory); });
-  } catch (const std::exception& e) {  // the limit of the read buffer
+  } catch (const std::length_error&) {  // the limit of a read buffer; whose, nobody says
+    each([words = "a reply is larger than " + std::to_string(read_bytes_max >> 20) + " MiB"](member& m) {
+      m.broken(words);
+    });
+  } catch (const std::exception& e) {
     each([words = std::string{e.what()}](member& m) { m.broken(words); });
   }
   each([](member& m) { m.drain(); });

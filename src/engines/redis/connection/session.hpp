@@ -9,6 +9,7 @@
 
 #include "engines/redis/config.hpp"
 #include "engines/redis/connection/greeting.hpp"
+#include "engines/redis/connection/limits.hpp"
 #include "engines/redis/connection/tls.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -35,9 +36,6 @@ class session {
  public:
   using executor = boost::asio::io_context::executor_type;
   using error_code = boost::system::error_code;
-
-  // A reply that is larger ends the connection.
-  static constexpr std::size_t read_bytes_max = std::size_t{64} << 20;
 
   // Told from inside handlers of Asio: must only take note.
   class host {
