@@ -85,8 +85,8 @@ class link {
 
   // How long the server may be silent about what is to keep something that lives so long.
   milliseconds patience(milliseconds ttl) const;
-  // Not while down: an answer is awaited of the server we are with. If it has not arrived when that time is over, the server is left for
-  // another, and whatever else it was asked is given up.
+  // Not while down: an answer is awaited of the server we are with. If it has not arrived when that time is over, the server
+  // is left for another, and whatever else it was asked is given up.
   std::uint64_t expect(milliseconds patience);
   void hurry(std::uint64_t expected, milliseconds patience);  // so soon at the latest
   void arrived(std::uint64_t expected) { expected_.erase(expected); }
