@@ -42,6 +42,8 @@ struct access;
 //
 // Fairness: first come, first served among the clients of the engine, whatever the mode; inside one client too, with up to
 //   `local_handoffs` turns in a row. try_acquire is one attempt and fails while others queue.
+// Whoever has a lock and waits for it waits for itself, for ever: `h = m.acquire()` while h has it, too, since the old hold ends
+//   behind the new one (h = {} before). Two objects of one name are one lock: std::scoped_lock of both never ends; multi_mutex does.
 // Cancellation: a std::stop_token ends the wait (errc::cancelled); what was already sent is taken back.
 // Thread safety: everything may be called from any thread; assigning like any object's.
 // Lifetimes: keeps its client's engine alive; holds outlive it. A copy is the same lock. There is nothing to move, so that what

@@ -6,6 +6,10 @@
 //     co_await tyer::async_release(std::move(h));
 //   }
 //
+// Name what you wait for: `co_await tyer::async_acquire(order);` gives the lock back in the same line, and only Clang warns of it.
+// With GCC 12 no braces with options in the line of a co_await (`tyer::mutex{client, "a", {.ttl = 5s}}`): it copies what they make
+// byte by byte, and the process ends. Make the lock in a line of its own.
+//
 //   call                                                | completes with                        | when it is cancelled
 //   ----------------------------------------------------+---------------------------------------+------------------------------
 //   async_acquire, async_try_acquire, .._for            | void(failure, hold)                   | what was sent is taken back

@@ -48,7 +48,7 @@ struct leadership {
 // Thread safety: everything may be called from any thread.
 class TYER_EXPORT election : public acquirable {
  public:
-  election(const client& owner, std::string_view name, lock_options options = {},
+  election(const client& owner, std::string_view name, lock_options options = lock_options(),
            std::source_location where = std::source_location::current());
   // A temporary client would be closed at the end of the statement, and the lock with it.
   election(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;

@@ -39,15 +39,15 @@ inline namespace v1 {
 // What a resource has let in so far, as plain data to be stored beside it.
 struct fence_marks {
   std::uint64_t max_exclusive = 0;
-  std::uint64_t max_any = 0;  // never below max_exclusive
+  std::uint64_t max_any = 0;  // counts as max_exclusive where it is below that, as of marks that were stored without it
   hold_id exclusive_by{};     // who showed max_exclusive, if that is known
 
   // gate.enter(h.fence()). An equal token of another id is refused, and so is one whose id was not kept. A permit conflicts with
   // others of its slot as an exclusive hold does with all.
   [[nodiscard]] constexpr bool enter(const fence_pass& shown) & noexcept {
     if (shown.mode == lock_mode::shared) return enter_shared(shown.token);
-    if (shown.token == 0 || !shown.id || shown.token < max_any) return false;
-    if (shown.token == max_any && (shown.token != max_exclusive || shown.id != exclusive_by)) return false;
+    if (shown.token == 0 || !shown.id || shown.token < largest()) return false;
+    if (shown.token == largest() && (shown.token != max_exclusive || shown.id != exclusive_by)) return false;
     max_any = max_exclusive = shown.token;
     exclusive_by = shown.id;
     return true;
@@ -57,7 +57,7 @@ struct fence_marks {
   // grant the same name.
   [[nodiscard]] constexpr bool enter_by_token(std::uint64_t token, lock_mode mode = lock_mode::exclusive) & noexcept {
     if (mode == lock_mode::shared) return enter_shared(token);
-    if (token == 0 || token < max_any) return false;
+    if (token == 0 || token < largest()) return false;
     if (token != max_exclusive) exclusive_by = {};
     max_any = max_exclusive = token;
     return true;
@@ -66,6 +66,7 @@ struct fence_marks {
   friend constexpr bool operator==(const fence_marks&, const fence_marks&) = default;
 
  private:
+  constexpr std::uint64_t largest() const noexcept { return max_any < max_exclusive ? max_exclusive : max_any; }
   constexpr bool enter_shared(std::uint64_t token) noexcept {
     if (token <= max_exclusive) return false;
     if (token > max_any) max_any = token;

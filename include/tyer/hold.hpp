@@ -61,17 +61,21 @@ class [[nodiscard]] TYER_EXPORT hold {
   explicit operator bool() const&& = delete;  // name the hold: if (tyer::hold h = m.try_acquire())
 
   // Token, id and mode together, for what you write to: every fence takes it. Throws as token() does.
-  [[nodiscard]] fence_pass fence() const;
+  [[nodiscard]] fence_pass fence() const&;
+  fence_pass fence() const&& = delete;  // name the hold: here and below, without a name it would be given back at once
 
   // Larger for every later conflicting grant of this name; fits a signed 64-bit column. An upgrade or a downgrade gives
   // the hold a new one. Throws errc::unsupported where the engine has none (redis://…?protocol=redisson).
-  [[nodiscard]] std::uint64_t token() const;
+  [[nodiscard]] std::uint64_t token() const&;
+  std::uint64_t token() const&& = delete;
 
   // Of this hold and no other; the same for as long as it lives. Where a failover can make two holds have the same token
   // (Sentinel, Cluster), it tells them apart; fence() has both.
   [[nodiscard]] hold_id id() const;
 
+  // Without a name too, for who wants to know no more than whether it could be had.
   [[nodiscard]] bool valid() const noexcept;
+  // Of an empty hold, and of one that came through fork: the epoch of the clock, long ago.
   [[nodiscard]] lease_clock::time_point valid_until() const noexcept;
   [[nodiscard]] lease_clock::duration remaining() const noexcept;  // zero when over
 
@@ -85,23 +89,28 @@ class [[nodiscard]] TYER_EXPORT hold {
   //
   // Of one hold a question is under way at a time; whoever asks meanwhile shares the next.
   // Not a fence either: what is true may be over before it is read. Throws errc::not_held for an empty hold.
-  [[nodiscard]] bool confirm() const;
-  [[nodiscard]] bool confirm(failure& why) const noexcept;
+  [[nodiscard]] bool confirm() const&;
+  [[nodiscard]] bool confirm(failure& why) const& noexcept;
+  bool confirm() const&& = delete;
+  bool confirm(failure&) const&& = delete;
 
   // Requested when the hold is lost. Callbacks run on threads that the client has for nothing else: keep them short, and do not
   // call blocking functions of Tyer from them (errc::would_deadlock). One that throws ends the process, as any of a
   // std::stop_callback does. A child that is forked in one and comes back from it ends, as by _exit(0). Up to 15 slow ones at once delay nobody else's; with more, the rest wait.
-  [[nodiscard]] std::stop_token lost() const noexcept;
+  [[nodiscard]] std::stop_token lost() const& noexcept;
+  std::stop_token lost() const&& = delete;
 
   // Requested when somebody asks for the lock (`client::ask`): the holder may give it back soon, or not. Callbacks run where those
   // of lost() do, and by the same rules; to release() the hold there is allowed.
-  [[nodiscard]] std::stop_token revoked() const;
+  [[nodiscard]] std::stop_token revoked() const&;
+  std::stop_token revoked() const&& = delete;
 
   // Of permits: which of the semaphore's slots, 0 to N-1. Empty for other holds.
   [[nodiscard]] std::span<const std::uint32_t> slots() const& noexcept;
   std::span<const std::uint32_t> slots() const&& = delete;  // they live in the hold: name it
   // The first of them; throws errc::not_held if there is none.
-  [[nodiscard]] std::uint32_t slot() const;
+  [[nodiscard]] std::uint32_t slot() const&;
+  std::uint32_t slot() const&& = delete;
 
   // Of a shared_mutex: exclusive or shared, and another after a conversion. Of a semaphore: permit. Else, and of an empty hold,
   // exclusive.

@@ -44,8 +44,11 @@ class [[nodiscard]] TYER_EXPORT multi_hold {
 
   // Of the lock of this name; throws errc::not_held for a name that is not among them. With the same name on several
   // clients, look at parts().
-  [[nodiscard]] fence_pass fence(std::string_view name) const;
-  [[nodiscard]] std::uint64_t token(std::string_view name) const;
+  [[nodiscard]] fence_pass fence(std::string_view name) const&;
+  fence_pass fence(std::string_view) const&& =
+      delete;  // name the hold: here and below, without a name it would be given back at once
+  [[nodiscard]] std::uint64_t token(std::string_view name) const&;
+  std::uint64_t token(std::string_view) const&& = delete;
   // One for each lock, in the canonical order. They live in the multi_hold.
   [[nodiscard]] std::span<const hold> parts() const& noexcept;
   std::span<const hold> parts() const&& = delete;  // name the hold: for (const tyer::hold& h : all.parts())
@@ -53,12 +56,15 @@ class [[nodiscard]] TYER_EXPORT multi_hold {
   [[nodiscard]] bool valid() const noexcept;
   [[nodiscard]] lease_clock::time_point valid_until() const noexcept;
   [[nodiscard]] lease_clock::duration remaining() const noexcept;
-  [[nodiscard]] std::stop_token lost() const noexcept;
+  [[nodiscard]] std::stop_token lost() const& noexcept;
+  std::stop_token lost() const&& = delete;
 
   // As hold::confirm: asks about all of them at once. True if all of them stood, false if one is lost, and else `why` of the first
   // of which nobody knows.
-  [[nodiscard]] bool confirm() const;
-  [[nodiscard]] bool confirm(failure& why) const noexcept;
+  [[nodiscard]] bool confirm() const&;
+  [[nodiscard]] bool confirm(failure& why) const& noexcept;
+  bool confirm() const&& = delete;
+  bool confirm(failure&) const&& = delete;
 
   // Gives all of them back at once and waits for the answers. The worst outcome of all: unknown, already_gone, released.
   release_outcome release();
@@ -109,16 +115,16 @@ class TYER_EXPORT multi_mutex {
 
   // Names on one client, as a list, or as a vector, array or span of strings or of views. Throws invalid_name, invalid_option
   // (also without any name), unsupported.
-  multi_mutex(const client& owner, std::initializer_list<std::string_view> names, lock_options options = {},
+  multi_mutex(const client& owner, std::initializer_list<std::string_view> names, lock_options options = lock_options(),
               std::source_location where = std::source_location::current());
-  multi_mutex(const client& owner, std::span<const std::string> names, lock_options options = {},
+  multi_mutex(const client& owner, std::span<const std::string> names, lock_options options = lock_options(),
               std::source_location where = std::source_location::current());
-  multi_mutex(const client& owner, std::span<const std::string_view> names, lock_options options = {},
+  multi_mutex(const client& owner, std::span<const std::string_view> names, lock_options options = lock_options(),
               std::source_location where = std::source_location::current());
   // Names on different clients.
-  explicit multi_mutex(std::initializer_list<part> parts, lock_options options = {},
+  explicit multi_mutex(std::initializer_list<part> parts, lock_options options = lock_options(),
                        std::source_location where = std::source_location::current());
-  explicit multi_mutex(std::span<const part> parts, lock_options options = {},
+  explicit multi_mutex(std::span<const part> parts, lock_options options = lock_options(),
                        std::source_location where = std::source_location::current());
 
   // {{"a", "b"}}, with a brace too many, would be one name, from the first pointer to the second.

@@ -38,7 +38,7 @@ class std_face;
 class TYER_EXPORT mutex : public acquirable {
  public:
   // Throws invalid_name, invalid_option, unsupported.
-  mutex(const client& owner, std::string_view name, lock_options options = {},
+  mutex(const client& owner, std::string_view name, lock_options options = lock_options(),
         std::source_location where = std::source_location::current());
   // A temporary client would be closed at the end of the statement, and the lock with it.
   mutex(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;

@@ -13,7 +13,7 @@ inline namespace v1 {
 // How much a line of the log matters.
 enum class log_level { debug, info, warning, error };
 
-// Called from any thread, one call at a time. Must not block, nor call Tyer: a call that waits fails there with
+// Called from any thread, one call at a time. Must not block, nor call Tyer, nor end the client: a call that waits fails there with
 // errc::would_deadlock. What it throws is dropped. Never shown a secret.
 using log_hook = std::function<void(log_level, std::string_view)>;
 

@@ -40,7 +40,7 @@ class recursive_face;
 // otherwise nothing happens.
 class TYER_EXPORT recursive_mutex {
  public:
-  recursive_mutex(const client& owner, std::string_view name, lock_options options = {},
+  recursive_mutex(const client& owner, std::string_view name, lock_options options = lock_options(),
                   std::source_location where = std::source_location::current());
   // A temporary client would be closed at the end of the statement, and the lock with it.
   recursive_mutex(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;

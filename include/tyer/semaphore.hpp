@@ -32,7 +32,7 @@ inline namespace v1 {
 class TYER_EXPORT semaphore : public acquirable {
  public:
   // acquire() takes one permit. Throws invalid_name, invalid_option (unless 1 <= permits <= 65,536), unsupported.
-  semaphore(const client& owner, std::string_view name, std::uint32_t permits, lock_options options = {},
+  semaphore(const client& owner, std::string_view name, std::uint32_t permits, lock_options options = lock_options(),
             std::source_location where = std::source_location::current());
   // A temporary client would be closed at the end of the statement, and the lock with it.
   semaphore(const client&&, std::string_view, std::uint32_t, lock_options = {}, std::source_location = {}) = delete;

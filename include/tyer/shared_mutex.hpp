@@ -40,7 +40,7 @@ class shared_face;
 class TYER_EXPORT shared_mutex : public acquirable {
  public:
   // Throws invalid_name, invalid_option, unsupported.
-  shared_mutex(const client& owner, std::string_view name, lock_options options = {},
+  shared_mutex(const client& owner, std::string_view name, lock_options options = lock_options(),
                std::source_location where = std::source_location::current());
   // A temporary client would be closed at the end of the statement, and the lock with it.
   shared_mutex(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;

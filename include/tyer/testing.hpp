@@ -36,7 +36,8 @@ namespace testing {
 //
 // Clients may outlive the engine; time then goes on moving by itself when all of them wait.
 //
-// Thread safety: everything may be called from any thread but Tyer's own.
+// Thread safety: everything may be called from any thread but Tyer's own: in a callback all but now() throws
+//   errc::would_deadlock. In a forked child it throws errc::forked.
 class TYER_EXPORT engine {
  public:
   engine();

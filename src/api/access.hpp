@@ -35,6 +35,7 @@ struct access {
   static const std::shared_ptr<const lock_state>& state(const acquirable& a) { return a.state_; }
   static const std::shared_ptr<hold_state>& state(const hold& h) { return h.state_; }
 
+  static void forget(client& c) noexcept { c.state_.reset(); }  // without closing it
   static client make_client(std::shared_ptr<client_state> s) { return client{std::move(s)}; }
   static hold make_hold(const std::shared_ptr<runtime::client_runtime>& home, std::shared_ptr<hold_state> s) {
     if (s) s->home = home;

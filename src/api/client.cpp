@@ -10,6 +10,7 @@
 #include "runtime/own_thread.hpp"
 
 #include <tyer/client.hpp>
+#include <tyer/detail/same_client.hpp>
 
 #include <unistd.h>
 
@@ -70,6 +71,14 @@ std::shared_ptr<client_state> open_client(runtime::client_runtime::parts parts, 
   s->recursive = std::make_shared<recursive_names>();
   s->home = runtime::client_runtime::open(std::move(parts));
   return s;
+}
+
+std::shared_ptr<const client> same_client(const client& c) {
+  const auto end = [](client* mine) {
+    access::forget(*mine);
+    delete mine;
+  };
+  return {new client{access::make_client(access::state(c))}, end};
 }
 
 }  // namespace detail

@@ -60,7 +60,7 @@ hold& hold::operator=(hold&& other) noexcept {
   return *this;
 }
 
-std::uint64_t hold::token() const {
+std::uint64_t hold::token() const& {
   const auto token = shown(state_).token();
   if (token == 0) throw no_tokens();
   return token;
@@ -72,7 +72,7 @@ hold_id hold::id() const {
   return hold_id::from(core::to_hex(s.who()) + core::to_hex({&handoffs, 1}));
 }
 
-fence_pass hold::fence() const {
+fence_pass hold::fence() const& {
   const auto& s = shown(state_);
   const auto [how, token] = s.standing();
   if (token == 0) throw no_tokens();
@@ -82,7 +82,7 @@ fence_pass hold::fence() const {
 bool hold::valid() const noexcept { return state_ && state_->valid(now_of(*state_)); }
 
 lease_clock::time_point hold::valid_until() const noexcept {
-  return state_ && !state_->forked() ? state_->valid_until() : lease_clock::time_point::min();
+  return state_ && !state_->forked() ? state_->valid_until() : lease_clock::time_point{};
 }
 
 lease_clock::duration hold::remaining() const noexcept {
@@ -91,18 +91,18 @@ lease_clock::duration hold::remaining() const noexcept {
   return std::max(state_->valid_until() - now_of(*state_), lease_clock::duration::zero());
 }
 
-std::stop_token hold::lost() const noexcept {
+std::stop_token hold::lost() const& noexcept {
   if (!state_) return {};
   return state_->forked() ? lost_by_fork() : state_->lost();
 }
 
-std::stop_token hold::revoked() const { return state_ && !state_->forked() ? state_->revoked() : std::stop_token{}; }
+std::stop_token hold::revoked() const& { return state_ && !state_->forked() ? state_->revoked() : std::stop_token{}; }
 
 std::span<const std::uint32_t> hold::slots() const& noexcept {
   return state_ ? std::span<const std::uint32_t>{state_->slots()} : std::span<const std::uint32_t>{};
 }
 
-std::uint32_t hold::slot() const {
+std::uint32_t hold::slot() const& {
   if (!state_ || state_->slots().empty()) throw error(errc::not_held);
   return state_->slots().front();
 }
@@ -111,7 +111,7 @@ lock_mode hold::mode() const noexcept { return state_ ? detail::mode_of(state_->
 
 std::string_view hold::name() const& noexcept { return state_ ? std::string_view{state_->what().name} : ""; }
 
-bool hold::confirm(failure& why) const noexcept {
+bool hold::confirm(failure& why) const& noexcept {
   why = {};
   return detail::or_tell<bool>(why, [&] {
     if (!state_) why = errc::not_held;
@@ -124,7 +124,7 @@ bool hold::confirm(failure& why) const noexcept {
   });
 }
 
-bool hold::confirm() const {
+bool hold::confirm() const& {
   failure why;
   const bool stands = confirm(why);
   if (why) throw error(why);

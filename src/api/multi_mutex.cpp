@@ -71,8 +71,8 @@ const hold& of_name(std::span<const hold> all, std::string_view name) {
 
 }  // namespace
 
-fence_pass multi_hold::fence(std::string_view name) const { return of_name(parts(), name).fence(); }
-std::uint64_t multi_hold::token(std::string_view name) const { return of_name(parts(), name).token(); }
+fence_pass multi_hold::fence(std::string_view name) const& { return of_name(parts(), name).fence(); }
+std::uint64_t multi_hold::token(std::string_view name) const& { return of_name(parts(), name).token(); }
 
 std::span<const hold> multi_hold::parts() const& noexcept {
   return state_ ? std::span<const hold>{state_->parts} : std::span<const hold>{};
@@ -81,7 +81,7 @@ std::span<const hold> multi_hold::parts() const& noexcept {
 bool multi_hold::valid() const noexcept { return state_ && std::ranges::all_of(state_->parts, &hold::valid); }
 
 lease_clock::time_point multi_hold::valid_until() const noexcept {
-  if (!state_) return lease_clock::time_point::min();
+  if (!state_) return lease_clock::time_point{};
   auto earliest = lease_clock::time_point::max();
   for (const hold& h : state_->parts) earliest = std::min(earliest, h.valid_until());
   return earliest;
@@ -94,7 +94,7 @@ lease_clock::duration multi_hold::remaining() const noexcept {
   return least;
 }
 
-std::stop_token multi_hold::lost() const noexcept {
+std::stop_token multi_hold::lost() const& noexcept {
   if (!state_) return {};
   return state_->birth.forked() ? state_->parts.front().lost() : state_->lost();
 }
@@ -114,7 +114,7 @@ std::vector<primitives::held_at> where_held(std::span<const hold> parts) {
 }  // namespace
 
 // That one is lost is known, whatever is not known of the others.
-bool multi_hold::confirm(failure& why) const noexcept {
+bool multi_hold::confirm(failure& why) const& noexcept {
   why = {};
   if (!state_) why = errc::not_held;
   if (state_ && state_->birth.forked()) why = errc::forked;
@@ -129,7 +129,7 @@ bool multi_hold::confirm(failure& why) const noexcept {
   });
 }
 
-bool multi_hold::confirm() const {
+bool multi_hold::confirm() const& {
   failure why;
   const bool stand = confirm(why);
   if (why) throw error(why);

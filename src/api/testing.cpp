@@ -93,9 +93,20 @@ struct world {
 // The engine's and its clients': time goes on for them when the engine is gone.
 struct engine::state {
   ~state() {
-    mover.request_stop();
-    mover.get_id() == std::this_thread::get_id() ? mover.detach() : mover.join();
+    const bool another = !in.forked() && mover.get_id() != std::this_thread::get_id();  // in a child there is none
+    if (!in.forked()) mover.request_stop();
+    another ? mover.join() : mover.detach();
   }
+
+  // Who moves time or disturbs the store waits for the clients: on a thread of theirs for itself, and in a child for nobody.
+  world& from_outside() const {
+    if (in.forked()) throw error(errc::forked);
+    if (runtime::on_own_thread) throw error(errc::would_deadlock);
+    all->clock->know_this_thread();
+    return *all;
+  }
+
+  const runtime::birth in;
 
   const std::shared_ptr<world> all = std::make_shared<world>();
   std::jthread mover{[w = all](const std::stop_token& over) { w->move_when_all_sleep(over); }};
@@ -105,7 +116,7 @@ engine::engine() : state_(std::make_shared<state>()) {}
 engine::~engine() = default;
 
 client engine::connect(client_options options) {
-  state_->all->clock->know_this_thread();
+  static_cast<void>(state_->from_outside());
   options.log = detail::careful(std::move(options.log));
   runtime::client_runtime::parts parts;
   parts.clock = {state_, state_->all->clock.get()};
@@ -124,45 +135,42 @@ client engine::connect(client_options options) {
 }
 
 lease_clock::time_point engine::now() const noexcept {
-  if (!runtime::on_own_thread) state_->all->clock->know_this_thread();
+  if (!runtime::on_own_thread && !state_->in.forked()) state_->all->clock->know_this_thread();
   return state_->all->clock->now();
 }
 
 void engine::move(std::chrono::nanoseconds by) {
-  state_->all->clock->know_this_thread();
-  const std::lock_guard lock{state_->all->moving};
+  world& w = state_->from_outside();
+  const std::lock_guard lock{w.moving};
   const auto target = now() + core::within_for_ever<std::chrono::nanoseconds>(by);
   for (;;) {
-    const auto next = state_->all->settle();
+    const auto next = w.settle();
     if (now() >= target) return;
-    state_->all->clock->set(std::clamp(next, now() + std::chrono::microseconds{1}, target));
+    w.clock->set(std::clamp(next, now() + std::chrono::microseconds{1}, target));
   }
 }
 
 void engine::pause() {
-  state_->all->clock->know_this_thread();
-  state_->all->clock->set_stalled(true);
-  state_->all->server->pause();
+  world& w = state_->from_outside();
+  w.clock->set_stalled(true);
+  w.server->pause();
 }
 
 void engine::resume() {
-  state_->all->clock->know_this_thread();
-  const std::lock_guard lock{state_->all->moving};
-  state_->all->clock->set_stalled(false);
-  state_->all->server->resume();
-  state_->all->settle();
+  world& w = state_->from_outside();
+  const std::lock_guard lock{w.moving};
+  w.clock->set_stalled(false);
+  w.server->resume();
+  w.settle();
 }
 
-void engine::lose_next_reply() {
-  state_->all->clock->know_this_thread();
-  state_->all->server->lose_next_reply();
-}
+void engine::lose_next_reply() { state_->from_outside().server->lose_next_reply(); }
 
 bool engine::wait_for_waiters(std::string_view name, std::size_t n) {
   using namespace std::chrono_literals;
-  state_->all->clock->know_this_thread();
+  world& w = state_->from_outside();
   const auto limit = std::chrono::steady_clock::now() + 10s;
-  while (state_->all->waiting_for(name) < n) {
+  while (w.waiting_for(name) < n) {
     if (std::chrono::steady_clock::now() > limit) return false;
     std::this_thread::sleep_for(1ms);
   }
@@ -170,24 +178,23 @@ bool engine::wait_for_waiters(std::string_view name, std::size_t n) {
 }
 
 void engine::lose(const hold& h) {
+  world& w = state_->from_outside();
   const auto& s = detail::access::state(h);
   if (!s) throw error(errc::not_held);
-  if (const auto home = s->home.lock(); home && !state_->all->has(home)) {
+  if (const auto home = s->home.lock(); home && !w.has(home)) {
     throw error({errc::not_held, "this is a hold of another engine"});
   }
-  state_->all->clock->know_this_thread();
-  const std::lock_guard lock{state_->all->moving};
-  state_->all->server->lose(s->who());
-  state_->all->settle();
+  const std::lock_guard lock{w.moving};
+  w.server->lose(s->who());
+  w.settle();
 }
 
 void engine::lose_everything() {
-  state_->all->clock->know_this_thread();
-  const std::lock_guard lock{state_->all->moving};
-  state_->all->clock->set(now() +
-                          std::chrono::microseconds{1});  // a restart takes time, and the next token is made of it
-  state_->all->server->lose_everything();
-  state_->all->settle();
+  world& w = state_->from_outside();
+  const std::lock_guard lock{w.moving};
+  w.clock->set(now() + std::chrono::microseconds{1});  // a restart takes time, and the next token is made of it
+  w.server->lose_everything();
+  w.settle();
 }
 
 }  // namespace testing

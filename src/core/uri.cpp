@@ -123,11 +123,21 @@ failure refuse_cut_password(std::string_view text) {
       "path or query (%40)");
 }
 
+// The newline at the end of a file, or a space too many, would be of another host or another prefix: of locks that nobody else has.
+failure refuse_blanks(std::string_view text) {
+  const auto blank = [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7f'; };
+  if (std::ranges::none_of(text, blank)) return {};
+  return wrong(
+      "it has a space, a newline or another control character: one that is meant must be percent-encoded (%20)");
+}
+
 failure parse_into(std::string_view text, uri& u) {
   if (text.find('\0') != std::string_view::npos) return wrong("it has a NUL byte");
+  if (auto f = refuse_blanks(text)) return f;
   if (auto f = parse_scheme(text, u)) return f;
   if (auto f = refuse_cut_password(text)) return f;
-  text = cut(text, '#');
+  if (text.find('#') != std::string_view::npos)
+    return wrong("nothing comes behind a #: one that is meant must be percent-encoded (%23)");
   auto before_query = cut(text, '?');
   if (auto f = parse_query(text, u)) return f;
   auto authority = cut(before_query, '/');

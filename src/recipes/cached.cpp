@@ -89,7 +89,7 @@ bool row::changed_under(const hold& writer, const cached::change& make) const {
 }  // namespace
 
 cached::cached(const client& owner, std::string_view name, std::shared_ptr<store> cache, cached_options options)
-    : client_(&owner), name_(name), cache_(std::move(cache)), options_(std::move(options)) {
+    : client_(tyer::detail::same_client(owner)), name_(name), cache_(std::move(cache)), options_(std::move(options)) {
   detail::require(cache_ != nullptr, "a cached needs a store");
   detail::require(options_.wait_at_most.count() > 0, "wait_at_most must be above 0");
 }

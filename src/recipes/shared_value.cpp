@@ -1,5 +1,6 @@
 #include "recipes/waiting.hpp"
 
+#include <tyer/detail/same_client.hpp>
 #include <tyer/recipes/once_per.hpp>
 
 #include <thread>
@@ -47,26 +48,40 @@ void take(const once_per& at_most, const client& asks, const hold& h, const time
 
 }  // namespace
 
+// Also of a refresh under way, which may be the last to need it.
+struct shared_value::state {
+  state(const client& owner, once_per period, std::shared_ptr<store> in, shared_value_options options)
+      : asks(tyer::detail::same_client(owner)),
+        at_most(std::move(period)),
+        where(in),
+        ends_before(options.ends_before),
+        wait_at_most(options.wait_at_most),
+        flight(owner, at_most.name(), std::move(in), flight_options(options)) {
+    detail::require(ends_before.count() >= 0, "ends_before must not be below 0");
+  }
+
+  fresh fetched(const hold& h, const compute& fetch) const {
+    // While there is a value nobody waits for the next one.
+    const bool in_time = where->find(detail::lock_name(at_most.name(), key)).has_value();
+    take(at_most, *asks, h, time_limit{in_time ? 0ms : wait_at_most});
+    fresh made = fetch(h);
+    made.lives_for -= ends_before;
+    return made;
+  }
+
+  std::shared_ptr<const client> asks;
+  once_per at_most;
+  std::shared_ptr<store> where;
+  milliseconds ends_before, wait_at_most;
+  single_flight flight;
+};
+
 shared_value::shared_value(const client& owner, once_per at_most, std::shared_ptr<store> where,
                            shared_value_options options)
-    : client_(&owner),
-      at_most_(std::move(at_most)),
-      store_(where),
-      ends_before_(options.ends_before),
-      wait_at_most_(options.wait_at_most),
-      flight_(owner, at_most_.name(), std::move(where), flight_options(options)) {
-  detail::require(ends_before_.count() >= 0, "ends_before must not be below 0");
-}
+    : state_(std::make_shared<state>(owner, std::move(at_most), std::move(where), std::move(options))) {}
 
 std::string shared_value::get(const compute& fetch) const {
-  return flight_.get(key, [this, fetch](const hold& h) {
-    // While there is a value nobody waits for the next one.
-    const bool in_time = store_->find(detail::lock_name(at_most_.name(), key)).has_value();
-    take(at_most_, *client_, h, time_limit{in_time ? 0ms : wait_at_most_});
-    fresh made = fetch(h);
-    made.lives_for -= ends_before_;
-    return made;
-  });
+  return state_->flight.get(key, [s = state_, fetch](const hold& h) { return s->fetched(h, fetch); });
 }
 
 }  // namespace recipes

@@ -98,7 +98,7 @@ std::string single_flight::state::wait(const tyer::mutex& lock, const compute& m
 
 single_flight::single_flight(const client& owner, std::string_view name, std::shared_ptr<store> where,
                              single_flight_options options)
-    : client_(&owner), state_(std::make_shared<state>()) {
+    : client_(tyer::detail::same_client(owner)), state_(std::make_shared<state>()) {
   detail::require(where != nullptr, "a single_flight needs a store");
   detail::require(options.wait_at_most.count() > 0, "wait_at_most must be above 0");
   detail::require(options.refresh_before.count() >= 0, "refresh_before must not be below 0");
@@ -107,8 +107,12 @@ single_flight::single_flight(const client& owner, std::string_view name, std::sh
   state_->options = std::move(options);
 }
 
-single_flight::single_flight(single_flight&&) noexcept = default;
-single_flight& single_flight::operator=(single_flight&&) noexcept = default;
+single_flight::single_flight(single_flight&& other) noexcept : client_(other.client_), state_(other.state_) {}
+single_flight& single_flight::operator=(single_flight&& other) noexcept {
+  client_ = other.client_;
+  state_ = other.state_;
+  return *this;
+}
 single_flight::~single_flight() = default;
 
 std::string single_flight::get(std::string_view key, const compute& make) const {

@@ -29,7 +29,7 @@ struct striped::state {
 
 striped::striped(const client& owner, std::string_view name, std::size_t stripes, lock_options options,
                  std::source_location where)
-    : state_(std::make_unique<state>()) {
+    : state_(std::make_shared<state>()) {
   detail::require(stripes >= 1 && stripes <= stripes_max, "stripes must be from 1 to 65,536");
   state_->stripes.reserve(stripes);
   for (std::size_t i = 0; i < stripes; ++i) {
@@ -37,8 +37,11 @@ striped::striped(const client& owner, std::string_view name, std::size_t stripes
   }
 }
 
-striped::striped(striped&&) noexcept = default;
-striped& striped::operator=(striped&&) noexcept = default;
+striped::striped(striped&& other) noexcept : state_(other.state_) {}
+striped& striped::operator=(striped&& other) noexcept {
+  state_ = other.state_;
+  return *this;
+}
 striped::~striped() = default;
 
 std::size_t striped::size() const noexcept { return state_->stripes.size(); }
@@ -47,7 +50,7 @@ std::size_t striped::stripe_of(std::string_view key) const noexcept {
   return static_cast<std::size_t>(detail::fnv1a(key) % size());
 }
 
-const mutex& striped::at(std::size_t stripe) const {
+const mutex& striped::at(std::size_t stripe) const& {
   detail::require(stripe < size(), "there is no such stripe");
   return state_->stripes[stripe];
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tyer/client.hpp>
+#include <tyer/detail/same_client.hpp>
 #include <tyer/export.hpp>
 #include <tyer/hold.hpp>
 #include <tyer/options.hpp>
@@ -58,7 +59,7 @@ struct cached_options {
 // `lives_for` bounds every disagreement. Whoever writes to the database and does not come this way is not seen.
 //
 // Thread safety: everything may be called from any thread, but from no callback of Tyer's.
-// Lifetimes: the client must outlive it and stay where it is; the store is kept.
+// Lifetimes: keep the client for as long as it is used (errc::closed); the store is kept. A copy is the same; there is nothing to move.
 class TYER_EXPORT cached {
  public:
   using change = std::function<void(const hold&)>;
@@ -66,12 +67,14 @@ class TYER_EXPORT cached {
   // Throws invalid_option. What is wrong with the lock's options or with a key, read() and write() tell.
   cached(const client& owner, std::string_view name, std::shared_ptr<store> cache, cached_options options = {});
   cached(const client&&, std::string_view, std::shared_ptr<store>, cached_options = {}) = delete;
+  cached(const cached&) = default;
+  cached& operator=(const cached&) = default;
 
   [[nodiscard]] std::string read(std::string_view key, const compute& load) const;
   void write(std::string_view key, const change& make) const;
 
  private:
-  const client* client_;
+  std::shared_ptr<const client> client_;
   std::string name_;
   std::shared_ptr<store> cache_;
   cached_options options_;

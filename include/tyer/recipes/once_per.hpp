@@ -55,6 +55,9 @@ class TYER_EXPORT once_per {
   // Throws invalid_option unless period_min <= period <= period_max.
   once_per(client_source open, std::string_view name, std::chrono::milliseconds period);
   once_per(std::string_view uri, std::string_view name, std::chrono::milliseconds period, client_options options = {});
+  // A copy is the same; there is nothing to move.
+  once_per(const once_per&) = default;
+  once_per& operator=(const once_per&) = default;
 
   // True if this call has run the job.
   template <class Job>
@@ -71,7 +74,8 @@ class TYER_EXPORT once_per {
   // How long the period is still taken, by whomever; zero if it is not. One request of this client, which takes nothing.
   [[nodiscard]] std::chrono::milliseconds remaining(const client& asks) const;
 
-  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const std::string& name() const& noexcept { return name_; }
+  const std::string& name() const&& = delete;  // it lives in the object: name that
 
   // The lock that is the memory, for `tyer show` and `tyer break`; and whether what holds a lock is such a memory, by its own words:
   // nobody is at work under it, and nobody can be asked for it.
@@ -122,7 +126,7 @@ struct shared_value_options {
 // the old one. So set `refresh_before` to 0 there, and `ends_before` to the longest time that a request takes.
 //
 // The rest is as with single_flight: a fetcher that was overtaken stores nothing and is given the newer value; the same when the
-// engine or the store is away; the same lifetimes, but a refresh on `refresh_on` must not outlive this object.
+// engine or the store is away; the same lifetimes. A copy is the same; there is nothing to move.
 class TYER_EXPORT shared_value {
  public:
   // Throws invalid_option.
@@ -130,14 +134,14 @@ class TYER_EXPORT shared_value {
   // A temporary client would be closed at the end of the statement, and the lock with it.
   shared_value(const client&&, once_per, std::shared_ptr<store>, shared_value_options = {}) = delete;
 
+  shared_value(const shared_value&) noexcept = default;
+  shared_value& operator=(const shared_value&) noexcept = default;
+
   [[nodiscard]] std::string get(const compute& fetch) const;
 
  private:
-  const client* client_;
-  once_per at_most_;
-  std::shared_ptr<store> store_;
-  std::chrono::milliseconds ends_before_, wait_at_most_;
-  single_flight flight_;
+  struct state;
+  std::shared_ptr<const state> state_;
 };
 
 }  // namespace recipes

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tyer/client.hpp>
+#include <tyer/detail/same_client.hpp>
 #include <tyer/export.hpp>
 #include <tyer/hold.hpp>
 #include <tyer/options.hpp>
@@ -63,7 +64,7 @@ struct single_flight_options {
 // (redis://…?protocol=redisson) are refused: errc::unsupported.
 //
 // Thread safety: everything may be called from any thread, but from no callback of Tyer's.
-// Lifetimes: the client must outlive it and stay where it is; the store is kept. With `refresh_on`, `make` is copied and may run after get()
+// Lifetimes: keep the client for as long as it is used (errc::closed); the store is kept. With `refresh_on`, `make` is copied and may run after get()
 //   has returned, even after the object is gone: it must own what it uses.
 class TYER_EXPORT single_flight {
  public:
@@ -72,6 +73,7 @@ class TYER_EXPORT single_flight {
                 single_flight_options options = {});
   // A temporary client would be closed at the end of the statement, and the lock with it.
   single_flight(const client&&, std::string_view, std::shared_ptr<store>, single_flight_options = {}) = delete;
+  // For containers. Both are then the same, so that what was moved from goes on as before.
   single_flight(single_flight&&) noexcept;
   single_flight& operator=(single_flight&&) noexcept;
   ~single_flight();
@@ -80,7 +82,7 @@ class TYER_EXPORT single_flight {
 
  private:
   struct state;
-  const client* client_;
+  std::shared_ptr<const client> client_;
   std::shared_ptr<state> state_;
 };
 

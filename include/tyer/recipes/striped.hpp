@@ -49,9 +49,10 @@ struct stripe_hold {
 class TYER_EXPORT striped {
  public:
   // Throws invalid_name, invalid_option (unless 1 <= stripes <= 65,536).
-  striped(const client& owner, std::string_view name, std::size_t stripes, lock_options options = {},
+  striped(const client& owner, std::string_view name, std::size_t stripes, lock_options options = lock_options(),
           std::source_location where = std::source_location::current());
   striped(const client&&, std::string_view, std::size_t, lock_options = {}, std::source_location = {}) = delete;
+  // For containers. Both are then the same, so that what was moved from goes on as before.
   striped(striped&&) noexcept;
   striped& operator=(striped&&) noexcept;
   ~striped();
@@ -59,7 +60,8 @@ class TYER_EXPORT striped {
   [[nodiscard]] std::size_t size() const noexcept;
   [[nodiscard]] std::size_t stripe_of(std::string_view key) const noexcept;
   // All that a mutex can do, also with limits. Throws invalid_option for a stripe that there is not.
-  [[nodiscard]] const mutex& at(std::size_t stripe) const;
+  [[nodiscard]] const mutex& at(std::size_t stripe) const&;
+  const mutex& at(std::size_t) const&& = delete;  // it lives in the object: name that
 
   [[nodiscard]] stripe_hold acquire(std::string_view key, std::stop_token stop = {},
                                     std::source_location where = std::source_location::current()) const;
@@ -75,7 +77,7 @@ class TYER_EXPORT striped {
 
  private:
   struct state;
-  std::unique_ptr<state> state_;
+  std::shared_ptr<state> state_;
 };
 
 }  // namespace recipes

@@ -1,5 +1,6 @@
 // A hold that is asked before it has a name: it ends with the condition, and the lock is given back before the first line of
 // the body. The compiler shows the line of the header that says what to write.
+#include <tyer/recipes.hpp>
 #include <tyer/tyer.hpp>
 
 #include <future>
@@ -32,4 +33,32 @@ void misused(tyer::multi_mutex& all, tyer::shared_mutex& s, tyer::election& l, t
   if (std::move(h)) work();              // error: deleted
   auto later = std::async([&] { return s.acquire(); });
   if (later.get()) work();  // error: deleted
+}
+
+// Nor does it come to more by being asked something else: it was given back when the answer is looked at.
+void asked(tyer::mutex& m, tyer::semaphore& farm, tyer::failure& why) {
+  const auto token = m.acquire().token();               // error: deleted
+  const auto pass = m.acquire().fence();                // error: deleted
+  const std::stop_token lost = m.acquire().lost();      // error: deleted
+  const std::stop_token asked = m.acquire().revoked();  // error: deleted
+  const auto slot = farm.acquire().slot();              // error: deleted
+  if (m.acquire(why).confirm()) work();                 // error: deleted
+  if (m.acquire(why).confirm(why)) work();              // error: deleted
+  static_cast<void>(token), static_cast<void>(pass), static_cast<void>(lost), static_cast<void>(asked);
+  static_cast<void>(slot);
+}
+
+void asked(tyer::multi_mutex& all, tyer::failure& why) {
+  const auto token = all.acquire().token("a");        // error: deleted
+  const auto pass = all.acquire().fence("a");         // error: deleted
+  const std::stop_token lost = all.acquire().lost();  // error: deleted
+  if (all.acquire(why).confirm()) work();             // error: deleted
+  if (all.acquire(why).confirm(why)) work();          // error: deleted
+  static_cast<void>(token), static_cast<void>(pass), static_cast<void>(lost);
+}
+
+void asked(tyer::recipes::striped& parts) {
+  if (parts.acquire("a").held) work();                  // error: deleted
+  const auto token = parts.acquire_any().held.token();  // error: deleted
+  static_cast<void>(token);
 }

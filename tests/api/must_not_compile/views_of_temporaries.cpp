@@ -1,7 +1,10 @@
 // A view of what is gone at the end of the statement.
 #include <tyer/fence.hpp>
+#include <tyer/recipes.hpp>
 #include <tyer/tyer.hpp>
 
+#include <chrono>
+#include <string>
 #include <string_view>
 
 void misused(const tyer::hold& h) {
@@ -28,6 +31,13 @@ void misused(const tyer::client& c) {
   const auto& all = tyer::multi_mutex{c, {"a"}}.held();             // error: deleted
   static_cast<void>(name), static_cast<void>(h), static_cast<void>(s), static_cast<void>(r), static_cast<void>(n);
   static_cast<void>(all);
+}
+
+void misused_recipes(const tyer::client& c) {
+  const tyer::mutex& m = tyer::recipes::striped{c, "a", 4}.at(0);  // error: deleted
+  const std::string& name =
+      tyer::recipes::once_per{"memory://", "a", std::chrono::seconds{5}}.name();  // error: deleted
+  static_cast<void>(m), static_cast<void>(name);
 }
 
 // The marks that a gate shows are a copy: to let somebody in there lets him in nowhere.

@@ -58,6 +58,21 @@ asio::awaitable<void> wait_a_while_for(const tyer::acquirable& m, std::shared_pt
   ADD_FAILURE() << "its loop is gone" << *owned;
 }
 
+// GCC 12 copies what braces make in such an expression byte by byte, and so did the default of the options come apart.
+asio::awaitable<void> take_in_one_line(const tyer::client& c, const std::string& name, bool& taken) {
+  const tyer::hold h = co_await tyer::async_acquire(tyer::mutex{c, name});
+  taken = h.valid();
+}
+
+TEST_F(asio_lifetimes, a_lock_made_in_the_line_that_waits_for_it_took_the_process_along) {
+  const tyer::client c = connect();
+  asio::io_context io;
+  bool taken = false;
+  asio::co_spawn(io, take_in_one_line(c, name(), taken), asio::detached);
+  io.run();
+  EXPECT_TRUE(taken);
+}
+
 TEST_F(asio_lifetimes, a_loop_that_was_destroyed_before_the_client_was_posted_to) {
   using io_context = asio::io_context;
   using tyer::acquirable;

@@ -82,7 +82,7 @@ TYPED_TEST(forking, left_the_child_a_hold_that_was_valid_beside_the_next_owners)
         return first_wrong({
             !h.valid(),
             h.remaining() == 0s,
-            h.valid_until() == tyer::lease_clock::time_point::min(),
+            h.valid_until() == tyer::lease_clock::time_point{},
             h.lost().stop_requested(),
             !h.revoked().stop_possible(),
             code_of([&] { static_cast<void>(h.token()); }) == errc::forked,
@@ -232,7 +232,7 @@ TEST_F(forking_of, several_locks_left_the_child_all_of_them) {
     const int first = first_wrong({
         !h->valid(),
         h->remaining() == 0s,
-        h->valid_until() == tyer::lease_clock::time_point::min(),
+        h->valid_until() == tyer::lease_clock::time_point{},
         h->lost().stop_requested(),
         code_of([&] { static_cast<void>(h->token(name() + "/1")); }) == errc::forked,
     });

@@ -158,5 +158,13 @@ TEST_F(durations_on_hand_time, several_locks_and_upgrades_too) {
   EXPECT_TRUE(m.try_upgrade_for(h, hours::max()));
 }
 
+TEST(empty_holds, were_valid_for_centuries_to_whoever_subtracted) {
+  const hold one;
+  const multi_hold several;
+  EXPECT_LT(one.valid_until() - lease_clock::now(), 0s);
+  EXPECT_LT(several.valid_until() - lease_clock::now(), 0s);
+  EXPECT_LT(one.valid_until(), testing::engine{}.now());
+}
+
 }  // namespace
 }  // namespace tyer::testing_api

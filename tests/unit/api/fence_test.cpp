@@ -246,6 +246,18 @@ TEST(fence_gate, comes_back_from_storage_as_it_went) {
   EXPECT_TRUE((fence_gate{fence_marks{7, 7}}.enter_by_token(7)));
 }
 
+TEST(fence_gate, let_a_smaller_token_in_when_only_the_largest_exclusive_one_was_stored) {
+  const auto id = hold_id::from(std::string(34, 'a')), other = hold_id::from(std::string(34, 'b'));
+  const fence_marks stored{.max_exclusive = 5, .exclusive_by = id};
+  EXPECT_FALSE(fence_gate{stored}.enter({3, other}));
+  EXPECT_FALSE(fence_gate{stored}.enter({5, other}));
+  EXPECT_TRUE(fence_gate{stored}.enter({5, id}));
+  EXPECT_TRUE(fence_gate{stored}.enter({6, other}));
+  EXPECT_FALSE(fence_gate{stored}.enter_by_token(3));
+  EXPECT_TRUE(fence_gate{stored}.enter_by_token(5));
+  EXPECT_FALSE(fence_gate{stored}.enter_by_token(5, lock_mode::shared));
+}
+
 TEST(fence_gate, keeps_the_id_in_storage_too) {
   fence_gate gate;
   EXPECT_TRUE(gate.enter({3, id_of('a')}));

@@ -1,4 +1,5 @@
 // tyer/testing.hpp does what it says, since other people's tests stand on it.
+#include "sanitized.hpp"
 #include "took.hpp"
 #include "unit/api/later.hpp"
 
@@ -6,8 +7,14 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -291,6 +298,63 @@ TEST(testing_engines, know_nothing_of_each_other) {
   client a = one.connect(), b = two.connect();
   hold h = mutex{a, "x"}.acquire();
   EXPECT_TRUE(took(mutex{b, "x"}.try_acquire()));
+}
+
+TEST_F(testing_engine, moved_from_a_callback_waited_for_that_callback) {
+  const hold h = mine.acquire(), kept = mutex{a, "y"}.acquire();
+  std::vector<std::function<void()>> calls{[&] { engine.advance(1s); },
+                                           [&] { engine.lose(kept); },
+                                           [&] { engine.lose_everything(); },
+                                           [&] { engine.pause(); },
+                                           [&] { engine.resume(); },
+                                           [&] { engine.lose_next_reply(); },
+                                           [&] { static_cast<void>(engine.wait_for_waiters("x", 0)); },
+                                           [&] { static_cast<void>(engine.connect()); }};
+  std::size_t refused = 0;
+  const std::stop_callback on_loss{h.lost(), [&] {
+                                     for (const auto& call : calls) {
+                                       try {
+                                         call();
+                                       } catch (const error& e) {
+                                         refused += e.code() == errc::would_deadlock ? 1U : 0U;
+                                       }
+                                     }
+                                     static_cast<void>(engine.now());
+                                   }};
+  engine.lose(h);
+  EXPECT_EQ(refused, calls.size());
+  engine.advance(1s);
+  EXPECT_TRUE(kept.valid());
+}
+
+TEST_F(testing_engine, in_a_forked_child_waited_for_threads_of_the_parent) {
+  if (tyer::test::under_tsan) GTEST_SKIP() << "ThreadSanitizer knows no threads in a forked child";
+  auto theirs_too = std::make_unique<testing::engine>();
+  auto c = std::make_unique<client>(theirs_too->connect());
+  auto h = std::make_unique<hold>(mutex{*c, "x"}.acquire());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);  // a child that hangs must not hang the test
+    int refused = 0;
+    for (const auto& call :
+         std::vector<std::function<void()>>{[&] { theirs_too->advance(1s); }, [&] { theirs_too->lose(*h); },
+                                            [&] { static_cast<void>(theirs_too->connect()); }}) {
+      try {
+        call();
+      } catch (const error& e) {
+        refused += e.code() == errc::forked ? 1 : 0;
+      }
+    }
+    static_cast<void>(theirs_too->now());
+    h.reset(), c.reset(), theirs_too.reset();
+    ::_exit(refused);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 3);
+  theirs_too->advance(1s);
+  EXPECT_TRUE(h->valid());
 }
 
 }  // namespace

@@ -117,6 +117,22 @@ TEST(uri, refuses_what_is_no_uri) {
   }
 }
 
+// Read from a file, or put together by a script.
+TEST(uri, a_newline_at_its_end_was_of_another_host_or_another_prefix) {
+  for (const char* text : {"redis://h\n", "redis://h ", "redis://h?prefix=a\n", "redis://h?prefix=a ", "memory://x\r\n",
+                           "redis://h\t/0", "redis://:a b@h", "redis://h\x7f"}) {
+    EXPECT_NE(bad(text).words.find("percent-encoded"), std::string::npos) << text;
+  }
+  EXPECT_EQ(good("redis://:a%20b@h?prefix=%0a").password, "a b");
+}
+
+TEST(uri, what_stood_behind_a_number_sign_was_ignored) {
+  for (const char* text : {"redis://h#x", "redis://h/0#x", "redis://h?prefix=a#b", "memory://x#", "redis://#"}) {
+    EXPECT_NE(bad(text).words.find("%23"), std::string::npos) << text;
+  }
+  EXPECT_EQ(good("redis://h?prefix=a%23b").query.front().second, "a#b");
+}
+
 TEST(uri, refuses_a_nul_byte) { static_cast<void>(bad(std::string_view{"redis://a\0b", 11})); }
 
 TEST(uri, survives_a_megabyte) {
