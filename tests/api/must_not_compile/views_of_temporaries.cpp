@@ -29,6 +29,9 @@ void misused(const tyer::client& c) {
   static_cast<void>(name), static_cast<void>(h), static_cast<void>(s), static_cast<void>(r), static_cast<void>(n);
   static_cast<void>(all);
 }
+void counted(const tyer::client& c) {
+  static_cast<void>(tyer::samples(c.stats()));  // error: deleted
+}
 
 // The marks that a gate shows are a copy: to let somebody in there lets him in nowhere.
 void misused(const tyer::fence_gate& gate, const tyer::hold& h) {
