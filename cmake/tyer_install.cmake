@@ -87,7 +87,7 @@ macro(tyer_component name)
   endif()
 endmacro()
 
-tyer_library(tyer tyer EXPORT tyer-targets ROOMS core lease engine kit memory redlock runtime primitives api recipes
+tyer_library(tyer tyer EXPORT tyer-targets ROOMS core lease stats engine kit memory redlock runtime primitives api recipes
              LINKS Threads::Threads)
 tyer_pkg_config(tyer tyer)
 tyer_component(redis TITLE "the Redis and Valkey engine" ROOMS net LINKS OpenSSL::SSL

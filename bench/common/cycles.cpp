@@ -37,6 +37,10 @@ asio::awaitable<void> caller(const tyer::mutex& m, clock::time_point end, std::u
 double tyer_pipelined(const std::string& uri, int callers, milliseconds run) {
   tyer::client client{uri};
   if (!client.wait_ready()) throw std::runtime_error("the engine does not answer");
+  return tyer_pipelined(client, callers, run);
+}
+
+double tyer_pipelined(const tyer::client& client, int callers, milliseconds run) {
   std::deque<tyer::mutex> mutexes;
   for (int i = 0; i < callers; ++i) mutexes.emplace_back(client, "bench/" + std::to_string(i));
   asio::io_context loop{1};

@@ -5,9 +5,11 @@
 #include <tyer/error.hpp>
 #include <tyer/export.hpp>
 #include <tyer/options.hpp>
+#include <tyer/stats.hpp>
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -63,6 +65,12 @@ class TYER_EXPORT client {
   // is taken from them.
   std::uint32_t ask(std::string_view name, std::string_view reason = {}) const;
   std::uint32_t ask(failure& why, std::string_view name, std::string_view reason = {}) const noexcept;
+
+  // What the client has counted since it was made, copied while it goes on: some microseconds, and nobody waits for it. Empty of a
+  // client that was moved from, and in a forked child. Throws std::bad_alloc.
+  [[nodiscard]] client_stats stats() const;
+  // The same, to be called from any thread and at any time, also when the client is gone: for exporters.
+  [[nodiscard]] std::function<client_stats()> stats_reader() const;
 
   // Ends all waits with errc::closed at once, whether they are for a lock or for what the engine says and however silent it is;
   // fires lost() on live holds, and drains releases for at most `at_most`, and a moment (200 ms) for the engine itself.

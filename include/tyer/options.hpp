@@ -81,6 +81,10 @@ struct lock_options {
 
   // Stored with the hold and shown to others, as the address of a leader. At most 256 bytes; not for secrets.
   std::string note = {};
+
+  // What the lock is counted with in client::stats(), beside others of its kind: "orders", "cache". At most 64 printable ASCII
+  // characters, and 64 groups in a client: locks of any further one are counted as "other".
+  std::string group = {};
 };
 
 }  // namespace v1

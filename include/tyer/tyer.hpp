@@ -22,4 +22,5 @@
 #include <tyer/semaphore.hpp>
 #include <tyer/shared_mutex.hpp>
 #include <tyer/sql_fence.hpp>
+#include <tyer/stats.hpp>
 #include <tyer/version.hpp>

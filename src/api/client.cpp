@@ -154,6 +154,14 @@ std::uint32_t client::ask(failure& why, std::string_view name, std::string_view 
   return 0;
 }
 
+client_stats client::stats() const { return stats_reader()(); }
+
+std::function<client_stats()> client::stats_reader() const {
+  return [home = state_ ? state_->home : nullptr] {
+    return home && !home->forked() ? home->board().read() : client_stats{};
+  };
+}
+
 bool client::close_within(std::chrono::nanoseconds at_most) noexcept {
   return !state_ || state_->home->close(state_->home->time().really(core::within_for_ever(at_most)));
 }

@@ -5,6 +5,8 @@
 #include "core/token.hpp"
 #include "lease/terms.hpp"
 
+#include <algorithm>
+
 namespace tyer::primitives {
 
 namespace {
@@ -34,6 +36,8 @@ void check(const lock_options& o, const engine::capabilities& can) {
   require(o.max_hold == 0ms || o.min_hold <= o.max_hold, "min_hold must not be longer than max_hold");
   require(o.lock_delay >= 0ms && o.lock_delay <= 1h, "lock_delay must be from 0 to 1 h");
   require(o.note.size() <= 256, "note must have at most 256 bytes");
+  require(o.group.size() <= 64 && std::ranges::all_of(o.group, [](char c) { return c >= ' ' && c <= '~'; }),
+          "group must have at most 64 characters, of printable ASCII");
   require_able(o.lock_delay == 0ms || can.lock_delay, "this engine has no lock_delay");
 }
 
@@ -68,6 +72,7 @@ std::shared_ptr<const spec> make_spec(const client_runtime& h, std::string_view 
   s->handoffs = can.handoffs ? options.local_handoffs : 0;
   s->owner = owner;
   s->note = options.note;
+  s->counted_in = &h.board().group_of(options.group);
   return s;
 }
 

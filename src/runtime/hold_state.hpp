@@ -67,6 +67,7 @@ class hold_state {
   const std::vector<std::uint32_t>& slots() const noexcept { return slots_; }
   const core::hold_key& key() const noexcept { return key_; }
 
+  lease::time_point granted_at() const noexcept { return granted_at_; }
   // Never given back to others before; never valid after.
   lease::time_point free_at() const noexcept {
     return unused_.load(std::memory_order_acquire) ? granted_at_ : granted_at_ + what_->min_hold;

@@ -8,6 +8,10 @@
 #include <cstdint>
 #include <string>
 
+namespace tyer::stats {
+struct group;
+}
+
 namespace tyer::runtime {
 
 struct spec {
@@ -19,8 +23,9 @@ struct spec {
   std::chrono::milliseconds lock_delay{0};
   std::chrono::milliseconds min_hold{0}, max_hold{0};  // of each hold; 0: none
   std::uint32_t handoffs = 0;
-  std::string owner;  // host, pid, label: the call site is added by each attempt
-  std::string note;   // what the user wants others to see beside it
+  std::string owner;                   // host, pid, label: the call site is added by each attempt
+  std::string note;                    // what the user wants others to see beside it
+  stats::group* counted_in = nullptr;  // the client's; null: with the locks that have no group
 };
 
 }  // namespace tyer::runtime

@@ -46,6 +46,7 @@ struct ticket : lease::kept, timed {
   std::shared_ptr<const spec> what;
   engine::mode how = engine::mode::exclusive;    // now: a conversion changes it
   lane* home = nullptr;                          // null once it stands for nobody: it is being given back
+  bool queued = false;                           // the engine has let it wait for others
   bool clean = true;                             // given back by its owner, not after a loss
   bool asked_back = false;                       // somebody at the engine has asked for it
   bool unsure = false;                           // given back while its mode changed: the engine may have it in another

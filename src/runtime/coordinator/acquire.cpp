@@ -82,12 +82,12 @@ void coordinator::send_ask(ticket& t, std::uint32_t group, asks& of_group) noexc
   r.enqueue = t.acquiring()->enqueues();
   r.seen = floors_.of(s.name);
   r.owner = t.owner;
-  using reply =
-      reply_to<engine::answer, &under_way::asks, &coordinator::on_answer, &coordinator::on_ask_dropped, asking>;
+  using reply = reply_to<engine::answer, engine_request::acquire, &under_way::asks, &coordinator::on_answer,
+                         &coordinator::on_ask_dropped, asking>;
   ++of_group.in_flight;
   t.held_back = false;
   try {
-    engine_.acquire(r, reply{under_way_, {t.who, group}});
+    engine_.acquire(r, reply{under_way_, t.acquiring()->asked_at(), {t.who, group}});
   } catch (const std::bad_alloc&) {  // the reply was dropped, and said so
   }
 }
@@ -102,7 +102,7 @@ void coordinator::on_dropped(const core::id& who) noexcept {
   if (ticket* t = find(who)) try_again_soon(*t, &ticket::unasked);
 }
 
-void coordinator::on_answer(const asking& what, engine::outcome<engine::answer>&& o) {
+void coordinator::on_answer(const asking& what, engine::outcome<engine::answer>&& o, lease::time_point now) {
   asks& of_group = asks_.find(what.group)->second;
   --of_group.in_flight;
   send_asks_that_waited(of_group);
@@ -110,7 +110,6 @@ void coordinator::on_answer(const asking& what, engine::outcome<engine::answer>&
   if (t == nullptr || t->held() != nullptr) return;
   if (t->releasing() != nullptr) return on_late_answer(*t, o);
   acquire& a = *t->acquiring();
-  const auto now = clock_.now();
   if (auto* f = std::get_if<engine::failure>(&o.result)) {
     // What this client gives back makes room: the engine has only not heard of it yet.
     const bool soon = f->kind == core::why::over_limit && gives_back(t->what->name);
@@ -131,6 +130,7 @@ void coordinator::on_answer(const asking& what, engine::outcome<engine::answer>&
     floors_.raise(t->what->name, g->part);
     return act(*t, a.on_granted(now, o.sent, g->part, g->ttl));
   }
+  t->queued = true;
   if (t->home->late < late_grants_min) t->home->too_late = {};  // it is others who have it
   if (const auto* q = std::get_if<engine::queued>(&answer)) {
     if (!t->place.linked) keep_from(*t, fate::waiting, t->what->waiter_ttl, o.sent, t->what->waiter_ttl);
@@ -258,6 +258,7 @@ void coordinator::give(ticket& t, hold_ptr h) noexcept {
   if (t.how == engine::mode::exclusive) take_out_tries(l, refused);  // it is with one of this client now
   h->at_coordinator = &t;
   t.current = h;
+  board_.hold_began(group_of(h->what()));
   if (t.asked_back) watch_.ask(h);
   wake(t);
   if (l.apart) {
@@ -285,7 +286,10 @@ bool coordinator::give_to_next(ticket& t, const hold_ptr& from) noexcept {
     next->end(detail::hold_state::phase::released);  // it was lost in this moment: nobody has seen the other
     return false;
   }
-  if (from) from->at_coordinator = nullptr;
+  if (from) {
+    count_end(*from, next->granted_at());
+    from->at_coordinator = nullptr;
+  }
   t.current.reset();
   ++t.handoffs;
   give(t, std::move(next));

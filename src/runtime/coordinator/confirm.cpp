@@ -133,6 +133,7 @@ void confirmation::answered(std::unique_ptr<asker> me, engine::outcome<engine::k
   if (d == nullptr) return;
   const auto in = d->come_in();
   landed(*d);
+  d->count_reply(engine_request::confirm, d->clock_.now() - sent_, o);
   d->asker_times_.remove(*this);
   d->send_asks_that_waited(d->asks_.find(group_)->second);
   if (!place.linked) return;  // all were told already
@@ -220,6 +221,7 @@ void coordinator::confirm(const hold_ptr& h, confirm_reply told) {
   const auto until = clock_.now() + limits_.request_timeout;
   if (t->confirming != nullptr) {
     if (t->confirming->size() >= limits_.acquisitions_max) {
+      board_.turned_away(limit_set_by::client);
       return told({errc::over_limit, "too many ask about this hold"}, false);
     }
     return t->confirming->add({h, std::move(told), until});

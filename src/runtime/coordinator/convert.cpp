@@ -120,12 +120,12 @@ void coordinator::on_change_time(ticket& t, lease::time_point now) {
 
 void coordinator::send_convert(ticket& t) noexcept {
   wake(t);  // its caller has a limit
-  using reply = reply_to<engine::answer, &under_way::others, &coordinator::on_converted,
+  using reply = reply_to<engine::answer, engine_request::convert, &under_way::others, &coordinator::on_converted,
                          &coordinator::on_convert_dropped, converting>;
   const converting mine{t.who, ++t.changing->serial};
   try {
     engine_.convert({t.who, t.what->name, t.how}, mode_of(t.changing->machine.to()), limits_.request_timeout,
-                    reply{under_way_, mine});
+                    reply{under_way_, when_asked(), mine});
   } catch (const std::bad_alloc&) {  // the reply was dropped, and said so
   }
 }
@@ -135,11 +135,10 @@ void coordinator::on_convert_dropped(const converting& c) noexcept {
   if (t != nullptr && t->changing && t->changing->serial == c.serial) try_again_soon(*t, &ticket::unasked);
 }
 
-void coordinator::on_converted(const converting& c, engine::outcome<engine::answer>&& o) {
+void coordinator::on_converted(const converting& c, engine::outcome<engine::answer>&& o, lease::time_point now) {
   ticket* t = find(c.who);
   if (t == nullptr || t->held() == nullptr || !t->changing || t->changing->serial != c.serial) return;
   lease::convert& machine = t->changing->machine;
-  const auto now = clock_.now();
   if (t->in_doubt && disproves(*t, o)) return lose_by_proof(*t, core::fate::holding);
   if (auto* f = std::get_if<engine::failure>(&o.result)) {
     if (f->code == errc::lost) {  // the renewal will prove it

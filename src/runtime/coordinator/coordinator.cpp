@@ -77,7 +77,7 @@ lane& coordinator::lane_for(const std::shared_ptr<const spec>& what) {
 
 // Whoever waits for the answer must not learn of a failure by an exception on our way. Of a call with a handler of its own, the
 // handler could not be run for want of memory: nobody is left to be told.
-void coordinator::finish(acquisition& w, tyer::failure f, hold_ptr h) noexcept {
+void coordinator::tell(acquisition& w, tyer::failure f, hold_ptr h) noexcept {
   const auto last = std::move(w.self);
   w.queued_at = nullptr;
   try {
@@ -85,11 +85,17 @@ void coordinator::finish(acquisition& w, tyer::failure f, hold_ptr h) noexcept {
   } catch (...) {}
 }
 
+void coordinator::finish(acquisition& w, tyer::failure f, hold_ptr h) noexcept {
+  count_answer(w, f, h.get());
+  tell(w, std::move(f), std::move(h));
+}
+
 void coordinator::want(std::shared_ptr<acquisition> w) {
-  if (closed_) return finish(*w, errc::closed, nullptr);
+  if (closed_) return tell(*w, errc::closed, nullptr);  // perhaps nobody drives any more: nothing else may be touched
   lane* l = nullptr;
   try {
     if (acquisitions_ >= limits_.acquisitions_max) {
+      board_.turned_away(limit_set_by::client);
       return finish(*w, {errc::over_limit, "too many callers wait in this client"}, nullptr);
     }
     l = &lane_for(w->what);
@@ -117,6 +123,7 @@ void coordinator::place(lane& l, const std::shared_ptr<acquisition>& w) noexcept
   if (w->since == lease::time_point{}) w->since = clock_.now();
   if (!w->waits) w->limit = std::min(w->limit, w->since + limits_.request_timeout);
   ++acquisitions_;
+  board_.begins_to_wait(group_of(*w->what));
   if (!w->waits) ++l.tries;
   l.line.join(*w);
   acquisition_times_.set(*w, w->limit);
@@ -195,8 +202,9 @@ void coordinator::begin(lane& l) {
   t.home = &l;
   ++l.tickets;
   l.standing = &t;
-  if (!l.silent_since) l.expect(clock_.now());  // else those in line go on bearing the same silence
-  act(t, t.acquiring()->start(clock_.now()));
+  const auto now = clock_.now();
+  if (!l.silent_since) l.expect(now);  // else those in line go on bearing the same silence
+  act(t, t.acquiring()->start(now));
 }
 
 // Nobody stands for this lane any more: the next acquisition begins, or the lane is put aside.
@@ -235,6 +243,7 @@ void coordinator::leave(lane& l, acquisition& w) noexcept {
   acquisition_times_.dismiss(w);
   if (!w.waits) --l.tries;
   --acquisitions_;
+  board_.waits_no_more(group_of(*w.what));
 }
 
 void coordinator::cancel(const std::shared_ptr<acquisition>& w, tyer::failure why) {
@@ -294,10 +303,11 @@ void coordinator::asked(const core::id& who, std::string_view) {
 
 void coordinator::changed(std::string_view name) { look_all(name); }
 void coordinator::queue_changed(std::string_view name) { look_all(name, true); }
-void coordinator::down(const engine::failure&) {}  // every request under way gets its own answer
+void coordinator::down(const engine::failure&) { board_.disconnected(); }  // requests under way get their own answers
 
-void coordinator::up(const engine::server_facts&) {
+void coordinator::up(const engine::server_facts& server) {
   met_ = true;
+  board_.connected(server.id);
   keeper_.hurry_all();
   std::vector<core::id> all;
   try {
@@ -335,7 +345,7 @@ void coordinator::close() {
       close_held(t);
     } else if (t.lost() != nullptr) {
       const auto end = t.lost()->end;  // the delay begins with the release: not before the owner's window ends
-      take_from_owner(t);
+      take_from_owner(t, loss_reason::closed);
       begin_release(t, lease::release{t.late_until, end}, end);
     } else {
       detach(t);
@@ -360,7 +370,7 @@ void coordinator::close_held(ticket& t) {
   const auto now = clock_.now();
   const auto free_at = t.current ? t.current->free_at() : t.rests_until.value_or(now);
   const changes unanswered = take_changes(t);
-  take_from_owner(t);
+  take_from_owner(t, loss_reason::closed);
   if (now < free_at) {
     leave_behind(t, free_at);
   } else {

@@ -23,6 +23,7 @@
 #include "runtime/observer.hpp"
 #include "runtime/query.hpp"
 #include "runtime/ticket.hpp"
+#include "stats/board.hpp"
 
 #include <array>
 #include <cstdint>
@@ -112,6 +113,9 @@ class coordinator final : public engine::events {
   // Callers that have no answer yet.
   std::size_t waiting_for(std::string_view name) const noexcept;
 
+  // Read by any thread.
+  stats::board& board() noexcept { return board_; }
+
   std::size_t tickets() const noexcept { return tickets_.size(); }
   std::uint64_t keeps_sent() const noexcept { return keeps_sent_; }
   std::size_t times() const noexcept {
@@ -167,12 +171,13 @@ class coordinator final : public engine::events {
     std::size_t asks = 0, keeps = 0, others = 0;
   };
 
-  // The reply to a request. If an engine drops it, having found no memory half-way, that is noticed too: nobody waits for an
-  // answer that cannot come.
-  template <class T, std::size_t under_way::* Count, auto Answered, auto Dropped, class What>
+  // The reply to a request, with the time of its answer. If an engine drops it, having found no memory half-way, that is noticed
+  // too: nobody waits for an answer that cannot come.
+  template <class T, engine_request Request, std::size_t under_way::* Count, auto Answered, auto Dropped, class What>
   class reply_to {
    public:
-    reply_to(std::shared_ptr<under_way> u, What w) noexcept : shared_(std::move(u)), what_(std::move(w)) {
+    reply_to(std::shared_ptr<under_way> u, lease::time_point asked, What w) noexcept
+        : shared_(std::move(u)), asked_(asked), what_(std::move(w)) {
       ++(*shared_.*Count);
     }
     reply_to(reply_to&&) noexcept = default;
@@ -186,7 +191,10 @@ class coordinator final : public engine::events {
     void operator()(engine::outcome<T>&& o) {
       const auto alive = shared_;
       const auto in = alive->home->come_in();
-      (end()->*Answered)(what_, std::move(o));
+      coordinator& d = *end();
+      const auto now = d.clock_.now();
+      d.count_reply(Request, now - asked_, o);
+      (d.*Answered)(what_, std::move(o), now);
     }
 
    private:
@@ -197,6 +205,7 @@ class coordinator final : public engine::events {
       return s->home;
     }
     std::shared_ptr<under_way> shared_;
+    lease::time_point asked_;
     What what_;
   };
 
@@ -252,7 +261,7 @@ class coordinator final : public engine::events {
   // how long those in line wait for an engine that does not answer
   using leaving = lease::list<lease::waiting, &lease::waiting::place>;
   void take_out(lane& l, acquisition& w, leaving& to) noexcept;
-  static void finish_all(leaving& all, const tyer::failure& why) noexcept;
+  void finish_all(leaving& all, const tyer::failure& why) noexcept;
   lease::duration bears() const noexcept;
   std::optional<lease::time_point> borne_until(const acquisition& w, lease::time_point since) const noexcept;
   void on_silence(ticket& t, tyer::failure why, lease::time_point sent) noexcept;
@@ -260,7 +269,24 @@ class coordinator final : public engine::events {
   lease::time_point take_out_those_who_are_over(lane& l, lease::time_point since, leaving& to) noexcept;
   void tell_those_who_are_over(ticket& t);
 
-  static void finish(acquisition& w, tyer::failure f, hold_ptr h) noexcept;
+  static void tell(acquisition& w, tyer::failure f, hold_ptr h) noexcept;
+  void finish(acquisition& w, tyer::failure f, hold_ptr h) noexcept;
+
+  // what is counted (coordinator/count.cpp)
+  stats::group& group_of(const spec& s) noexcept {
+    return s.counted_in != nullptr ? *s.counted_in : board_.ungrouped();
+  }
+  lease::time_point when_asked() const noexcept { return board_.counts() ? clock_.now() : lease::time_point{}; }
+  void count_answer(const acquisition& w, const tyer::failure& f, const detail::hold_state* h) noexcept;
+  void count_end(const detail::hold_state& h, lease::time_point now, std::optional<loss_reason> lost = {}) noexcept;
+  void count_renewals(std::span<lease::kept* const> entries, lease::time_point now) noexcept;
+  template <class T>
+  void count_reply(engine_request what, lease::duration took, const engine::outcome<T>& o) noexcept {
+    const auto* f = std::get_if<engine::failure>(&o.result);
+    const bool failed = f != nullptr && core::passing(f->kind);
+    board_.answered(what, failed ? request_end::failed : request_end::answered, took);
+    if (f != nullptr && f->kind == core::why::over_limit) board_.turned_away(limit_set_by::engine);
+  }
 
   // the time of a ticket
   tyer::failure at_its_limit(const acquisition& w) noexcept;
@@ -276,7 +302,7 @@ class coordinator final : public engine::events {
   void ask(ticket& t) noexcept;
   void send_ask(ticket& t, std::uint32_t group, asks& of_group) noexcept;
   void send_asks_that_waited(asks& of_group) noexcept;
-  void on_answer(const asking& what, engine::outcome<engine::answer>&& o);
+  void on_answer(const asking& what, engine::outcome<engine::answer>&& o, lease::time_point now);
   void on_ask_dropped(const asking& what) noexcept;
   void on_dropped(const core::id& who) noexcept;
   void on_late_answer(ticket& t, const engine::outcome<engine::answer>& o);
@@ -299,25 +325,26 @@ class coordinator final : public engine::events {
                  lease::duration proven) noexcept;
   void keep_soon(ticket& t, core::fate as, lease::duration ttl) noexcept;
   void on_held_time(ticket& t, lease::time_point now);
-  void pass_on(ticket& t, release_reply told);
-  void give_to_engine(ticket& t, release_reply told);
+  void pass_on(ticket& t, release_reply told, lease::time_point now);
+  void give_to_engine(ticket& t, release_reply told, lease::time_point now);
   void rest(ticket& t, lease::time_point until);
   void leave_behind(ticket& t, lease::time_point until);
   void keep_what_is_due(lease::time_point now);
   void send_keep(lease::keeper::batch& b);
   void send_keep_to(std::uint32_t group, std::span<lease::kept* const> entries, core::fate as, lease::duration ttl);
-  void on_kept(const keeping& k, engine::outcome<engine::kept>&& o);
+  void on_kept(const keeping& k, engine::outcome<engine::kept>&& o, lease::time_point now);
   void on_keep_dropped(const keeping& k) noexcept;
   bool stays_kept(ticket& t, core::fate as) noexcept;
-  void on_left_behind(const core::id& who, engine::outcome<engine::kept>&& o);
-  void on_hold_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration proven);
-  void on_waiter_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration proven);
+  void on_left_behind(const core::id& who, engine::outcome<engine::kept>&& o, lease::time_point now);
+  void on_hold_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration proven, lease::time_point now);
+  void on_waiter_kept(ticket& t, core::fate f, lease::time_point sent, lease::duration proven, lease::time_point now);
   void send_held_back(confirmation& c) noexcept;
   static ticket* still_held(const hold_ptr& h) noexcept;
   void lose_by_proof(ticket& t, core::fate is);
   void lose_by_deadline(ticket& t);
-  void lapse(ticket& t, lease::time_point end);
-  void take_from_owner(ticket& t);
+  void lapse(ticket& t, lease::time_point end, loss_reason why);
+  void take_from_owner(ticket& t, loss_reason why);
+  void end_as_lost(const hold_ptr& h, loss_reason why);
 
   // a ticket that changes its mode
   void begin_change(ticket& t, std::shared_ptr<change> c);
@@ -326,7 +353,7 @@ class coordinator final : public engine::events {
   void on_change_time(ticket& t, lease::time_point now);
   static tyer::failure change_at_its_limit(const ticket& t) noexcept;
   void send_convert(ticket& t) noexcept;
-  void on_converted(const converting& c, engine::outcome<engine::answer>&& o);
+  void on_converted(const converting& c, engine::outcome<engine::answer>&& o, lease::time_point now);
   void on_convert_dropped(const converting& c) noexcept;
   void act(ticket& t, lease::convert::verb v);
   void become(ticket& t, change& c) noexcept;
@@ -338,7 +365,7 @@ class coordinator final : public engine::events {
 
   // those who watch a name
   void look(const std::shared_ptr<observer>& o) noexcept;
-  void on_seen(const std::shared_ptr<observer>& o, engine::outcome<engine::page>&& result);
+  void on_seen(const std::shared_ptr<observer>& o, engine::outcome<engine::page>&& result, lease::time_point now);
   void on_not_seen(const std::shared_ptr<observer>& o) noexcept;
   void look_all(std::string_view name, bool only_at_waiters = false) noexcept;
 
@@ -357,7 +384,7 @@ class coordinator final : public engine::events {
   void send_releases_that_are_wanted(std::uint32_t group, asks& of_group) noexcept;
   void send_releases_that_waited(std::uint32_t group, asks& of_group) noexcept;
   void give_up_waiting(ticket& t, lease::time_point now);
-  void on_release_answer(const asking& what, engine::outcome<core::fate>&& o);
+  void on_release_answer(const asking& what, engine::outcome<core::fate>&& o, lease::time_point now);
   void on_release_dropped(const asking& what) noexcept;
   void act(ticket& t, lease::release::verb v);
   void erase(ticket& t) noexcept;
@@ -383,6 +410,7 @@ class coordinator final : public engine::events {
   std::map<std::string, turns, std::less<>> held_back_;  // by name
   const std::shared_ptr<under_way> under_way_ = std::make_shared<under_way>(this);
   std::uint64_t keeps_sent_ = 0;
+  stats::board board_;
   std::uint64_t dice_;
 
   std::unordered_map<lane_key, std::unique_ptr<lane>, lane_hash> lanes_;

@@ -12,6 +12,15 @@ using core::fate;
 using lease::acquire;
 using phase = detail::hold_state::phase;
 
+namespace {
+
+// Of a hold that was lost because its time was over.
+loss_reason lost_in_time(const detail::hold_state& h) noexcept {
+  return h.valid_until() == h.ends_at() ? loss_reason::max_hold : loss_reason::deadline;
+}
+
+}  // namespace
+
 void coordinator::give_back(const hold_ptr& h, release_reply told) {
   const bool was_held = h->end(phase::released);
   ticket* t = std::exchange(h->at_coordinator, nullptr);
@@ -20,20 +29,22 @@ void coordinator::give_back(const hold_ptr& h, release_reply told) {
     return;
   }
   t->current.reset();
+  const auto now = clock_.now();
   const changes unanswered = take_changes(*t);
   if (t->lost() != nullptr) {  // its owner says that it has stopped
     t->told = std::move(told);
     t->clean = true;
-    return begin_release(*t, lease::release{t->late_until, t->lost()->until}, clock_.now());
+    return begin_release(*t, lease::release{t->late_until, t->lost()->until}, now);
   }
+  count_end(*h, now, was_held ? std::nullopt : std::optional{lost_in_time(*h)});
   t->unsure = t->unsure || (t->changing && t->changing->machine.where() != lease::convert::state::idle);
-  if (was_held && !closed_ && clock_.now() < h->free_at()) {
+  if (was_held && !closed_ && now < h->free_at()) {
     rest(*t, h->free_at());
     if (told) told({}, release_outcome::released);
   } else if (!was_held) {
-    give_to_engine(*t, std::move(told));
+    give_to_engine(*t, std::move(told), now);
   } else {
-    pass_on(*t, std::move(told));
+    pass_on(*t, std::move(told), now);
   }
   answer_all(unanswered, errc::lost);
 }
@@ -50,19 +61,19 @@ bool coordinator::hand_off(const hold_ptr& h) {
 }
 
 // To the next of this client without a round trip, or back to the engine.
-void coordinator::pass_on(ticket& t, release_reply told) {
-  if (!t.asked_back && !t.unsure && !closed_ && t.home->line.may_hand_off(*t.held(), t.handoffs, clock_.now()) &&
+void coordinator::pass_on(ticket& t, release_reply told, lease::time_point now) {
+  if (!t.asked_back && !t.unsure && !closed_ && t.home->line.may_hand_off(*t.held(), t.handoffs, now) &&
       give_to_next(t, nullptr)) {
     if (told) told({}, release_outcome::released);
     return;
   }
-  give_to_engine(t, std::move(told));
+  give_to_engine(t, std::move(told), now);
 }
 
-void coordinator::give_to_engine(ticket& t, release_reply told) {
+void coordinator::give_to_engine(ticket& t, release_reply told, lease::time_point now) {
   t.told = std::move(told);
   lane& l = *detach(t);
-  begin_release(t, lease::release{t.late_until, t.held()->valid_until()}, clock_.now());
+  begin_release(t, lease::release{t.late_until, t.held()->valid_until()}, now);
   go_on(l);
 }
 
@@ -84,28 +95,28 @@ void coordinator::leave_behind(ticket& t, lease::time_point until) {
   t.stage = lapsed{until, until};
   const engine::target target{t.who, t.what->name, t.how};
   const auto ttl = std::chrono::ceil<std::chrono::milliseconds>(until - now);
-  using reply =
-      reply_to<engine::kept, &under_way::others, &coordinator::on_left_behind, &coordinator::on_dropped, core::id>;
+  using reply = reply_to<engine::kept, engine_request::keep, &under_way::others, &coordinator::on_left_behind,
+                         &coordinator::on_dropped, core::id>;
   const auto who = t.who;
   try {
-    return engine_.keep({&target, 1}, fate::holding, ttl, reply{under_way_, who});
+    return engine_.keep({&target, 1}, fate::holding, ttl, reply{under_way_, now, who});
   } catch (const std::bad_alloc&) {}
-  on_left_behind(who, {now, {}});  // it stays for the rest of its ttl only
+  on_left_behind(who, {now, {}}, now);  // it stays for the rest of its ttl only
 }
 
-void coordinator::on_left_behind(const core::id& who, engine::outcome<engine::kept>&&) {
+void coordinator::on_left_behind(const core::id& who, engine::outcome<engine::kept>&&, lease::time_point) {
   if (ticket* kept = find(who); kept != nullptr) erase(*kept);
 }
 
 void coordinator::on_held_time(ticket& t, lease::time_point now) {
   if (auto* l = t.lost()) {
     if (now < l->until || closed_) return;
-    take_from_owner(t);
+    take_from_owner(t, loss_reason::deadline);
     return begin_release(t, lease::release{t.late_until, now}, now);
   }
   if (t.rests_until && now >= *t.rests_until) {
     t.rests_until.reset();
-    return pass_on(t, {});
+    return pass_on(t, {}, now);
   }
   if (t.current && now >= t.current->alarm_at()) return lose_by_deadline(t);
   if (t.changing) on_change_time(t, now);
@@ -155,6 +166,7 @@ void coordinator::keep_what_is_due(lease::time_point now) {
     }
     if (b.entries.empty()) continue;
     try {
+      if (b.as == fate::holding) count_renewals(b.entries, now);
       send_keep(b);
     } catch (const std::bad_alloc&) {
       for (lease::kept* e : b.entries) {
@@ -191,11 +203,11 @@ void coordinator::send_keep_to(std::uint32_t group, std::span<lease::kept* const
     targets.push_back({t.who, t.what->name, t.how});
     ids.push_back(t.who);
   }
-  using reply =
-      reply_to<engine::kept, &under_way::keeps, &coordinator::on_kept, &coordinator::on_keep_dropped, keeping>;
+  using reply = reply_to<engine::kept, engine_request::keep, &under_way::keeps, &coordinator::on_kept,
+                         &coordinator::on_keep_dropped, keeping>;
   const auto ttl = std::chrono::duration_cast<std::chrono::milliseconds>(lease);
   keeper_.on_sent(group);
-  engine_.keep(targets, as, ttl, reply{under_way_, {std::move(ids), as, ttl, group}});
+  engine_.keep(targets, as, ttl, reply{under_way_, when_asked(), {std::move(ids), as, ttl, group}});
   ++keeps_sent_;
 }
 
@@ -214,10 +226,9 @@ void coordinator::on_keep_dropped(const keeping& k) noexcept {
   }
 }
 
-void coordinator::on_kept(const keeping& k, engine::outcome<engine::kept>&& o) {
+void coordinator::on_kept(const keeping& k, engine::outcome<engine::kept>&& o, lease::time_point now) {
   keeper_.on_answered(k.group);
   const auto* answer = std::get_if<engine::kept>(&o.result);
-  const auto now = clock_.now();
   const auto proven = answer != nullptr ? std::clamp(answer->ttl, std::chrono::milliseconds{0}, k.ttl) : k.ttl;
   for (std::size_t i = 0; i < k.ids.size(); ++i) {
     ticket* t = find(k.ids[i]);
@@ -230,41 +241,52 @@ void coordinator::on_kept(const keeping& k, engine::outcome<engine::kept>&& o) {
       }
       keep_soon(*t, k.as, k.ttl);  // unknown neither extends nor ends
     } else if (k.as == fate::holding) {
-      on_hold_kept(*t, is, o.sent, proven);
+      on_hold_kept(*t, is, o.sent, proven, now);
     } else {
-      on_waiter_kept(*t, is, o.sent, proven);
+      on_waiter_kept(*t, is, o.sent, proven, now);
     }
   }
   keep_what_is_due(now);
 }
 
 // By what the engine has proven, which may be less than it was asked for: then it is asked again sooner.
-void coordinator::on_hold_kept(ticket& t, fate f, lease::time_point sent, lease::duration proven) {
+void coordinator::on_hold_kept(ticket& t, fate f, lease::time_point sent, lease::duration proven,
+                               lease::time_point now) {
   if (f != fate::holding) return lose_by_proof(t, f);
   if (told_lost(t)) return lose_by_deadline(t);  // the answer came after the alarm: its owner has stopped
   if (t.in_doubt) return keep_soon(t, fate::holding, t.what->ttl);
+  board_.renewed(std::max(t.held()->valid_until() - now, lease::duration::zero()));
   if (t.held()->on_kept(sent, proven) && t.current) t.current->extend(t.held()->valid_until(), t.held()->alarm_at());
   keep_from(t, fate::holding, t.what->ttl, sent, proven);
 }
 
-void coordinator::on_waiter_kept(ticket& t, fate f, lease::time_point sent, lease::duration proven) {
-  t.home->heard(f == fate::waiting, clock_.now());
+void coordinator::on_waiter_kept(ticket& t, fate f, lease::time_point sent, lease::duration proven,
+                                 lease::time_point now) {
+  t.home->heard(f == fate::waiting, now);
   if (f == fate::waiting) keep_from(t, fate::waiting, t.what->waiter_ttl, sent, proven);
-  act(t, t.acquiring()->on_kept(clock_.now(), f));
+  act(t, t.acquiring()->on_kept(now, f));
+}
+
+// The alarm may have rung meanwhile: then it was that, and its owner has been told.
+void coordinator::end_as_lost(const hold_ptr& h, loss_reason why) {
+  const bool by_us = h->end(phase::lost);
+  count_end(*h, clock_.now(), by_us ? why : lost_in_time(*h));
+  if (by_us) watch_.tell(h);
 }
 
 // The owner is told, and has nothing to do with the ticket any more.
-void coordinator::take_from_owner(ticket& t) {
+void coordinator::take_from_owner(ticket& t, loss_reason why) {
   const hold_ptr h = std::move(t.current);
   t.current.reset();
   if (!h) return;
   h->at_coordinator = nullptr;
-  if (h->end(phase::lost)) watch_.tell(h);
+  const bool was_lapsed = t.lost() != nullptr;  // and counted then
+  if (!was_lapsed) end_as_lost(h, why);
 }
 
 // The owner is told; what it says last still reaches the ticket.
-void coordinator::lapse(ticket& t, lease::time_point end) {
-  if (t.current->end(phase::lost)) watch_.tell(t.current);
+void coordinator::lapse(ticket& t, lease::time_point end, loss_reason why) {
+  end_as_lost(t.current, why);
   const auto until = end + t.what->ttl + t.what->lock_delay;
   t.stage = lapsed{end, until};
   wake(t);
@@ -277,9 +299,9 @@ void coordinator::lose_by_proof(ticket& t, fate is) {
   t.clean = false;
   const auto now = clock_.now();
   if (t.current && t.what->lock_delay.count() > 0) {
-    lapse(t, now);
+    lapse(t, now, loss_reason::gone);
   } else {
-    take_from_owner(t);
+    take_from_owner(t, loss_reason::gone);
     if (is != fate::gone || t.late_until > now) {
       begin_release(t, lease::release{t.late_until, now + t.what->ttl}, is != fate::gone ? now : t.late_until);
     } else {
@@ -297,9 +319,9 @@ void coordinator::lose_by_deadline(ticket& t) {
   lane& l = *detach(t);
   t.clean = false;
   if (t.current && t.what->lock_delay.count() > 0) {
-    lapse(t, end);
+    lapse(t, end, lost_in_time(*t.current));
   } else {
-    take_from_owner(t);
+    take_from_owner(t, t.current ? lost_in_time(*t.current) : loss_reason::deadline);
     begin_release(t, lease::release{std::max(end, t.late_until), end + t.what->ttl}, end);
   }
   go_on(l);

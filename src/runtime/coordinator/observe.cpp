@@ -78,10 +78,10 @@ void coordinator::look(const std::shared_ptr<observer>& o) noexcept {
     return;
   }
   observer_times_.remove(*o);
-  using reply = reply_to<engine::page, &under_way::others, &coordinator::on_seen, &coordinator::on_not_seen,
-                         std::shared_ptr<observer>>;
+  using reply = reply_to<engine::page, engine_request::look, &under_way::others, &coordinator::on_seen,
+                         &coordinator::on_not_seen, std::shared_ptr<observer>>;
   try {
-    engine_.look(o->name, o->waiters, reply{under_way_, o});
+    engine_.look(o->name, o->waiters, reply{under_way_, when_asked(), o});
   } catch (const std::bad_alloc&) {  // the reply was dropped, and said so
   }
 }
@@ -91,11 +91,12 @@ void coordinator::on_not_seen(const std::shared_ptr<observer>& o) noexcept {
   if (o->watched && !closed_) observer_times_.set(*o, clock_.now() + o->every);
 }
 
-void coordinator::on_seen(const std::shared_ptr<observer>& o, engine::outcome<engine::page>&& result) {
+void coordinator::on_seen(const std::shared_ptr<observer>& o, engine::outcome<engine::page>&& result,
+                          lease::time_point now) {
   o->looking = false;
   if (!o->watched || closed_) return;
-  o->not_before = clock_.now() + o->apart;
-  observer_times_.set(*o, std::max(clock_.now() + o->every, o->not_before));
+  o->not_before = now + o->apart;
+  observer_times_.set(*o, std::max(now + o->every, o->not_before));
   try {
     o->seen(result);
   } catch (const std::bad_alloc&) {  // what it did not see now, it sees the next time

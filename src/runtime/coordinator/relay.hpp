@@ -54,6 +54,7 @@ class coordinator::relayed final : public asker {
     relayed& x = static_cast<relayed&>(*r);
     const auto what = x.what_;
     coordinator& d = *x.shared_->home;
+    x.asked_ = d.when_asked();
     (*what)(d.engine_, [r = std::move(r)](engine::outcome<T>&& o) mutable {
       relayed& mine = static_cast<relayed&>(*r);
       mine.answer(std::move(r), std::move(o));
@@ -83,9 +84,10 @@ class coordinator::relayed final : public asker {
     coordinator* d = shared_->home;
     if (d == nullptr) return;
     const auto in = d->come_in();
+    const auto now = d->clock_.now();
+    d->count_reply(engine_request::query, now - asked_, o);
     if (!place.linked) return;  // it was told already
     auto* f = std::get_if<engine::failure>(&o.result);
-    const auto now = d->clock_.now();
     if (f != nullptr && f->kind == core::why::not_sent && now < until_) {
       why_not_ = std::move(*f);
       self = std::move(me);
@@ -106,7 +108,7 @@ class coordinator::relayed final : public asker {
   std::shared_ptr<under_way> shared_;
   engine::reply<T> told_;
   std::shared_ptr<query<T>> what_;
-  lease::time_point until_;
+  lease::time_point until_, asked_{};
   lease::backoff backoff_;
   engine::failure why_not_;
 };

@@ -50,11 +50,11 @@ void coordinator::send_release(ticket& t) noexcept {
 }
 
 void coordinator::send_release_to(ticket& t, std::uint32_t group, asks& of_group) noexcept {
-  using reply =
-      reply_to<fate, &under_way::others, &coordinator::on_release_answer, &coordinator::on_release_dropped, asking>;
+  using reply = reply_to<fate, engine_request::release, &under_way::others, &coordinator::on_release_answer,
+                         &coordinator::on_release_dropped, asking>;
   ++of_group.in_flight;
   try {
-    engine_.release({t.who, t.what->name, t.how}, t.clean, reply{under_way_, {t.who, group}});
+    engine_.release({t.who, t.what->name, t.how}, t.clean, reply{under_way_, when_asked(), {t.who, group}});
   } catch (const std::bad_alloc&) {  // the reply was dropped, and said so
   }
 }
@@ -168,7 +168,7 @@ void coordinator::on_release_dropped(const asking& what) noexcept {
   on_dropped(what.who);
 }
 
-void coordinator::on_release_answer(const asking& what, engine::outcome<fate>&& o) {
+void coordinator::on_release_answer(const asking& what, engine::outcome<fate>&& o, lease::time_point now) {
   asks& of_group = releases_.find(what.group)->second;
   --of_group.in_flight;
   send_releases_that_waited(what.group, of_group);
@@ -178,7 +178,7 @@ void coordinator::on_release_answer(const asking& what, engine::outcome<fate>&& 
   if (auto* f = std::get_if<engine::failure>(&o.result)) {
     const auto kind = refused_half_way(*f) ? core::why::refused : f->kind;
     t->last = to_public(std::move(*f));
-    act(*t, r.on_failure(clock_.now(), kind));
+    act(*t, r.on_failure(now, kind));
   } else {
     act(*t, r.on_answer(o.sent, std::get<fate>(o.result)));
   }

@@ -32,6 +32,9 @@ void misused(const tyer::client& c) {
   static_cast<void>(name), static_cast<void>(h), static_cast<void>(s), static_cast<void>(r), static_cast<void>(n);
   static_cast<void>(all);
 }
+void counted(const tyer::client& c) {
+  static_cast<void>(tyer::samples(c.stats()));  // error: deleted
+}
 
 void misused_recipes(const tyer::client& c) {
   const tyer::mutex& m = tyer::recipes::striped{c, "a", 4}.at(0);  // error: deleted

@@ -1,0 +1,107 @@
+// The stats of a client for Prometheus, through prometheus-cpp (which you bring along): made of the table of <tyer/stats.hpp>.
+#pragma once
+
+#include <tyer/client.hpp>
+#include <tyer/stats.hpp>
+
+#include <prometheus/client_metric.h>
+#include <prometheus/collectable.h>
+#include <prometheus/metric_family.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tyer {
+inline namespace v1 {
+
+// As Prometheus spells it: "tyer_acquire_duration_seconds", "tyer_losses_total".
+inline std::string prometheus_name(const instrument& i) {
+  std::string name{i.name};
+  std::replace(name.begin(), name.end(), '.', '_');
+  if (i.unit == "s") name += "_seconds";
+  if (i.kind == instrument_kind::counter) name += "_total";
+  return name;
+}
+
+// What an Exposer or a registry of yours collects.
+//
+//   prometheus::Exposer exposer{"127.0.0.1:9464"};
+//   auto shown = std::make_shared<tyer::prometheus_collector>(client);
+//   exposer.RegisterCollectable(shown);                                 // it keeps no more than a weak_ptr
+//
+// With several clients in one program give each a label of its own: {{"engine", "redis"}}.
+//
+// Thread safety: everything may be called from any thread. Lifetimes: it may outlive the client.
+class prometheus_collector final : public ::prometheus::Collectable {
+ public:
+  using labels = std::vector<std::pair<std::string, std::string>>;
+
+  explicit prometheus_collector(const client& c, labels with = {}) : read_(c.stats_reader()), with_(std::move(with)) {}
+
+  std::vector<::prometheus::MetricFamily> Collect() const override {
+    const client_stats s = read_();
+    std::vector<::prometheus::MetricFamily> all;
+    const instrument* last = nullptr;
+    for (const sample& one : samples(s)) {
+      if (std::exchange(last, one.of) != one.of) all.push_back(family(*one.of));
+      all.back().metric.push_back(metric(one));
+    }
+    return all;
+  }
+
+ private:
+  static double seconds(std::chrono::nanoseconds d) { return static_cast<double>(d.count()) / 1e9; }
+
+  static ::prometheus::MetricFamily family(const instrument& i) {
+    using type = ::prometheus::MetricType;
+    ::prometheus::MetricFamily f;
+    f.name = prometheus_name(i);
+    f.help = i.help;
+    f.type = i.kind == instrument_kind::counter ? type::Counter
+             : i.kind == instrument_kind::gauge ? type::Gauge
+                                                : type::Histogram;
+    return f;
+  }
+
+  ::prometheus::ClientMetric metric(const sample& s) const {
+    ::prometheus::ClientMetric m;
+    for (const auto& [key, value] : with_) m.label.push_back({key, value});
+    for (std::size_t i = 0; i < s.of->labels.size(); ++i) {
+      m.label.push_back({std::string{s.of->labels[i]}, std::string{s.values[i]}});
+    }
+    if (s.durations != nullptr) {
+      m.histogram = histogram(*s.durations);
+    } else if (s.of->kind == instrument_kind::counter) {
+      m.counter.value = s.value;
+    } else {
+      m.gauge.value = s.value;
+    }
+    return m;
+  }
+
+  static ::prometheus::ClientMetric::Histogram histogram(const duration_histogram& h) {
+    ::prometheus::ClientMetric::Histogram shown;
+    shown.sample_count = h.count();
+    shown.sample_sum = seconds(h.sum);
+    std::uint64_t so_far = 0;
+    for (std::size_t i = 0; i < h.buckets.size(); ++i) {
+      so_far += h.buckets[i];
+      const bool above_all = i == h.bounds.size();
+      shown.bucket.push_back({so_far, above_all ? std::numeric_limits<double>::infinity() : seconds(h.bounds[i])});
+    }
+    return shown;
+  }
+
+  std::function<client_stats()> read_;
+  labels with_;
+};
+
+}  // namespace v1
+}  // namespace tyer

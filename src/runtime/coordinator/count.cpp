@@ -1,0 +1,53 @@
+// The coordinator and what it counts: each thing once, where it was decided.
+#include "runtime/coordinator/coordinator.hpp"
+#include "runtime/hold_state.hpp"
+
+namespace tyer::runtime {
+
+namespace {
+
+acquire_end end_with(const detail::hold_state& h) noexcept {
+  if (h.handoffs() > 0) return acquire_end::handed_off;
+  return h.at_coordinator != nullptr && h.at_coordinator->queued ? acquire_end::queued : acquire_end::granted;
+}
+
+// Of the codes that an acquire is answered with.
+acquire_end end_with(const tyer::failure& f) noexcept {
+  for (const auto& [code, how] : {std::pair{errc::cancelled, acquire_end::cancelled},
+                                  {errc::unavailable, acquire_end::unavailable},
+                                  {errc::closed, acquire_end::closed},
+                                  {errc::refused, acquire_end::refused},
+                                  {errc::name_conflict, acquire_end::refused},
+                                  {errc::unsupported, acquire_end::refused},
+                                  {errc::over_limit, acquire_end::refused},
+                                  {errc::permits_differ, acquire_end::refused}}) {
+    if (f == code) return how;
+  }
+  return acquire_end::failed;
+}
+
+}  // namespace
+
+void coordinator::count_answer(const acquisition& w, const tyer::failure& f, const detail::hold_state* h) noexcept {
+  if (!board_.counts()) return;
+  const auto end = h != nullptr ? end_with(*h) : f ? end_with(f) : w.waits ? acquire_end::timed_out : acquire_end::busy;
+  const auto now = h != nullptr ? h->granted_at() : clock_.now();
+  const auto took = w.since == lease::time_point{} ? lease::duration::zero() : now - w.since;
+  board_.acquire_ended(group_of(*w.what), end, took);
+}
+
+void coordinator::count_end(const detail::hold_state& h, lease::time_point now,
+                            std::optional<loss_reason> lost) noexcept {
+  board_.hold_ended(group_of(h.what()), now - h.granted_at(), lost);
+}
+
+// Those that were taken along before their time are not late. Of those that somebody hurried, nothing was planned.
+void coordinator::count_renewals(std::span<lease::kept* const> entries, lease::time_point now) noexcept {
+  if (!board_.counts()) return;
+  for (const lease::kept* e : entries) {
+    if (e->due == lease::time_point::min()) continue;
+    board_.renewal_left(std::max(now - e->due, lease::duration::zero()));
+  }
+}
+
+}  // namespace tyer::runtime

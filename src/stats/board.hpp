@@ -1,0 +1,107 @@
+// All that one client counts. The coordinator says what has happened, in the words of the functions below; client::stats() copies it.
+//
+// Thread safety: what counts is called by one thread at a time; group(), read() and counts() may be called from any thread meanwhile.
+// Nothing that counts allocates, fails or waits.
+#pragma once
+
+#include "stats/cell.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tyer::stats {
+
+using std::chrono::nanoseconds;
+
+// What is counted for the locks of one group. A lock has a pointer to its own: nothing is looked up when something is counted.
+struct group {
+  std::string name;
+  stats_by<acquire_end, histogram> acquire_duration;
+  histogram hold_duration;
+  stats_by<loss_reason, cell> losses;
+  cell holds, waiters;
+};
+
+class board {
+ public:
+  // Groups with a name of their own; locks of others are counted together as `other`.
+  static constexpr std::size_t groups_max = 64;
+  static constexpr std::string_view other = "other";
+
+  board() = default;
+  board(const board&) = delete;
+
+  // For the measurement of what counting costs, while nothing is held and nobody waits: it goes on, or stops.
+  void count(bool on) noexcept { counts_.store(on, std::memory_order_relaxed); }
+  bool counts() const noexcept { return counts_.load(std::memory_order_relaxed); }
+
+  // The group of this name, for as long as the board lives. May throw std::bad_alloc.
+  group& group_of(std::string_view name);
+  group& ungrouped() noexcept { return ungrouped_; }
+
+  // ---- what has happened
+
+  void begins_to_wait(group& g) noexcept {
+    if (counts()) g.waiters.add();
+  }
+  void waits_no_more(group& g) noexcept {
+    if (counts()) g.waiters.take();
+  }
+  void acquire_ended(group& g, acquire_end how, nanoseconds took) noexcept {
+    if (counts()) g.acquire_duration[how].add(took);
+  }
+  void hold_began(group& g) noexcept {
+    if (counts()) g.holds.add();
+  }
+  void hold_ended(group& g, nanoseconds after, std::optional<loss_reason> lost) noexcept {
+    if (!counts()) return;
+    g.holds.take();
+    g.hold_duration.add(after);
+    if (lost) g.losses[*lost].add();
+  }
+  void renewal_left(nanoseconds late) noexcept {
+    if (counts()) renewal_lag_.add(late);
+  }
+  void renewed(nanoseconds remaining) noexcept {
+    if (!counts()) return;
+    renewal_remaining_.add(remaining);
+    remaining_min_.see(remaining);
+  }
+  void answered(engine_request what, request_end how, nanoseconds took) noexcept {
+    if (counts()) request_duration_[what][how].add(took);
+  }
+  void turned_away(limit_set_by whom) noexcept {
+    if (counts()) over_limit_[whom].add();
+  }
+  // An engine of several servers tells of each: what counts is that it was away between.
+  void connected(std::string_view server) noexcept;
+  void disconnected() noexcept { away_ = server_.has_value(); }
+
+  client_stats read() const;
+
+ private:
+  std::atomic<bool> counts_{true};
+  group ungrouped_;
+  stats_by<engine_request, stats_by<request_end, histogram>> request_duration_;
+  histogram renewal_lag_, renewal_remaining_;
+  least remaining_min_;
+  stats_by<reconnection, cell> reconnects_;
+  stats_by<limit_set_by, cell> over_limit_;
+  std::optional<std::size_t> server_;  // a hash of the last one's id
+  bool away_ = false;                  // since then
+
+  mutable std::mutex mutex_;  // of the list, not of what is counted
+  std::vector<std::unique_ptr<group>> named_;
+  std::unique_ptr<group> other_;
+};
+
+}  // namespace tyer::stats

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""scraped_test.py TARGET: a real Prometheus scrapes TARGET over loopback, and is asked for what TARGET has done.
+
+What it exposes is also judged by promtool, which knows how metrics are named.
+"""
+import json
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+PATIENCE_S = 60
+GROUP = 'orders \\"\\\\'  # as a query spells it
+ORDERS = f'group="{GROUP}"'
+
+# Each query, and what its one result must be.
+EXPECTED = {
+    f'tyer_holds{{{ORDERS},engine="the one of the test"}}': lambda n: n == 1,
+    f"tyer_waiters{{{ORDERS}}}": lambda n: n == 0,
+    f'sum(tyer_acquire_duration_seconds_count{{{ORDERS},outcome="acquired"}})': lambda n: n == 4,
+    f'sum(tyer_acquire_duration_seconds_count{{{ORDERS},outcome="busy"}})': lambda n: n == 1,
+    f'sum(tyer_acquire_duration_seconds_count{{{ORDERS},outcome="timed_out"}})': lambda n: n == 1,
+    f'sum(tyer_acquire_duration_seconds_sum{{{ORDERS},outcome="timed_out"}})': lambda n: n >= 0.02,
+    f'sum(tyer_acquire_duration_seconds_bucket{{{ORDERS},outcome="timed_out",le="0.01"}})': lambda n: n == 0,
+    f'sum(tyer_acquire_duration_seconds_bucket{{{ORDERS},outcome="timed_out",le="+Inf"}})': lambda n: n == 1,
+    f"tyer_hold_duration_seconds_count{{{ORDERS}}}": lambda n: n == 3,
+    f"sum(tyer_losses_total{{{ORDERS}}})": lambda n: n == 0,
+    "sum(tyer_acquire_duration_seconds_count{group=\"\"})": lambda n: n == 0,
+    'tyer_engine_request_duration_seconds_count{operation="acquire",outcome="answered"}': lambda n: n >= 6,
+    'tyer_engine_request_duration_seconds_sum{operation="release",outcome="answered"}': lambda n: n > 0,
+    "tyer_renewal_remaining_seconds_count": lambda n: n >= 1,
+    "tyer_renewal_remaining_min_seconds": lambda n: 0 < n < 3,
+    "sum(tyer_reconnects_total) + sum(tyer_over_limit_total)": lambda n: n == 0,
+}
+
+
+def free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def fetch(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return answer.read().decode()
+
+
+def ask(port: int, query: str) -> float | None:
+    """The one number that the query has as its result; None if it has none yet."""
+    url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": query})
+    try:
+        result = json.loads(fetch(url))["data"]["result"]
+    except (urllib.error.URLError, ConnectionError):
+        return None
+    return float(result[0]["value"][1]) if len(result) == 1 else None
+
+
+def judge(metrics: int) -> list[str]:
+    """What promtool says of the names, and of the format."""
+    text = fetch(f"http://127.0.0.1:{metrics}/metrics")
+    lint = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, timeout=60)
+    return (lint.stdout + lint.stderr).splitlines()
+
+
+def not_as_expected(server: int) -> list[str]:
+    """Waits until all is as it should be."""
+    limit = time.monotonic() + PATIENCE_S
+    while True:
+        wrong = []
+        for query, right in EXPECTED.items():
+            n = ask(server, query)
+            if n is None or not right(n):
+                wrong.append(f"{query} is {n}")
+        if not wrong or time.monotonic() > limit:
+            return wrong
+        time.sleep(0.2)
+
+
+def scrape(metrics: int, folder: pathlib.Path) -> list[str]:
+    server = free_port()
+    config = folder / "prometheus.yml"
+    config.write_text(json.dumps({
+        "global": {"scrape_interval": "500ms", "scrape_timeout": "500ms"},
+        "scrape_configs": [{"job_name": "tyer", "static_configs": [{"targets": [f"127.0.0.1:{metrics}"]}]}],
+    }))
+    with open(folder / "log", "w", encoding="utf-8") as log:
+        prometheus = subprocess.Popen(
+            ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/data", f"--web.listen-address=127.0.0.1:{server}"],
+            stdout=log, stderr=log)
+        try:
+            return not_as_expected(server)
+        finally:
+            prometheus.terminate()
+            try:
+                prometheus.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                prometheus.kill()
+                prometheus.wait()
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as folder, subprocess.Popen(
+            [sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as target:
+        port = target.stdout.readline()
+        if not port.strip():
+            return 1
+        wrong = judge(int(port)) + scrape(int(port), pathlib.Path(folder))
+        target.stdin.close()
+        if target.wait(timeout=60) != 0:
+            wrong.append("what was scraped ended badly")
+    for line in wrong:
+        print(f"scraped: {line}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
