@@ -77,7 +77,8 @@ TYPED_TEST(handoff, the_token_grows_by_one) {
   auto [h, next] = this->taken_with_one_behind(lock);
   const auto token = h.token();
   h.release();
-  EXPECT_EQ(soon(next.done).hold.token(), token + 1);
+  const auto got = soon(next.done);
+  EXPECT_EQ(got.hold.token(), token + 1);
 }
 
 // The engine's hold goes on; what the user has is another one.
@@ -105,7 +106,8 @@ TYPED_TEST(handoff, who_came_after_the_last_confirmation_asks_the_engine) {
   const auto token = h.token();
   auto next = acquire_later(lock);
   h.release();
-  EXPECT_GT(soon(next.done).hold.token(), token + 1);
+  const auto got = soon(next.done);
+  EXPECT_GT(got.hold.token(), token + 1);
 }
 
 TYPED_TEST(handoff, the_old_hold_is_over_and_the_new_one_is_its_own) {

@@ -95,7 +95,8 @@ TYPED_TEST(loss, a_lost_hold_is_not_handed_off) {
   EXPECT_FALSE(took(lock.try_acquire()));
   EXPECT_EQ(waiter.done.wait_for(0s), std::future_status::timeout);
   theirs.release();
-  EXPECT_GT(soon(waiter.done).hold.token(), their_token);
+  const auto mine = soon(waiter.done);
+  EXPECT_GT(mine.hold.token(), their_token);
 }
 
 TYPED_TEST(loss, blocking_calls_are_refused_inside_its_callback) {

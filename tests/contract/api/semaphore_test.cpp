@@ -51,7 +51,8 @@ TEST_F(semaphore, other_holds_have_no_slots) {
   auto h = tyer::mutex{a, name()}.acquire();
   EXPECT_TRUE(h.slots().empty());
   EXPECT_EQ(code_of([&] { static_cast<void>(h.slot()); }), errc::not_held);
-  EXPECT_EQ(code_of([&] { static_cast<void>(tyer::hold{}.slot()); }), errc::not_held);
+  const tyer::hold none;
+  EXPECT_EQ(code_of([&] { static_cast<void>(none.slot()); }), errc::not_held);
 }
 
 TEST_F(semaphore, many_threads_of_two_clients_keep_the_bound_and_have_slots_of_their_own) {

@@ -80,7 +80,8 @@ TEST_F(upgrade, goes_before_those_who_queue) {
     EXPECT_GT(upgraded, read);
     EXPECT_EQ(writer.done.wait_for(0s), std::future_status::timeout);
     h.release();
-    EXPECT_GT(soon(writer.done).hold.token(), upgraded);
+    const auto got = soon(writer.done);
+    EXPECT_GT(got.hold.token(), upgraded);
   }
 }
 

@@ -116,7 +116,8 @@ TEST_F(striped_of, each_stripe_is_asked_once_and_given_back) {
 TEST_F(striped_of, what_is_out_of_range_is_refused) {
   EXPECT_EQ(code_of([&] { make(one, 0); }), errc::invalid_option);
   EXPECT_EQ(code_of([&] { make(one, 65537); }), errc::invalid_option);
-  EXPECT_EQ(code_of([&] { std::ignore = make(one, 2).at(2).name(); }), errc::invalid_option);
+  const auto two = make(one, 2);
+  EXPECT_EQ(code_of([&] { std::ignore = two.at(2).name(); }), errc::invalid_option);
 }
 
 }  // namespace
