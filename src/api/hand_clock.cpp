@@ -105,6 +105,17 @@ std::shared_ptr<core::clock::call> hand_clock::begin_call() const {
 
 void hand_clock::set(time_point t) noexcept {
   const std::lock_guard lock{mutex_};
+  set_locked(t);
+}
+
+bool hand_clock::set_if_all_slept(time_point t, std::uint64_t since) {
+  const std::lock_guard lock{mutex_};
+  if (changes_ != since || !all_sleep_locked()) return false;
+  set_locked(t);
+  return true;
+}
+
+void hand_clock::set_locked(time_point t) noexcept {
   now_.store(t.time_since_epoch().count(), std::memory_order_release);
   for (auto at = limited_.begin(); at != limited_.end();) {
     pending& p = **at++;
@@ -156,9 +167,9 @@ bool hand_clock::all_sleep_locked() const {
   return std::ranges::all_of(threads_, [](known& k) { return k.calls > 0 || sleeps_elsewhere(k); });
 }
 
-bool hand_clock::all_sleep() const {
+std::uint64_t hand_clock::changes() const {
   const std::lock_guard lock{mutex_};
-  return all_sleep_locked();
+  return changes_;
 }
 
 bool hand_clock::wait_until_all_sleep(const std::stop_token& over) const {

@@ -38,12 +38,13 @@ class hand_clock final : public core::clock, public std::enable_shared_from_this
 
   // Whoever sleeps until then at the longest is awake when this returns.
   void set(time_point t) noexcept;
+  // Only if everybody sleeps, and nobody was awake since changes() gave `since`: who was may have asked for more.
+  bool set_if_all_slept(time_point t, std::uint64_t since);
   void set_stalled(bool s) noexcept { stalled_.store(s, std::memory_order_release); }
   time_point next_due() const;
 
   void know_this_thread() const;
-  // At least one sleeps in a call, and nobody is awake.
-  bool all_sleep() const;
+  std::uint64_t changes() const;  // how often somebody fell asleep in a call, or was woken there
   // False when there is no more to wait for.
   bool wait_until_all_sleep(const std::stop_token& over) const;
   // For one who found that nothing is due: somebody else has to do something.
@@ -61,7 +62,8 @@ class hand_clock final : public core::clock, public std::enable_shared_from_this
     std::uint64_t sleeps = 0;
   };
 
-  bool all_sleep_locked() const;
+  void set_locked(time_point t) noexcept;
+  bool all_sleep_locked() const;  // at least one of them in a call
   static bool sleeps_elsewhere(known&);
 
   // Not at zero: what is "long ago" must be possible.
@@ -70,7 +72,7 @@ class hand_clock final : public core::clock, public std::enable_shared_from_this
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;
   mutable std::vector<known> threads_;
-  mutable std::uint64_t changes_ = 0;  // of who sleeps in a call
+  mutable std::uint64_t changes_ = 0;
   mutable std::set<time_point> dues_;
   mutable std::list<pending*> limited_;  // calls that sleep until a time at the longest
 };

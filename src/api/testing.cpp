@@ -40,14 +40,14 @@ struct world {
     }
   }
 
-  // On to the next thing that is due, unless somebody had an answer meanwhile and may go on.
+  // On to the next thing that is due, unless somebody had an answer meanwhile: that one may go on, or has asked for more, of a
+  // client that was not there yet, and sleeps again.
   bool step() {
     const std::lock_guard lock{moving};
+    const auto since = clock->changes();
     const auto next = settle();
     if (next == lease_clock::time_point::max()) return false;
-    if (!clock->all_sleep()) return true;
-    clock->set(std::max(next, clock->now() + std::chrono::microseconds{1}));
-    settle();
+    if (clock->set_if_all_slept(std::max(next, clock->now() + std::chrono::microseconds{1}), since)) settle();
     return true;
   }
 

@@ -357,5 +357,17 @@ TEST_F(testing_engine, in_a_forked_child_waited_for_threads_of_the_parent) {
   EXPECT_TRUE(h->valid());
 }
 
+// A hold's next renewal is further away than the time that a request may take.
+TEST_F(testing_engine, time_moved_past_a_request_that_was_asked_while_it_looked_for_what_is_due) {
+  const mutex kept{a, "kept", {.ttl = 1min}};
+  const hold h = kept.acquire();
+  for (int i = 0; i < 100; ++i) {
+    const client another = engine.connect();
+    const mutex m{another, "m"};
+    const hold mine = m.try_acquire();  // errc::unavailable
+    EXPECT_TRUE(mine.valid());
+  }
+}
+
 }  // namespace
 }  // namespace tyer::testing_api

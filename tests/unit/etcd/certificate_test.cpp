@@ -94,11 +94,16 @@ class tls_server {
       ::close(to);
     }
   }
+  // A socket that is closed with something unread is reset, and that may overtake what the client was told before.
+  static void read_all(int from) {
+    ::shutdown(from, SHUT_WR);
+    for (std::array<char, 4096> some{}; ::read(from, some.data(), some.size()) > 0;) {}
+  }
   // An empty SETTINGS frame, and what the client says until it has asked for something.
   void speak(int to) {
     const owned<SSL, SSL_free> ssl{SSL_new(context_.get())};
     SSL_set_fd(ssl.get(), to);
-    if (SSL_accept(ssl.get()) != 1) return;
+    if (SSL_accept(ssl.get()) != 1) return read_all(to);
     constexpr std::array<char, 9> settings{0, 0, 0, 4, 0, 0, 0, 0, 0};
     if (SSL_write(ssl.get(), settings.data(), settings.size()) <= 0) return;
     std::array<char, 4096> some{};
