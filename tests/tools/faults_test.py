@@ -23,9 +23,11 @@ from faults import engine, lookout, sentinel
 from faults.children import LabError
 from faults.cluster import Cluster
 from faults.engine import Servers
+from faults.history import LostBy
 from faults.lab import Lab
 from faults.lookout import Lookout
 from faults.sentinel import SERVERS, Sentinel
+from faults.single import Single
 from resp import ReplyError
 
 WAIT_S_MAX = 5.0
@@ -289,6 +291,29 @@ class Failovers(unittest.TestCase):
         self.assertEqual(servers.history.ops(), [])
         servers.look_back()
         self.assertLessEqual(servers.history.lines[0][2], began[0])
+
+
+class ClockSetBack(unittest.TestCase):
+    def setUp(self) -> None:
+        self.noted: list[tuple[int, int]] = []
+        self.server = Single.__new__(Single)
+        self.server._forgotten = []
+        add = lambda op, t_ns, how, **_: self.noted.append((t_ns, int(how)))
+        self.server.history = types.SimpleNamespace(add=add)
+
+    def test_a_name_forgotten_before_it_and_not_given_to_anybody_since_was_to_have_a_larger_token(self) -> None:
+        self.server.lost(10, 9)
+        self.assertEqual(self.noted, [(10, 0)])
+        self.server._lost_tokens_too()
+        self.assertEqual(self.noted, [(10, 0), (10, int(LostBy.TOKENS_TOO))])
+        self.server._lost_tokens_too()
+        self.assertEqual(len(self.noted), 2)
+
+    def test_what_is_forgotten_behind_it_is_noted_once(self) -> None:
+        self.server._shown_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) + 10**12
+        self.server.lost(10, 9)
+        self.server._lost_tokens_too()
+        self.assertEqual(self.noted, [(10, int(LostBy.TOKENS_TOO))])
 
 
 class Keeping(unittest.TestCase):

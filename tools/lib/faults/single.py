@@ -29,6 +29,10 @@ class Single(Refusals, KeyLoss, Engine):
     _shift_ns = 0  # of the server's clock against the lab's
     _shown_ns = 0  # in the lab's time, the latest that the server's clock has ever shown
 
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self._forgotten: list[tuple[int, int, LostBy, int, int]] = []  # while the clock showed more than ever before
+
     @property
     def _node(self) -> str:
         return next(iter(self.ports))
@@ -83,6 +87,8 @@ class Single(Refusals, KeyLoss, Engine):
             self._shift_ns = int(shift * 1e9)
             if shift > before:
                 self.lost(new_from, now_ns())
+            else:
+                self._lost_tokens_too()
             before = shift
             time.sleep(BEHIND_S if shift < 0 else dice.uniform(0.5, 1.5))
 
@@ -93,4 +99,13 @@ class Single(Refusals, KeyLoss, Engine):
         it has shown before, they run backwards."""
         if now_ns() + self._shift_ns < self._shown_ns:
             how |= LostBy.TOKENS_TOO
+        else:
+            self._forgotten.append((new_from, old_until, how, names, pid))
         super().lost(new_from, old_until, how, names, pid)
+
+    def _lost_tokens_too(self) -> None:
+        """The clock was set back. A name that was forgotten before that, and not given to anybody since, has its next token
+        from a time that is behind."""
+        forgotten, self._forgotten = self._forgotten, []
+        for new_from, old_until, how, names, pid in forgotten:
+            super().lost(new_from, old_until, how | LostBy.TOKENS_TOO, names, pid)
