@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 
+import clock_shift
 from instances import Instance, Node
 from kinds import Kind, database_login, database_uri
 from unprivileged import Account
@@ -19,12 +20,14 @@ READY = "ready"  # in the last line of postmaster.pid
 class Postgres(Kind):
     name = "postgres"
     about = "one PostgreSQL server"
-    accepts = frozenset({"password", "user", "set"})
+    accepts = frozenset({"password", "user", "set", "clock_shift"})
     stop_signal = signal.SIGINT  # at SIGTERM it would wait for its clients to leave
 
     def prepare(self, instance: Instance) -> None:
         database_login(instance, "postgres")
         self._account().let_in(instance)
+        if instance.options["clock_shift"]:
+            clock_shift.make(instance)
 
     def configure(self, instance: Instance, node: Node) -> None:
         """Makes the database unless there is one (at the first start, and when its data was wiped)."""
@@ -57,6 +60,9 @@ class Postgres(Kind):
         for key, value in settings.items():
             words += ["-c", f"{key}={value}"]
         return self._account().command(words)
+
+    def environment(self, instance: Instance, node: Node) -> dict[str, str]:
+        return clock_shift.environment(instance, node) if instance.options["clock_shift"] else {}
 
     def answers(self, instance: Instance, node: Node) -> bool:
         with open(self._pid_file(instance, node), encoding="utf-8") as file:

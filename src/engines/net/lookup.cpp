@@ -1,35 +1,26 @@
 #include "engines/net/lookup.hpp"
 
+#include "core/hosts.hpp"
+
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 
 #include <netdb.h>
-#include <pthread.h>
 
-#include <atomic>
-#include <cerrno>
 #include <cstring>
-#include <map>
 #include <mutex>
 #include <new>
-#include <string_view>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 namespace tyer::net {
 
 namespace asio = boost::asio;
+using core::found_hosts;
 using error_code = lookup::error_code;
 
 namespace {
-
-struct answer {
-  int error = 0;          // of getaddrinfo()
-  int why = 0;            // errno, with EAI_SYSTEM
-  lookup::addresses all;  // without a port
-};
 
 // In Asio's words, as if its resolver had been asked.
 error_code meaning_of(int error, int why) {
@@ -46,12 +37,12 @@ error_code meaning_of(int error, int why) {
 }  // namespace
 
 // Who wants to know. What it is to be told with never comes into the hands of the thread that looks up.
-class lookup::asker : public std::enable_shared_from_this<asker> {
+class lookup::asker final : public core::host_asker, public std::enable_shared_from_this<asker> {
  public:
   asker(asio::io_context& c, std::uint16_t port, handler then) : context_(&c), port_(port), then_(std::move(then)) {}
 
   // From any thread.
-  void tell(std::shared_ptr<const answer> what) {
+  void tell(std::shared_ptr<const found_hosts> what) override {
     const std::lock_guard lock{mutex_};
     if (context_ == nullptr) return;
     asio::post(*context_, [me = shared_from_this(), what = std::move(what)] { me->told(*what); });
@@ -66,18 +57,25 @@ class lookup::asker : public std::enable_shared_from_this<asker> {
   }
 
  private:
-  void told(const answer& what) {
+  void told(const found_hosts& what) {
     const auto then = std::exchange(then_, nullptr);
     if (!then) return;
     auto error = meaning_of(what.error, what.why);
     addresses all;
     try {
-      all = what.all;
+      for (const auto& one : what.all) add(all, one);
     } catch (const std::bad_alloc&) {
       error = asio::error::no_memory;
+      all.clear();
     }
-    for (auto& one : all) one.port(port_);
     then(error, std::move(all));
+  }
+
+  void add(addresses& all, const found_hosts::address& one) const {
+    auto& e = all.emplace_back();
+    e.resize(one.size);
+    std::memcpy(e.data(), &one.raw, one.size);
+    e.port(port_);
   }
 
   std::mutex mutex_;
@@ -88,85 +86,17 @@ class lookup::asker : public std::enable_shared_from_this<asker> {
 
 namespace {
 
-void add(lookup::addresses& all, const addrinfo& one) {
-  if (one.ai_family != AF_INET && one.ai_family != AF_INET6) return;
-  asio::ip::tcp::endpoint e;
-  e.resize(one.ai_addrlen);
-  std::memcpy(e.data(), one.ai_addr, one.ai_addrlen);
-  all.push_back(e);
-}
-
-void look_up(const std::string& host, answer& out) noexcept try {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_protocol = IPPROTO_TCP;
-  addrinfo* found = nullptr;
-  out.error = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
-  out.why = errno;
-  if (out.error != 0) return;
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> freed{found, [](addrinfo* a) { ::freeaddrinfo(a); }};
-  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) add(out.all, *one);
-  if (out.all.empty()) out.error = EAI_NONAME;
-} catch (const std::bad_alloc&) {
-  out.error = EAI_MEMORY;
-}
-
-std::atomic<unsigned> forks{0};
-
-// All names that are being looked up in this process. Never destroyed: its threads may outlive everything else.
-class names {
- public:
-  // A forked child has none of the threads, so it begins anew; what is its parent's it leaves as it was.
-  static names& of_this_process() {
-    static std::atomic<names*> current{nullptr};
-    static const int registered = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
-    static_cast<void>(registered);
-    names* now = current;
-    while (now == nullptr || now->made_after_ != forks) {
-      auto fresh = std::make_unique<names>();
-      fresh->of_the_parent_ = now;
-      if (current.compare_exchange_strong(now, fresh.get())) now = fresh.release();
-    }
-    return *now;
-  }
-
-  void ask(const std::string& host, const std::shared_ptr<lookup::asker>& who) {
-    auto found = std::make_shared<answer>();
-    const std::lock_guard lock{mutex_};
-    const auto [at, is_first] = under_way_.try_emplace(host);
-    try {
-      std::erase_if(at->second, [](const auto& one) { return one.expired(); });
-      at->second.push_back(who);
-      if (is_first) std::thread{[this, name = host, out = std::move(found)] { serve(name, out); }}.detach();
-    } catch (...) {
-      if (is_first) under_way_.erase(at);
-      throw;
-    }
-  }
-
- private:
-  void serve(const std::string& host, const std::shared_ptr<answer>& out) noexcept {
-    look_up(host, *out);
-    std::unique_lock lock{mutex_};
-    const auto done = under_way_.extract(host);
-    lock.unlock();
-    for (const auto& one : done.mapped()) {
-      try {
-        if (const auto who = one.lock()) who->tell(out);
-      } catch (const std::bad_alloc&) {  // it is not told
-      }
-    }
-  }
-
-  const unsigned made_after_ = forks;
-  const void* of_the_parent_ = nullptr;
-  std::mutex mutex_;
-  std::map<std::string, std::vector<std::weak_ptr<lookup::asker>>> under_way_;
-};
-
 std::string without_brackets(const std::string& host) {
   const bool has = host.size() > 2 && host.front() == '[' && host.back() == ']';
   return has ? host.substr(1, host.size() - 2) : host;
+}
+
+found_hosts only(const asio::ip::address& address) {
+  const asio::ip::tcp::endpoint e{address, 0};
+  found_hosts::address one;
+  one.size = static_cast<socklen_t>(e.size());
+  std::memcpy(&one.raw, e.data(), e.size());
+  return {0, 0, {one}};
 }
 
 }  // namespace
@@ -177,12 +107,12 @@ void lookup::start(asio::io_context& context, const std::string& host, std::uint
   const auto name = without_brackets(host);
   error_code no_address;
   if (const auto address = asio::ip::make_address(name, no_address); !no_address) {
-    who->tell(std::make_shared<answer>(answer{0, 0, {{address, 0}}}));
+    who->tell(std::make_shared<found_hosts>(only(address)));
   } else {
     try {
-      names::of_this_process().ask(name, who);
+      core::look_up(name, who);
     } catch (const std::system_error& e) {  // no thread to be had
-      who->tell(std::make_shared<answer>(answer{EAI_SYSTEM, e.code().value(), {}}));
+      who->tell(std::make_shared<found_hosts>(found_hosts{EAI_SYSTEM, e.code().value(), {}}));
     }
   }
   asker_ = who;

@@ -20,15 +20,12 @@ bool is_this_host(const core::endpoint& e) {
 
 read_config read(core::uri& u) {
   read_config r;
-  auto hosts = u.hosts;
+  auto& hosts = r.value.hosts;
+  hosts = u.hosts;
   if (hosts.empty()) hosts.push_back({"127.0.0.1", 0});
-  std::string names, ports;
-  for (const auto& h : hosts) {
-    names += (names.empty() ? "" : ",") + h.host;
-    ports += (ports.empty() ? "" : ",") + std::to_string(h.port != 0 ? h.port : default_port);
-  }
+  for (auto& h : hosts) h.port = h.port != 0 ? h.port : default_port;
   auto& to = r.value.connect;
-  to = {{"host", names}, {"port", ports}, {"target_session_attrs", "read-write"}, {"client_encoding", "UTF8"}};
+  to = {{"target_session_attrs", "read-write"}, {"client_encoding", "UTF8"}};
   if (!u.user.empty()) to.emplace_back("user", u.user);
   if (!u.password.empty()) to.emplace_back("password", u.password);
   if (!u.path.empty()) to.emplace_back("dbname", u.path);

@@ -13,10 +13,12 @@
 #include <tyer/error.hpp>
 
 #include <cstdint>
+#include <vector>
 
 namespace tyer::postgres {
 
 struct config {
+  std::vector<core::endpoint> hosts;
   options connect;
   std::uint32_t waiters_max = 10'000;
   bool make_tables = false;

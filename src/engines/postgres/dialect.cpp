@@ -3,6 +3,7 @@
 #include "core/id.hpp"
 #include "engines/postgres/schema.hpp"
 #include "engines/postgres/statements.hpp"
+#include "engines/sql/rows.hpp"
 
 #include <algorithm>
 #include <array>
@@ -37,10 +38,12 @@ const catalogue texts{
     .look_for_bells = {},
     .forget_bells = nullptr,
     .sweep = sweep,
+    .sweep_turn = statement::sweep_turn,
     .questions = statement::questions,
     .facts = statement::facts,
     .schema = statement::schema,
     .ddl = schema_ddl,
+    .join_reads = true,
 };
 
 }  // namespace
@@ -55,7 +58,8 @@ exchange dialect::bounds() const {
 
 std::optional<std::int64_t> dialect::number(const answered& a) const {
   if (a.rows.empty()) return std::nullopt;
-  return a.rows[0][0].number;
+  const row& first = a.rows[0];
+  return first.size() == 1 ? first[0].number : done(first);
 }
 
 std::string dialect::learn(const row& facts, server& s) const {
@@ -88,6 +92,12 @@ std::vector<engine::finding> dialect::findings(const answers& a, const server&) 
     all.push_back(
         {"there are standbys, and none of them is synchronous: whoever is promoted may not know the last grants",
          "name them in synchronous_standby_names, or check tokens at what you protect", 1});
+  }
+  if (r[4].bytes == "off") {
+    all.push_back({"autovacuum is off: the tables grow with every lock that is taken", "set autovacuum = on", 1});
+  }
+  if (!r[5].bytes.empty()) {
+    all.push_back({"rights are missing: " + r[5].bytes, "GRANT them to the role that locks", 2});
   }
   return all;
 }

@@ -17,7 +17,8 @@ TYER_EXPORT tyer::engine::made tyer_engine_postgres(tyer::core::uri& address, co
     return {std::make_unique<tyer::sql::database>(
                 e, tyer::sql::database::parts{.scheme = "postgres://",
                                               .says = std::make_unique<pg::dialect>(s),
-                                              .by = std::make_unique<pg::wire>(std::move(read.value.connect), box),
+                                              .by = std::make_unique<pg::wire>(std::move(read.value.hosts),
+                                                                               std::move(read.value.connect), box),
                                               .box = box,
                                               .waiters_max = read.value.waiters_max}),
             {}};

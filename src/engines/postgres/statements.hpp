@@ -8,9 +8,29 @@ namespace tyer::postgres::statement {
 
 #define TYER_NOW "(extract(epoch FROM clock_timestamp())*1000000)::bigint"
 
-// name, hold, ttl, above, owner, part_max. No row: it is not free.
+// What a name is like, and the first places: rows.hpp says what the columns are. Of `places` places; if `also`. Of the statement's
+// snapshot, which may be older than the row that the statement has written, or not been able to write: whoever writes because of
+// it compares the version.
+#define TYER_READ(places, also)                                                                                  \
+  "SELECT 0::bigint, name, version, joins, token, expires, coalesce(session, 0), claimed, hold, owner, state"    \
+  " FROM tyer_lock WHERE name = $1::bytea" also                                                                  \
+  " UNION ALL (SELECT 1, NULL, seq, 0, 0, expires, 0, false, id, NULL, body FROM tyer_wait WHERE name = $1" also \
+  " ORDER BY seq LIMIT " places                                                                                  \
+  "::bigint)"                                                                                                    \
+  " UNION ALL SELECT 2, NULL, w.seq, (SELECT count(*) FROM tyer_wait b WHERE b.name = $1 AND b.seq < w.seq), 0," \
+  " w.expires, 0, false, w.id, NULL, w.body FROM tyer_wait w WHERE w.id = $2::bytea AND w.name = $1" also        \
+  " UNION ALL SELECT 3, NULL, (SELECT count(*) FROM tyer_wait WHERE name = $1), 0, " TYER_NOW                    \
+  ", 0, 0, false, NULL, NULL, NULL WHERE true" also
+// The number if it was done, else what there is instead.
+#define TYER_DONE_OR_READ(number, places)                         \
+  " SELECT 4::bigint, NULL::bytea, 0::bigint, 0::bigint, " number \
+  ", 0::bigint, 0::bigint, false, NULL::bytea,"                   \
+  " NULL::bytea, NULL::bytea FROM done UNION ALL " TYER_READ(places, " AND NOT EXISTS (SELECT 1 FROM done)")
+
+// name, hold, ttl, above, owner, part_max, places
 inline constexpr const char* take =
-    "INSERT INTO tyer_lock AS l (name, hold, claimed, token, expires, owner, version) VALUES ($1::bytea, $2::bytea, "
+    "WITH done AS (INSERT INTO tyer_lock AS l (name, hold, claimed, token, expires, owner, version) VALUES ($1::bytea, "
+    "$2::bytea, "
     "true,"
     " greatest($4::bigint, " TYER_NOW "), " TYER_NOW
     " + $3::bigint, $5::bytea, 1)"
@@ -28,37 +48,30 @@ inline constexpr const char* take =
     ")"
     " OR (NOT l.crowd AND l.token < $6::bigint AND (l.hold IS NULL OR (l.session IS NULL AND l.expires <= " TYER_NOW
     ")))"
-    " RETURNING token";
+    " RETURNING token)" TYER_DONE_OR_READ("token", "$7");
 
-// name, hold, own sessions
+// name, hold, own sessions, places
 inline constexpr const char* give_back =
-    "UPDATE tyer_lock SET hold = NULL, claimed = false, session = NULL, owner = NULL, version = version + 1, expires "
+    "WITH done AS (UPDATE tyer_lock SET hold = NULL, claimed = false, session = NULL, owner = NULL, version = version "
+    "+ 1, expires "
     "= " TYER_NOW
     " WHERE name = $1::bytea AND hold = $2::bytea AND NOT crowd"
-    " AND ((session IS NULL AND expires > " TYER_NOW ") OR session = ANY($3::bigint[])) RETURNING 1";
+    " AND ((session IS NULL AND expires > " TYER_NOW
+    ") OR session = ANY($3::bigint[])) RETURNING 1)" TYER_DONE_OR_READ("1::bigint", "$4");
 
 // name, own, places
-inline constexpr const char* read =
-    "SELECT 0::bigint, name, version, joins, token, expires, coalesce(session, 0), claimed, hold, owner, state"
-    " FROM tyer_lock WHERE name = $1::bytea"
-    " UNION ALL (SELECT 1, NULL, seq, 0, 0, expires, 0, false, id, NULL, body FROM tyer_wait WHERE name = $1 ORDER BY "
-    "seq"
-    " LIMIT $3::bigint)"
-    " UNION ALL SELECT 2, NULL, w.seq, (SELECT count(*) FROM tyer_wait b WHERE b.name = $1 AND b.seq < w.seq), 0, "
-    "w.expires, 0,"
-    " false, w.id, NULL, w.body FROM tyer_wait w WHERE w.id = $2::bytea AND w.name = $1"
-    " UNION ALL SELECT 3, NULL, (SELECT count(*) FROM tyer_wait WHERE name = $1), 0, " TYER_NOW
-    ", 0, 0, false, NULL, NULL, NULL";
+inline constexpr const char* read = TYER_READ("$3", "");
 
-// name, id, ttl, body
+// name, id, ttl, body, places. With the version of the row that it has found: if the snapshot has another, what it shows is over.
 inline constexpr const char* join =
     "WITH w AS (INSERT INTO tyer_wait (id, name, expires, body)"
     " VALUES ($2::bytea, $1::bytea, " TYER_NOW
     " + $3::bigint, $4::bytea)"
-    " ON CONFLICT (id) DO UPDATE SET expires = greatest(tyer_wait.expires, excluded.expires))"
-    " INSERT INTO tyer_lock AS l (name, crowd, joins, expires) VALUES ($1, true, 1, " TYER_NOW
+    " ON CONFLICT (id) DO UPDATE SET expires = greatest(tyer_wait.expires, excluded.expires) RETURNING seq, expires),"
+    " l AS (INSERT INTO tyer_lock AS l (name, crowd, joins, expires) VALUES ($1, true, 1, " TYER_NOW
     ")"
-    " ON CONFLICT (name) DO UPDATE SET joins = l.joins + 1, crowd = true";
+    " ON CONFLICT (name) DO UPDATE SET joins = l.joins + 1, crowd = true RETURNING version) " TYER_READ(
+        "$5", "") " UNION ALL SELECT 5, NULL, w.seq, 0, l.version, w.expires, 0, false, $2, NULL, $4 FROM w, l";
 
 // name
 inline constexpr const char* create =
@@ -100,14 +113,19 @@ inline constexpr const char* extend =
     " WHERE l.name = substr(k.hold, 17) AND l.hold = substr(k.hold, 1, 16) AND l.claimed AND l.expires > " TYER_NOW
     " AND (l.session IS NULL OR l.session = ANY($4::bigint[])) RETURNING l.hold";
 
+// A hint, of the snapshot: nothing is taken from anybody because of it.
+#define TYER_LIVES_BY_SESSION \
+  "EXISTS (SELECT 1 FROM tyer_session s WHERE s.id = l.session AND NOT s.ended AND s.expires > " TYER_NOW ")"
+
 // ttl, ids
 inline constexpr const char* extend_places =
     "UPDATE tyer_wait w SET expires = greatest(w.expires, " TYER_NOW
     " + $1::bigint) FROM unnest($2::bytea[]) k (id)"
     " WHERE w.id = k.id AND w.expires > " TYER_NOW
     " RETURNING w.id, w.name,"
-    " EXISTS (SELECT 1 FROM tyer_lock l WHERE l.name = w.name AND ((l.hold IS NULL AND l.state IS NULL) OR l.expires "
-    "<= " TYER_NOW ")) OR EXISTS (SELECT 1 FROM tyer_wait h WHERE h.name = w.name AND h.expires <= " TYER_NOW ")";
+    " EXISTS (SELECT 1 FROM tyer_lock l WHERE l.name = w.name AND ((l.hold IS NULL AND l.state IS NULL)"
+    " OR (l.expires <= " TYER_NOW " AND NOT " TYER_LIVES_BY_SESSION
+    "))) OR EXISTS (SELECT 1 FROM tyer_wait h WHERE h.name = w.name AND h.expires <= " TYER_NOW ")";
 
 // from, to, names
 inline constexpr const char* list =
@@ -125,15 +143,22 @@ inline constexpr const char* ring =
     " pg_notify('tyer_' || encode(substr(b.bell, 1, 8), 'hex'), encode(b.bell, 'hex'))"
     " FROM unnest($1::bytea[]) b (bell)";
 
-// for how long
+// for how long, names. There is no index by time, which would make every update of a row dearer: so one client looks for all.
 inline constexpr const char* sweep_names =
     "DELETE FROM tyer_lock WHERE name IN (SELECT name FROM tyer_lock WHERE hold IS NULL AND NOT crowd AND expires "
-    "< " TYER_NOW " - $1::bigint LIMIT 1000 FOR UPDATE SKIP LOCKED) AND hold IS NULL AND NOT crowd";
-inline constexpr const char* sweep_sessions = "DELETE FROM tyer_session WHERE expires < " TYER_NOW " - $1::bigint";
+    "< " TYER_NOW " - $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED) AND hold IS NULL AND NOT crowd";
+inline constexpr const char* sweep_sessions =
+    "DELETE FROM tyer_session WHERE id IN (SELECT id FROM tyer_session WHERE expires < " TYER_NOW
+    " - $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED) AND expires < " TYER_NOW " - $1";
+// for how long nobody else looks. The row of no session says until when.
+inline constexpr const char* sweep_turn = "INSERT INTO tyer_session AS s (id, expires) VALUES (0, " TYER_NOW
+                                          " + $1::bigint) ON CONFLICT (id) DO UPDATE SET expires = " TYER_NOW
+                                          " + $1 WHERE s.expires <= " TYER_NOW " RETURNING 1";
 
-// Names that somebody waited for or shared, and nobody has touched since.
+// Names that somebody has held, shared or waited for, and nobody has touched since.
 inline constexpr const char* stale_names =
-    "SELECT name FROM tyer_lock WHERE crowd AND expires < " TYER_NOW " - $1::bigint LIMIT 100";
+    "SELECT name FROM tyer_lock l WHERE (crowd OR hold IS NOT NULL) AND expires < " TYER_NOW
+    " - $1::bigint AND NOT " TYER_LIVES_BY_SESSION " LIMIT least(100, $2::bigint)";
 
 inline constexpr const char* schema = "SELECT version FROM tyer_schema";
 inline constexpr const char* facts =
@@ -147,6 +172,8 @@ inline constexpr const char* bounds =
 inline constexpr const char* questions =
     "SELECT current_setting('synchronous_commit'), current_setting('fsync'), "
     "current_setting('synchronous_standby_names'),"
-    " (SELECT count(*) FROM pg_stat_replication)";
+    " (SELECT count(*) FROM pg_stat_replication), current_setting('autovacuum'),"
+    " (SELECT string_agg(p || ' on ' || t, ', ') FROM unnest(ARRAY['tyer_lock', 'tyer_wait', 'tyer_session']) t,"
+    " unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) p WHERE NOT has_table_privilege(t, p))";
 
 }  // namespace tyer::postgres::statement

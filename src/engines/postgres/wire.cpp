@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <variant>
@@ -9,6 +10,9 @@
 namespace tyer::postgres {
 
 namespace {
+
+constexpr std::string_view warning = "01000";     // of no special kind
+constexpr const char* unknown_outcome = "08007";  // transaction resolution unknown
 
 enum type_id : Oid { bool_id = 16, bytea_id = 17, int8_id = 20, int2_id = 21, int4_id = 23 };
 
@@ -88,22 +92,31 @@ std::string one_line(const char* words) {
 void wire::open(user& u) {
   shut();
   user_ = &u;
+  hosts_.look_up([this](const hosts::known& all) { connect(all); });
+}
+
+void wire::connect(const hosts::known& all) {
+  if (all.host.empty()) return user_->on_broken(kit::no(kit::why::not_sent, errc::unavailable, all.why_not));
+  auto words = options_;
+  words.emplace_back("host", all.host);
+  words.emplace_back("hostaddr", all.hostaddr);
+  words.emplace_back("port", all.port);
   std::vector<const char*> keys, values;
-  for (const auto& [key, v] : options_) {
+  for (const auto& [key, v] : words) {
     keys.push_back(key.c_str());
     values.push_back(v.c_str());
   }
   keys.push_back(nullptr);
   values.push_back(nullptr);
   connection_.reset(PQconnectStartParams(keys.data(), values.data(), 0));
-  failed_ = !connection_ || PQstatus(connection_.get()) == CONNECTION_BAD;
+  if (!connection_ || PQstatus(connection_.get()) == CONNECTION_BAD) return break_off();
   connecting_ = connect_writes_ = true;
-  if (connection_) PQsetNoticeProcessor(connection_.get(), [](void*, const char*) {}, nullptr);
-  if (failed_) return box_->put([this](engine::events*) { serve(); });  // told by the loop
+  PQsetNoticeReceiver(connection_.get(), &wire::on_notice, this);
   listen_to_socket();
 }
 
 void wire::shut() noexcept {
+  hosts_.forget();
   box_->watch_none();
   connection_.reset();
   connecting_ = failed_ = false;
@@ -122,6 +135,13 @@ void wire::break_off() {
   const auto words = one_line(connection_ ? PQerrorMessage(connection_.get()) : "there is no memory for a connection");
   shut();
   user_->on_broken(kit::no(kit::why::unknown, errc::unavailable, words));
+}
+
+// A server that was told to stop waiting for its synchronous standbys answers as if all were well, and warns: it is written here,
+// and perhaps nowhere else.
+void wire::on_notice(void* me, const PGresult* r) {
+  const char* code = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+  if (code != nullptr && std::string_view{code} == warning) static_cast<wire*>(me)->warned_ = true;
 }
 
 // The socket has something, or can take something.
@@ -144,7 +164,7 @@ void wire::go_on_connecting() {
   switch (PQconnectPoll(connection_.get())) {
     case PGRES_POLLING_FAILED: return break_off();
     case PGRES_POLLING_OK:
-      connecting_ = false;
+      connecting_ = warned_ = false;  // what it warns of by way of greeting is not of our statements
       if (PQsetnonblocking(connection_.get(), 1) != 0 || PQenterPipelineMode(connection_.get()) == 0)
         return break_off();
       listen_to_socket();
@@ -206,6 +226,11 @@ void wire::take(const PGresult& r) {
   expected& e = expected_.front();
   const auto status = PQresultStatus(&r);
   if (status == PGRES_PIPELINE_SYNC) {
+    if (std::exchange(warned_, false) && !e.said.failed) {
+      e.said.failed = true;
+      e.said.code = unknown_outcome;
+      e.said.words = "the server has written it, and says that its standbys may not have";
+    }
     const bool last = e.last;
     const auto number = e.number;
     said_.push_back(std::move(e.said));
@@ -223,6 +248,7 @@ void wire::take(const PGresult& r) {
     return;
   }
   if (status == PGRES_PIPELINE_ABORTED || std::exchange(e.prepares, false)) return;
+  e.said.affected = std::strtoull(PQcmdTuples(const_cast<PGresult*>(&r)), nullptr, 10);
   for (int row = 0; row < PQntuples(&r); ++row) {
     auto& cells = e.said.rows.emplace_back();
     for (int column = 0; column < PQnfields(&r); ++column) cells.push_back(cell_of(r, row, column));

@@ -1,6 +1,7 @@
 // libpq without blocking, in pipeline mode: each statement is prepared once and is a transaction of its own.
 #pragma once
 
+#include "engines/postgres/hosts.hpp"
 #include "engines/postgres/poll_box.hpp"
 #include "engines/sql/wire.hpp"
 
@@ -24,7 +25,8 @@ using options = std::vector<std::pair<std::string, std::string>>;
 
 class wire final : public sql::wire {
  public:
-  wire(options o, std::shared_ptr<poll_box> box) : options_(std::move(o)), box_(std::move(box)) {}
+  wire(std::vector<core::endpoint> all, options o, std::shared_ptr<poll_box> box)
+      : hosts_(std::move(all), box), options_(std::move(o)), box_(std::move(box)) {}
   ~wire() override { shut(); }
 
   void open(user&) override;
@@ -44,6 +46,8 @@ class wire final : public sql::wire {
     answered said = {};
   };
 
+  void connect(const hosts::known&);
+  static void on_notice(void* me, const PGresult*);
   void serve();
   void go_on_connecting();
   void read_results();
@@ -52,11 +56,12 @@ class wire final : public sql::wire {
   void break_off();
   void listen_to_socket();
 
+  hosts hosts_;
   options options_;
   std::shared_ptr<poll_box> box_;
   user* user_ = nullptr;
   std::unique_ptr<PGconn, closer> connection_;
-  bool connecting_ = false, connect_writes_ = false, failed_ = false;
+  bool connecting_ = false, connect_writes_ = false, failed_ = false, warned_ = false;
   std::uint64_t made_ = 0;
   std::map<const char*, std::string> prepared_;
   std::deque<expected> expected_;

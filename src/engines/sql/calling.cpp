@@ -58,7 +58,7 @@ void database::do_acquire(const request& r, const call_ptr<answer>& c) {
     w->who = want->r.what.who;
     w->deadline = c->deadline;
     w->attempt = [this, want] {
-      return says_->take(want->name, want->r.what.who, want->r.ttl, want->r.seen + 1, want->owner);
+      return says_->take(want->name, want->r.what.who, want->r.ttl, want->r.seen + 1, want->owner, head);
     };
     w->attempted = [this, want, said](const answers& a) {
       const auto part = says_->taken(a);
@@ -106,7 +106,7 @@ void database::do_release(const target& t, bool clean, const call_ptr<fate>& c) 
     w->name = name;
     w->who = who;
     w->deadline = c->deadline;
-    w->attempt = [this, name, who] { return says_->give_back(name, who, own_sessions_); };
+    w->attempt = [this, name, who] { return says_->give_back(name, who, own_sessions_, head); };
     w->attempted = [this](const answers& a) { return says_->given_back(a); };
     w->done = [this, c, was](work& over) {
       forget(over.who);

@@ -12,6 +12,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t keep_batch = 1000;
 constexpr auto swept_every = 10min;
+constexpr std::uint32_t names_a_sweep = 1000;
 constexpr auto unused_for =
     std::chrono::hours{24};  // until the row of a name goes: the time is a floor of its tokens by then
 constexpr auto bells_least = 10ms, bells_most = 250ms, bells_while_holding = 500ms;
@@ -136,10 +137,22 @@ void database::on_bells(time_point t) {
 void database::sweep(time_point t) {
   sweep_due_ = t + swept_every;
   if (!link_.is_up() || closed()) return;
-  link_.ask(says_->sweep(unused_for), t + around().request_timeout, [this](link::said&& s) {
+  auto turn = says_->sweep_turn(swept_every);
+  if (turn.empty()) return sweep_some();
+  link_.ask(std::move(turn), t + around().request_timeout, [this](link::said&& s) {
+    const auto* all = std::get_if<answers>(&s);
+    if (all != nullptr && says_->is_turn(*all)) sweep_some();
+  });
+}
+
+// And again at once if there may be more.
+void database::sweep_some() {
+  if (!link_.is_up() || closed()) return;
+  link_.ask(says_->sweep(unused_for, names_a_sweep), now() + around().request_timeout, [this](link::said&& s) {
     const auto* all = std::get_if<answers>(&s);
     if (all == nullptr) return;
     for (const row& r : all->back().rows) reap(r[0].bytes);
+    if (all->front().affected >= names_a_sweep) sweep_some();
   });
 }
 

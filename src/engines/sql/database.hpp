@@ -27,6 +27,8 @@ using kit::fate;
 using kit::mode;
 using kit::request;
 
+constexpr std::uint32_t head = 4;  // places that are read with a name
+
 class database final : public kit::engine_base {
  public:
   struct parts {
@@ -110,7 +112,9 @@ class database final : public kit::engine_base {
   void write(const work_ptr&, std::uint32_t number);
   void join(const work_ptr&, std::uint32_t number);
   void end_sessions(const std::vector<std::int64_t>&, time_point deadline, core::function<void(const failure*)>);
-  std::optional<kit::view> see(const work_ptr&, const answers&);
+  kit::settle::order joined(const work_ptr&, std::uint32_t number, record);
+  void read_joined(const work_ptr&, std::uint32_t number);
+  std::optional<kit::view> see(const work_ptr&, std::optional<record>);
   void finish(const work_ptr&);
   void tell(const kit::notices&);
   void hear(const bell&);
@@ -137,6 +141,7 @@ class database final : public kit::engine_base {
   void on_bells(time_point);
   milliseconds bell_interval() const;
   void sweep(time_point);
+  void sweep_some();
   std::string full(std::string_view name) const { return around().prefix + std::string{name}; }
 
   // --- listing.cpp

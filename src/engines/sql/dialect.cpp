@@ -71,8 +71,10 @@ std::string dialect::greeted(const answers& a, server& s) const {
 }
 
 exchange dialect::take(std::string_view name, const id& who, milliseconds ttl, std::uint64_t above,
-                       std::string_view owner) const {
-  return {{say_.take, {text(name), text(who), micros(ttl), number_of(above), text(owner), number_of(core::part_max)}}};
+                       std::string_view owner, std::uint32_t places) const {
+  return {{say_.take,
+           {text(name), text(who), micros(ttl), number_of(above), text(owner), number_of(core::part_max),
+            number_of(places)}}};
 }
 
 std::optional<std::uint64_t> dialect::taken(const answers& a) const {
@@ -81,8 +83,9 @@ std::optional<std::uint64_t> dialect::taken(const answers& a) const {
   return static_cast<std::uint64_t>(*part);
 }
 
-exchange dialect::give_back(std::string_view name, const id& who, const std::vector<std::int64_t>& own) const {
-  return {{say_.give_back, {text(name), text(who), own}}};
+exchange dialect::give_back(std::string_view name, const id& who, const std::vector<std::int64_t>& own,
+                            std::uint32_t places) const {
+  return {{say_.give_back, {text(name), text(who), own, number_of(places)}}};
 }
 
 exchange dialect::read(std::string_view name, const id& own, std::uint32_t places) const {
@@ -90,8 +93,8 @@ exchange dialect::read(std::string_view name, const id& own, std::uint32_t place
 }
 
 exchange dialect::join(std::string_view name, const place& p, milliseconds ttl, std::uint32_t places) const {
-  auto all = said(say_.join, {text(name), text(p.who), micros(ttl), p.body});
-  all.push_back(read(name, p.who, places).front());
+  auto all = said(say_.join, {text(name), text(p.who), micros(ttl), p.body, number_of(places)});
+  if (!say_.join_reads) all.push_back(read(name, p.who, places).front());
   return all;
 }
 
@@ -190,6 +193,13 @@ std::vector<bell> dialect::bells(const answers& a) {
   return all;
 }
 
-exchange dialect::sweep(milliseconds unused) const { return said(say_.sweep, {micros(unused)}); }
+exchange dialect::sweep(milliseconds unused, std::uint32_t names) const {
+  return said(say_.sweep, {micros(unused), number_of(names)});
+}
+
+exchange dialect::sweep_turn(milliseconds t) const {
+  if (say_.sweep_turn == nullptr) return {};
+  return {{say_.sweep_turn, {micros(t)}}};
+}
 
 }  // namespace tyer::sql

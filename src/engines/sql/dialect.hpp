@@ -49,8 +49,10 @@ struct catalogue {
   several look_for_bells;
   const char* forget_bells;
   several sweep;
+  const char* sweep_turn = nullptr;  // of all clients one sweeps; null: every one
   const char *questions, *facts, *schema;
   several ddl;
+  bool join_reads = false;  // the answer of the last join text is a reading
 };
 
 class dialect {
@@ -68,10 +70,13 @@ class dialect {
   virtual meaning what(const answered& error) const = 0;
 
   // A free name, or the own hold once more, or the claim: one statement.
-  exchange take(std::string_view name, const id&, milliseconds ttl, std::uint64_t above, std::string_view owner) const;
+  // A dialect may answer this and give_back() with a reading, if it was not done: beside().
+  exchange take(std::string_view name, const id&, milliseconds ttl, std::uint64_t above, std::string_view owner,
+                std::uint32_t places) const;
   std::optional<std::uint64_t> taken(const answers&) const;  // the part; nothing: it is not free
   // The own plain hold of a name that nobody waits for.
-  exchange give_back(std::string_view name, const id&, const std::vector<std::int64_t>& own_sessions) const;
+  exchange give_back(std::string_view name, const id&, const std::vector<std::int64_t>& own_sessions,
+                     std::uint32_t places) const;
   bool given_back(const answers& a) const { return number(a.back()).has_value(); }
 
   // Ends with a read: reading().
@@ -102,8 +107,12 @@ class dialect {
   exchange forget_bells(const answers&) const;  // those that were found; empty: there were none
   static std::vector<bell> bells(const answers&);
 
-  // Removes what nobody has used for so long; ends with the names whose queues and holders nobody has looked at.
-  exchange sweep(milliseconds unused) const;
+  // Removes what nobody has used for so long, at most so many names; ends with the names whose queues and holders nobody has
+  // looked at.
+  exchange sweep(milliseconds unused, std::uint32_t names) const;
+  // Whether this client sweeps for all, for so long; empty: every client does.
+  exchange sweep_turn(milliseconds) const;
+  bool is_turn(const answers& a) const { return number(a.back()).has_value(); }
   exchange questions() const { return {{say_.questions}}; }  // of the doctor
   virtual std::vector<seam::finding> findings(const answers&, const server&) const = 0;
 

@@ -41,6 +41,7 @@ struct record {
   std::size_t ahead = 0;      // of the own place, if it is not among the first
   std::size_t total = 0;      // places
   bool has_own = false;       // the last of `places` is behind the first
+  bool stale = false;         // the name was written while it was read
 };
 
 // The holds as they lie there. Nothing: a later version of Tyer has written them.

@@ -7,7 +7,7 @@ namespace tyer::sql {
 
 namespace {
 
-enum kind { of_name, of_place, of_own, of_all };
+enum kind { of_name, of_place, of_own, of_all, of_what_was_done, of_new_place };
 // Cells of a row.
 enum at {
   kind_at,
@@ -49,16 +49,29 @@ void add_own(record& to, const row& r) {
   to.places.push_back(own);
 }
 
+// The rest is of before: nobody has written since if the version is the same, though others may have joined. Their joins are not
+// counted then, so whoever writes finds out.
+void add_new(record& to, const row& r, bool had_place) {
+  to.stale = to.version != r[token_at].number;
+  to.exists = true;
+  ++to.joins;
+  if (had_place) return;
+  to.has_own = to.total > to.places.size();
+  to.ahead = to.total++;
+  to.places.push_back(place_in(r));
+}
+
 }  // namespace
 
 record reading(const answers& all) {
   record to;
-  const row* own = nullptr;
+  const row *own = nullptr, *made = nullptr;
   for (const row& r : all.back().rows) {
     switch (r[kind_at].number) {
       case of_name: read_name(r, to); break;
       case of_place: to.places.push_back(place_in(r)); break;
       case of_own: own = &r; break;
+      case of_new_place: made = &r; break;
       case of_all:
         to.total = static_cast<std::size_t>(r[version_at].number);
         to.now = at_micros(r[token_at].number);
@@ -68,7 +81,19 @@ record reading(const answers& all) {
   }
   std::ranges::sort(to.places, {}, &place::order);
   if (own != nullptr) add_own(to, *own);
+  if (made != nullptr) add_new(to, *made, own != nullptr);
   return to;
+}
+
+std::optional<record> beside(const answers& all) {
+  const auto is_all = [](const row& r) { return r.size() > state_at && r[kind_at].number == of_all; };
+  if (std::ranges::none_of(all.back().rows, is_all)) return std::nullopt;
+  return reading(all);
+}
+
+std::optional<std::int64_t> done(const row& r) {
+  if (r[kind_at].number != of_what_was_done) return std::nullopt;
+  return r[token_at].number;
 }
 
 std::map<std::string, record> listing(const answers& all) {

@@ -11,7 +11,6 @@ namespace tyer::sql {
 
 namespace {
 
-constexpr std::uint32_t head = 4;  // places that are read with a name
 constexpr std::uint32_t whole_queue = std::numeric_limits<std::int32_t>::max();
 
 failure misread() {
@@ -33,7 +32,8 @@ void database::obey(const work_ptr& w, kit::settle::order o) {
     case verb::nothing: return;
     case verb::attempt:
       return ask(w, o.number, w->attempt(), [this, w, n = o.number](answers&& a) {
-        return w->machine->on_attempted(n, w->attempted(a), std::nullopt, now());
+        if (w->attempted(a)) return w->machine->on_attempted(n, true, std::nullopt, now());
+        return w->machine->on_attempted(n, false, see(w, beside(a)), now());
       });
     case verb::read_head: return read(w, o.number, false);
     case verb::read_all: return read(w, o.number, true);
@@ -56,14 +56,15 @@ void database::ask(const work_ptr& w, std::uint32_t number, exchange what,
   });
 }
 
-std::optional<kit::view> database::see(const work_ptr& w, const answers& a) {
-  w->seen = reading(a);
+std::optional<kit::view> database::see(const work_ptr& w, std::optional<record> r) {
+  if (!r) return std::nullopt;
+  w->seen = *std::move(r);
   return view_of(w->seen, known_, limits_);
 }
 
 void database::read(const work_ptr& w, std::uint32_t number, bool all) {
   ask(w, number, says_->read(w->name, w->who, all ? whole_queue : head), [this, w, number](answers&& a) {
-    auto v = see(w, a);
+    auto v = see(w, reading(a));
     return v ? w->machine->on_view(number, *std::move(v), now()) : w->machine->on_failure(number, misread(), now());
   });
 }
@@ -71,9 +72,27 @@ void database::read(const work_ptr& w, std::uint32_t number, bool all) {
 void database::join(const work_ptr& w, std::uint32_t number) {
   const kit::seat& s = *w->machine->seen().name.find(w->who);
   const place p{w->who, 0, {}, write_place(s)};
-  ask(w, number, says_->join(w->name, p, s.waiter_ttl, head), [this, w, number](answers&& a) {
-    auto v = see(w, a);
-    return v ? w->machine->on_joined(number, *std::move(v), now()) : w->machine->on_failure(number, misread(), now());
+  ask(w, number, says_->join(w->name, p, s.waiter_ttl, head), [this, w, number](answers&& a) -> kit::settle::order {
+    auto r = reading(a);
+    if (!r.stale) return joined(w, number, std::move(r));
+    read_joined(w, number);
+    return {};
+  });
+}
+
+kit::settle::order database::joined(const work_ptr& w, std::uint32_t number, record r) {
+  auto v = see(w, std::move(r));
+  return v ? w->machine->on_joined(number, *std::move(v), now()) : w->machine->on_failure(number, misread(), now());
+}
+
+// The place is there: without an answer it is unknown what came of it.
+void database::read_joined(const work_ptr& w, std::uint32_t number) {
+  link_.ask(says_->read(w->name, w->who, head), w->deadline, [this, w, number](link::said&& s) {
+    if (auto* f = std::get_if<failure>(&s)) {
+      f->kind = why::unknown;
+      return obey(w, w->machine->on_failure(number, *f, now()));
+    }
+    obey(w, joined(w, number, reading(std::get<answers>(s))));
   });
 }
 

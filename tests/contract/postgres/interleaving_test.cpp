@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::int64_t second = 1'000'000;
+constexpr std::int64_t second = 1'000'000, part_max = second * second * second, places = 4;
 
 struct interleaving : ::testing::Test {
   interleaving() {
@@ -27,7 +27,7 @@ struct interleaving : ::testing::Test {
   bool is_ended() { return owner.run(statement::how_sessions_are, {sql::number_list{session}}).at(0).at(2) == "t"; }
   // Taken by "holder__________", and living by the session.
   void hold(std::int64_t ttl) {
-    owner.run(statement::take, {name, holder, ttl, std::int64_t{1}, std::string{"o"}, second * second});
+    owner.run(statement::take, {name, holder, ttl, std::int64_t{1}, std::string{"o"}, second * second, places});
     owner.run(statement::extend, {session, ttl, sql::bytes_list{holder + name}, sql::number_list{session}});
   }
   std::int64_t version() {
@@ -137,15 +137,65 @@ TEST_F(interleaving, an_extension_that_waits_for_a_take_over_extends_nothing) {
 }
 
 TEST_F(interleaving, a_take_judges_the_time_when_it_has_the_row) {
-  owner.run(statement::take,
-            {name, holder, std::int64_t{50'000}, std::int64_t{1}, std::string{"o"}, second * second * second});
+  owner.run(statement::take, {name, holder, std::int64_t{50'000}, std::int64_t{1}, std::string{"o"}, part_max, places});
   owner.run("BEGIN");
   owner.run("SELECT 1 FROM tyer_lock WHERE name = $1::bytea FOR UPDATE", {name});
-  taker.begin(statement::take, {name, other, 60 * second, std::int64_t{1}, std::string{"t"}, second * second * second});
+  taker.begin(statement::take, {name, other, 60 * second, std::int64_t{1}, std::string{"t"}, part_max, places});
   EXPECT_TRUE(taker.waits());
   std::this_thread::sleep_for(80ms);  // over by now
   owner.run("COMMIT");
-  EXPECT_EQ(taker.end().size(), 1u);
+  const auto said = taker.end();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0][0], "4");
+}
+
+TEST_F(interleaving, a_take_that_finds_another_tells_what_there_is) {
+  hold(60 * second);
+  const auto said =
+      taker.run(statement::take, {name, other, second, std::int64_t{1}, std::string{"t"}, part_max, places});
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_EQ(said[0][0], "0");
+  EXPECT_EQ(said[0][2], std::to_string(version()));
+  EXPECT_EQ(said[1][0], "3");
+}
+
+// Its snapshot shows the holder: whoever believed it would wait for one who has gone, and nobody would wake it.
+TEST_F(interleaving, a_join_that_waited_for_a_release_tells_another_version_than_it_shows) {
+  hold(60 * second);
+  owner.run("BEGIN");
+  EXPECT_EQ(owner.run(statement::give_back, {name, holder, sql::number_list{session}, places}).at(0).at(0), "4");
+  taker.begin(statement::join, {name, other, 60 * second, std::string{"body"}, places});
+  EXPECT_TRUE(taker.waits());
+  owner.run("COMMIT");
+  const auto said = taker.end();
+  ASSERT_EQ(said.size(), 3u);
+  EXPECT_EQ(said[0][0], "0");
+  EXPECT_EQ(said[2][0], "5");
+  EXPECT_NE(said[0][2], said[2][4]);
+  EXPECT_EQ(said[2][4], std::to_string(version()));
+}
+
+// A join changes no version; but the release that has not seen it must not take the crowd away.
+TEST_F(interleaving, a_release_that_waited_for_a_join_is_not_done_blindly) {
+  hold(60 * second);
+  taker.run("BEGIN");
+  taker.run(statement::join, {name, other, 60 * second, std::string{"body"}, places});
+  owner.begin(statement::give_back, {name, holder, sql::number_list{session}, places});
+  EXPECT_TRUE(owner.waits());
+  taker.run("COMMIT");
+  const auto said = owner.end();
+  ASSERT_FALSE(said.empty());
+  EXPECT_EQ(said[0][0], "0");
+}
+
+TEST_F(interleaving, of_two_who_want_to_sweep_one_has_the_turn) {
+  owner.run("DELETE FROM tyer_session WHERE id = 0");
+  owner.run("BEGIN");
+  EXPECT_EQ(owner.run(statement::sweep_turn, {60 * second}).size(), 1u);
+  taker.begin(statement::sweep_turn, {60 * second});
+  EXPECT_TRUE(taker.waits());
+  owner.run("COMMIT");
+  EXPECT_TRUE(taker.end().empty());
 }
 
 TEST_F(interleaving, whoever_evicts_raises_the_generation_in_the_same_statement) {

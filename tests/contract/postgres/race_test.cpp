@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::int64_t part_max = std::int64_t{1} << 53;
+constexpr std::int64_t part_max = std::int64_t{1} << 53, places = 4;
 constexpr auto ttl = 40ms;
 constexpr std::int64_t ttl_us = 40'000;
 
@@ -59,9 +59,9 @@ class one {
 
   bool take() {
     const auto sent = lease_clock::now();
-    const auto r = c_.run(statement::take, {name_, hold_, ttl_us, std::int64_t{1}, std::string{"o"}, part_max});
-    if (r.empty()) return false;
-    believe(sent, std::stoll(r[0][0]));
+    const auto r = c_.run(statement::take, {name_, hold_, ttl_us, std::int64_t{1}, std::string{"o"}, part_max, places});
+    if (r.empty() || r[0][0] != "4") return false;
+    believe(sent, std::stoll(r[0][4]));
     return true;
   }
 
@@ -119,7 +119,7 @@ class one {
     }
     if (!one_in(3)) return;  // dead, for the others
     if (believes()) beliefs.back().until = lease_clock::now();
-    c_.run(statement::give_back, {name_, hold_, sql::number_list{session_}});
+    c_.run(statement::give_back, {name_, hold_, sql::number_list{session_}, places});
   }
 
   void begin_session() {

@@ -54,6 +54,9 @@ INSTANTIATE_TEST_SUITE_P(of_etcd, slow_name_server, ::testing::Values("etcd://a.
 #ifdef TYER_TEST_ZOOKEEPER
 INSTANTIATE_TEST_SUITE_P(of_zookeeper, slow_name_server, ::testing::Values("zk://a.example:2181,b.example:2181"));
 #endif
+#ifdef TYER_TEST_POSTGRES
+INSTANTIATE_TEST_SUITE_P(of_postgres, slow_name_server, ::testing::Values("postgres://somebody@a.example:5432/locks"));
+#endif
 #ifdef TYER_TEST_MYSQL
 INSTANTIATE_TEST_SUITE_P(of_mysql, slow_name_server, ::testing::Values("mysql://somebody@a.example:3306/locks"));
 #endif

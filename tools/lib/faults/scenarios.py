@@ -13,6 +13,7 @@ from faults.cluster import Cluster
 from faults.engine import Engine, Servers
 from faults.etcd import Etcd
 from faults.lab import Lab
+from faults.postgres import Postgres
 from faults.redlock import Redlock
 from faults.sentinel import Sentinel
 from faults.single import Single
@@ -36,6 +37,8 @@ EXCUSED = ("starved",)
 MUST_BE_ZERO = COUNTS[3:] + COUNTS_OF_MODES + COUNTS_OF_QUEUES
 # A lease of etcd has two seconds at the least, ends up to one late, and gets an election's time on top from a new leader.
 ETCD_LINGERS_MS = 3000
+# The clock of a database is set back by so much at the most.
+SQL_LINGERS_MS = 1000
 
 
 @dataclass
@@ -253,6 +256,30 @@ SCENARIOS = {
             name="etcd3-go",
             about="the same in the layout of etcd's own client in Go, which has mutexes only",
             settings="protocol=go&prefix=tyer:",  # so that what is left is found
+        ),
+        Scenario(
+            name="postgres",
+            about="every primitive on a PostgreSQL server, which is killed, stopped, cut off, locked and told the wrong time",
+            engine=("postgres", ["--clock-shift"]),
+            servers=Postgres,
+            load=Load(mix="modes"),
+            lingers_ms=SQL_LINGERS_MS,
+            settings="schema=apply",
+            faults=[
+                kinds.KillClient(),
+                kinds.PauseClient(),
+                kinds.DropReplyOfClient(),
+                kinds.ResetConnections(),
+                kinds.SlowNetwork(),
+                kinds.Turns(
+                    "server_kill", "server_restart", "backend_crash", "server_pause_short", "server_pause_long",
+                    "clients_without_it", "table_locked", "clock_ahead", "clock_behind",
+                ),
+                kinds.ByOperator("connections_ended", 1.0),
+                kinds.ByOperator("statements_cancelled", 0.5),
+                kinds.ByOperator("vacuum", 3.0),
+            ],  # fmt: skip
+            shown=COUNTS + COUNTS_OF_MODES + EXCUSED,
         ),
     )
 }

@@ -1,0 +1,101 @@
+#include "core/hosts.hpp"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <utility>
+
+namespace tyer::core {
+
+namespace {
+
+void add(found_hosts& to, const addrinfo& one) {
+  if (one.ai_family != AF_INET && one.ai_family != AF_INET6) return;
+  auto& a = to.all.emplace_back();
+  a.size = one.ai_addrlen;
+  std::memcpy(&a.raw, one.ai_addr, one.ai_addrlen);
+}
+
+void ask_name_server(const std::string& host, found_hosts& out) noexcept try {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_protocol = IPPROTO_TCP;
+  addrinfo* found = nullptr;
+  out.error = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
+  out.why = errno;
+  if (out.error != 0) return;
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> freed{found, [](addrinfo* a) { ::freeaddrinfo(a); }};
+  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) add(out, *one);
+  if (out.all.empty()) out.error = EAI_NONAME;
+} catch (const std::bad_alloc&) {
+  out.error = EAI_MEMORY;
+}
+
+std::atomic<unsigned> forks{0};
+
+// All names that are being looked up in this process. Never destroyed: its threads may outlive everything else.
+class names {
+ public:
+  // A forked child has none of the threads, so it begins anew; what is its parent's it leaves as it was.
+  static names& of_this_process() {
+    static std::atomic<names*> current{nullptr};
+    static const int registered = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
+    static_cast<void>(registered);
+    names* now = current;
+    while (now == nullptr || now->made_after_ != forks) {
+      auto fresh = std::make_unique<names>();
+      fresh->of_the_parent_ = now;
+      if (current.compare_exchange_strong(now, fresh.get())) now = fresh.release();
+    }
+    return *now;
+  }
+
+  void ask(const std::string& host, const std::shared_ptr<host_asker>& who) {
+    auto found = std::make_shared<found_hosts>();
+    const std::lock_guard lock{mutex_};
+    const auto [at, is_first] = under_way_.try_emplace(host);
+    try {
+      std::erase_if(at->second, [](const auto& one) { return one.expired(); });
+      at->second.push_back(who);
+      if (is_first) std::thread{[this, name = host, out = std::move(found)] { serve(name, out); }}.detach();
+    } catch (...) {
+      if (is_first) under_way_.erase(at);
+      throw;
+    }
+  }
+
+ private:
+  void serve(const std::string& host, const std::shared_ptr<found_hosts>& out) noexcept {
+    ask_name_server(host, *out);
+    std::unique_lock lock{mutex_};
+    const auto done = under_way_.extract(host);
+    lock.unlock();
+    for (const auto& one : done.mapped()) {
+      try {
+        if (const auto who = one.lock()) who->tell(out);
+      } catch (const std::bad_alloc&) {  // it is not told
+      }
+    }
+  }
+
+  const unsigned made_after_ = forks;
+  const void* of_the_parent_ = nullptr;
+  std::mutex mutex_;
+  std::map<std::string, std::vector<std::weak_ptr<host_asker>>> under_way_;
+};
+
+}  // namespace
+
+void look_up(const std::string& host, const std::shared_ptr<host_asker>& who) {
+  names::of_this_process().ask(host, who);
+}
+
+}  // namespace tyer::core
