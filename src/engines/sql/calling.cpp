@@ -70,6 +70,7 @@ void database::do_acquire(const request& r, const call_ptr<answer>& c) {
       calls().answer(*c, **std::move(said));
     };
     w->failed = [this, c](const failure& f) { calls().fail(*c, f); };
+    w->given_up = [c] { return c->over(); };
     start(w, {.decide = [want, said](resource& n, store_time at,
                                      kit::notices& out) { *said = n.acquire(want->get(), at, out); },
               .who = w->who,

@@ -52,7 +52,8 @@ class database final : public kit::engine_base {
     core::function<bool(const answers&)> attempted;
     core::function<void(work&)> done;
     core::function<void(const failure&)> failed;
-    std::int64_t session = 0;  // the hold of `who` lives by it, if it is written
+    core::function<bool()> given_up;  // nobody waits for it any more, and what follows may be on its way already
+    std::int64_t session = 0;         // the hold of `who` lives by it, if it is written
     time_point deadline;
 
     record seen;

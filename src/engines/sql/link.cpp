@@ -102,8 +102,8 @@ void link::leave(failure f) {
   for (auto& [number, r] : lost) r.back(failure{f});
 }
 
-void link::ask(exchange what, time_point deadline, then back) {
-  request r{std::move(what), deadline, {}, {}, std::move(back)};
+void link::ask(exchange what, time_point deadline, then back, core::function<bool()> given_up) {
+  request r{std::move(what), deadline, {}, {}, std::move(back), std::move(given_up)};
   if (state_ == state::up) return send(std::move(r));
   waiting_.push_back(std::move(r));
 }
@@ -120,7 +120,9 @@ void link::flush() {
   const auto now = setting_.now();
   auto all = std::exchange(waiting_, {});
   for (auto& r : all) {
-    if (r.deadline <= now) {
+    if (r.given_up && r.given_up()) {
+      r.back(kit::no(why::not_sent, errc::unavailable, "it was given up before it was sent"));
+    } else if (r.deadline <= now) {
       r.back(kit::no(why::not_sent, errc::unavailable, "there was no connection to the database in time"));
     } else if (state_ == state::up && r.not_before <= now) {
       send(std::move(r));

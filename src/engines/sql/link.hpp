@@ -52,8 +52,8 @@ class link final : public wire::user {
   bool is_up() const noexcept { return state_ == state::up; }
 
   // Answered once: with one answer for each statement, or with why not. Errors of the server that mean "again" are tried again until
-  // the deadline.
-  void ask(exchange, time_point deadline, then);
+  // the deadline. What was given up before it was sent, or is tried again, is not sent.
+  void ask(exchange, time_point deadline, then, core::function<bool()> given_up = nullptr);
 
   time_point due() const noexcept;
   void on_time(time_point now);
@@ -65,6 +65,7 @@ class link final : public wire::user {
     exchange what;
     time_point deadline, sent = {}, not_before = {};
     then back;
+    core::function<bool()> given_up;
     std::uint32_t tries = 0;
   };
 

@@ -26,8 +26,11 @@ void database::start(const work_ptr& w, kit::settle::task t) {
   obey(w, w->machine->start(now()));
 }
 
+// An acquire that was given up takes no further step: the release behind it has its turn by then, and would not find what comes
+// after it.
 void database::obey(const work_ptr& w, kit::settle::order o) {
   using verb = kit::settle::verb;
+  if (w->given_up && w->given_up()) return;
   switch (o.what) {
     case verb::nothing: return;
     case verb::attempt:
@@ -50,10 +53,11 @@ void database::obey(const work_ptr& w, kit::settle::order o) {
 
 void database::ask(const work_ptr& w, std::uint32_t number, exchange what,
                    core::function<kit::settle::order(answers&&)> then) {
-  link_.ask(std::move(what), w->deadline, [this, w, number, then = std::move(then)](link::said&& s) mutable {
+  auto back = [this, w, number, then = std::move(then)](link::said&& s) mutable {
     auto* said = std::get_if<answers>(&s);
     obey(w, said != nullptr ? then(std::move(*said)) : w->machine->on_failure(number, std::get<failure>(s), now()));
-  });
+  };
+  link_.ask(std::move(what), w->deadline, std::move(back), [w] { return w->given_up && w->given_up(); });
 }
 
 std::optional<kit::view> database::see(const work_ptr& w, std::optional<record> r) {

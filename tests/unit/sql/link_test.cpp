@@ -202,4 +202,17 @@ TEST_F(sql_link, a_minor_statement_that_fails_does_not_repeat_the_others) {
   EXPECT_EQ(w.sent.size(), 2u);
 }
 
+// A close gives up an acquire, and what gives it back goes ahead at once: a second try would take what nobody gives back.
+TEST_F(sql_link, what_was_given_up_was_tried_again) {
+  bool given_up = false;
+  arrive();
+  l.ask({{"take"}}, now + 5s, [this](link::said&& s) { said = std::move(s); }, [&] { return given_up; });
+  answer({error("again")});
+  const auto sent = w.sent.size();
+  given_up = true;
+  pass(1s);
+  EXPECT_EQ(w.sent.size(), sent);
+  EXPECT_EQ(kind(), why::not_sent);
+}
+
 }  // namespace tyer::sql

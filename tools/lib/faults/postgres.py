@@ -18,7 +18,7 @@ from faults.slowness import Slowness
 if TYPE_CHECKING:
     from faults.lab import Lab
 
-QUICK_S = 0.5  # for what the timeline must not wait for
+QUICK_S = 1.0  # for what the timeline must not wait for
 CLIENTS = "application_name = 'tyer'"
 NOW = "(extract(epoch FROM clock_timestamp())*1000000)::bigint"
 # Who would be in somebody's way now.

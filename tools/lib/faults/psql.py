@@ -7,6 +7,7 @@ import select
 import subprocess
 import threading
 import time
+from urllib.parse import unquote, urlsplit
 
 ANSWER_S_MAX = 2.0
 _END = "-- that was all --"
@@ -20,7 +21,12 @@ class Psql:
     """Safe to use from several threads; one question at a time. Begins anew after whatever went wrong."""
 
     def __init__(self, uri: str):
-        self._uri = uri
+        # Not in the words of the command, which everybody can read.
+        to = urlsplit(uri)
+        self._where = {
+            "PGHOST": to.hostname, "PGPORT": str(to.port), "PGUSER": unquote(to.username), "PGPASSWORD": unquote(to.password),
+            "PGDATABASE": to.path[1:], "PGAPPNAME": "lab",
+        }  # fmt: skip
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -35,14 +41,10 @@ class Psql:
 
     def _ask(self, text: str, deadline: float) -> list[str]:
         if self._process is None:
-            # Not in the words of the command, which everybody can read.
-            words = ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1"]
-            environment = os.environ | {"PGCONNECT_TIMEOUT": "2", "PGAPPNAME": "lab"}
             self._process = subprocess.Popen(
-                [*words, "-f", "-"], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT, bufsize=0,
+                ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-f", "-"], env=os.environ | self._where,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
             )  # fmt: skip
-            self._send(f"\\connect {self._uri}\n")
         self._send(f"{text};\n\\echo {_END}\n")
         got = b""
         while f"{_END}\n".encode() not in got:
