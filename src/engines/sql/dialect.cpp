@@ -39,9 +39,9 @@ std::string dialect::client() const {
   return raw;
 }
 
-exchange dialect::greeting() const {
+exchange dialect::greeting(bool first) const {
   exchange all;
-  if (setting_.make_tables) all = said(say_.ddl, {});
+  if (setting_.make_tables && first) all = said(say_.ddl, {});
   for (auto& one : bounds()) all.push_back(std::move(one));
   all.push_back({say_.facts});
   all.push_back({say_.schema});

@@ -65,7 +65,7 @@ class dialect {
   dialect(const setting& s, const catalogue& c) : setting_(s), say_(c) {}
   virtual ~dialect() = default;
 
-  exchange greeting() const;
+  exchange greeting(bool first) const;  // tables are made once
   std::string greeted(const answers&, server&) const;  // what is wrong with it
   virtual meaning what(const answered& error) const = 0;
 
