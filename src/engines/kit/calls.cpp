@@ -41,6 +41,7 @@ bool calls::too_late(call& c, time_point now) {
 // It is over. To be delivered at once: then it is the caller's; else it waits for the end of the step, or for the next one.
 std::shared_ptr<call> calls::settle(call& c, bool at_once) {
   std::shared_ptr<call> alive;
+  const auto never = std::move(c.start_);  // it may own the call
   c.over_ = true;
   under_way_.erase(c);
   if (at_once) alive = std::move(c.self_);

@@ -55,7 +55,7 @@ std::vector<std::vector<std::string>> rows_of(PGresult* raw_result, PGconn* c) {
 
 raw::raw() {
   std::string uri = std::getenv("TYER_URI");
-  uri.erase(uri.find('?'));
+  uri = uri.substr(0, uri.find('?'));
   c_.reset(PQconnectdb(uri.c_str()));
   if (PQstatus(c_.get()) != CONNECTION_OK) throw std::runtime_error(PQerrorMessage(c_.get()));
   PQsetNoticeProcessor(c_.get(), [](void*, const char*) {}, nullptr);

@@ -138,6 +138,18 @@ TEST_F(turns_test, what_gives_something_back_has_its_turn_when_those_before_it_w
   EXPECT_EQ(std::get<fate>(back->said), fate::holding);
 }
 
+// What is to be done in its turn owns the call, in engines that answer it then.
+TEST_F(turns_test, one_that_was_given_up_in_its_line_kept_itself_for_ever) {
+  const auto first = make(), second = make();
+  all.in_turn(first->is, "x", [] {});
+  all.in_turn(second->is, "x", [c = second->is] {});
+  const std::weak_ptr<call> known = second->is;
+  second->is.reset();
+  pass(timeout);
+  EXPECT_EQ(second->times, 1);
+  EXPECT_TRUE(known.expired());
+}
+
 TEST_F(turns_test, a_start_that_finds_no_memory_is_unknown_at_its_deadline_and_then_the_next_goes_on) {
   const auto a = queue("x", 1);
   const auto bad = queue("x", 2, [] { throw std::bad_alloc{}; });
