@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -41,7 +42,7 @@ void ask_name_server(const std::string& host, found_hosts& out) noexcept try {
 
 std::atomic<unsigned> forks{0};
 
-// All names that are being looked up in this process. Never destroyed: its threads may outlive everything else.
+// The names that this process looks up. Never destroyed: its threads may outlive everything else.
 class names {
  public:
   // A forked child has none of the threads, so it begins anew; what is its parent's it leaves as it was.
@@ -59,26 +60,48 @@ class names {
   }
 
   void ask(const std::string& host, const std::shared_ptr<host_asker>& who) {
-    auto found = std::make_shared<found_hosts>();
+    auto out = std::make_shared<found_hosts>();
     const std::lock_guard lock{mutex_};
-    const auto [at, is_first] = under_way_.try_emplace(host);
+    std::erase_if(all_, [](const auto& one) { return one.second.is_over(); });
+    const auto [at, is_first] = all_.try_emplace(host);
+    if (at->second.found) return who->tell(at->second.found);
+    auto& askers = at->second.askers;
     try {
-      std::erase_if(at->second, [](const auto& one) { return one.expired(); });
-      at->second.push_back(who);
-      if (is_first) std::thread{[this, name = host, out = std::move(found)] { serve(name, out); }}.detach();
+      std::erase_if(askers, [](const auto& one) { return one.expired(); });
+      askers.push_back(who);
+      if (is_first) std::thread{[this, name = host, out = std::move(out)] { serve(name, out); }}.detach();
     } catch (...) {
-      if (is_first) under_way_.erase(at);
+      if (is_first) all_.erase(at);
       throw;
     }
   }
 
  private:
+  using clock = std::chrono::steady_clock;
+
+  // Whoever asks gives up before a slow name server has answered, and asks again a little later. Without what was found between
+  // he would begin anew each time, and never know; but what somebody has heard is not kept, for it may be another by then.
+  static constexpr std::chrono::minutes unheard_max{1};
+
+  struct name {
+    std::vector<std::weak_ptr<host_asker>> askers;
+    std::shared_ptr<const found_hosts> found;  // none: it is being looked up
+    clock::time_point found_at;
+
+    bool is_over() const {
+      return found && (found->error != 0 || found->heard || clock::now() - found_at > unheard_max);
+    }
+  };
+
   void serve(const std::string& host, const std::shared_ptr<found_hosts>& out) noexcept {
     ask_name_server(host, *out);
     std::unique_lock lock{mutex_};
-    const auto done = under_way_.extract(host);
+    auto& it = all_.find(host)->second;
+    it.found = out;
+    it.found_at = clock::now();
+    const auto askers = std::move(it.askers);
     lock.unlock();
-    for (const auto& one : done.mapped()) {
+    for (const auto& one : askers) {
       try {
         if (const auto who = one.lock()) who->tell(out);
       } catch (const std::bad_alloc&) {  // it is not told
@@ -89,7 +112,7 @@ class names {
   const unsigned made_after_ = forks;
   const void* of_the_parent_ = nullptr;
   std::mutex mutex_;
-  std::map<std::string, std::vector<std::weak_ptr<host_asker>>> under_way_;
+  std::map<std::string, name> all_;  // those being looked up, and those found that nobody has heard
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 // getaddrinfo() takes as long as the name server lets it, and nobody can call it back. So it runs on a thread of its own, which
 // owns the name and what was found, and nothing of whoever has asked: that may go at any time, and so may the process. A name is
 // looked up once at a time, for all who ask meanwhile: a name server that hangs costs a thread for each name, however often it is
-// tried again.
+// tried again. One that is slower than whoever asks has patience is heard by the next who asks.
 //
 // Thread safety: all of it.
 #pragma once
@@ -12,6 +12,7 @@
 
 #include <sys/socket.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,9 +24,10 @@ struct found_hosts {
     sockaddr_storage raw{};  // without a port
     socklen_t size = 0;
   };
-  int error = 0;             // of getaddrinfo(); 0: there is an address at least
-  int why = 0;               // errno, with EAI_SYSTEM
-  std::vector<address> all;  // in the order in which they are to be tried
+  int error = 0;                            // of getaddrinfo(); 0: there is an address at least
+  int why = 0;                              // errno, with EAI_SYSTEM
+  std::vector<address> all;                 // in the order in which they are to be tried
+  mutable std::atomic<bool> heard = false;  // by somebody, who says so
 };
 
 // Who wants to know. It is let go of when it is told, on the thread that looked up: perhaps as the last who knows it.

@@ -60,6 +60,7 @@ class lookup::asker final : public core::host_asker, public std::enable_shared_f
   void told(const found_hosts& what) {
     const auto then = std::exchange(then_, nullptr);
     if (!then) return;
+    what.heard = true;
     auto error = meaning_of(what.error, what.why);
     addresses all;
     try {
@@ -91,12 +92,13 @@ std::string without_brackets(const std::string& host) {
   return has ? host.substr(1, host.size() - 2) : host;
 }
 
-found_hosts only(const asio::ip::address& address) {
+std::shared_ptr<found_hosts> only(const asio::ip::address& address) {
   const asio::ip::tcp::endpoint e{address, 0};
-  found_hosts::address one;
+  auto known = std::make_shared<found_hosts>();
+  auto& one = known->all.emplace_back();
   one.size = static_cast<socklen_t>(e.size());
   std::memcpy(&one.raw, e.data(), e.size());
-  return {0, 0, {one}};
+  return known;
 }
 
 }  // namespace
@@ -107,12 +109,15 @@ void lookup::start(asio::io_context& context, const std::string& host, std::uint
   const auto name = without_brackets(host);
   error_code no_address;
   if (const auto address = asio::ip::make_address(name, no_address); !no_address) {
-    who->tell(std::make_shared<found_hosts>(only(address)));
+    who->tell(only(address));
   } else {
     try {
       core::look_up(name, who);
     } catch (const std::system_error& e) {  // no thread to be had
-      who->tell(std::make_shared<found_hosts>(found_hosts{EAI_SYSTEM, e.code().value(), {}}));
+      auto none = std::make_shared<found_hosts>();
+      none->error = EAI_SYSTEM;
+      none->why = e.code().value();
+      who->tell(std::move(none));
     }
   }
   asker_ = who;

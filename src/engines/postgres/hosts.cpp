@@ -19,6 +19,7 @@ class hosts::asker final : public core::host_asker, public std::enable_shared_fr
   void tell(std::shared_ptr<const core::found_hosts> what) override {
     box_->put([me = shared_from_this(), what = std::move(what)](engine::events*) {
       if (me->owner_ == nullptr) return;
+      what->heard = true;
       me->owner_->round_[me->which_].found = what;
       me->owner_->told();
     });
@@ -70,8 +71,10 @@ void hosts::look_up(then t) {
     try {
       core::look_up(host, round_[i].by);
     } catch (const std::system_error& no_thread) {
-      round_[i].by->tell(
-          std::make_shared<core::found_hosts>(core::found_hosts{EAI_SYSTEM, no_thread.code().value(), {}}));
+      auto none = std::make_shared<core::found_hosts>();
+      none->error = EAI_SYSTEM;
+      none->why = no_thread.code().value();
+      round_[i].by->tell(std::move(none));
     }
   }
   round_.emplace_back().by = std::make_shared<asker>(this, all_.size(), box_);  // perhaps nobody has to be asked
