@@ -98,12 +98,14 @@ exchange dialect::join(std::string_view name, const place& p, milliseconds ttl, 
 exchange dialect::write(const change& c) const {
   exchange all;
   const bool held = static_cast<bool>(c.hold);
-  const value extended = c.extended ? text(c.extended->who) : value{null{}};
-  const value until = c.extended ? value{micros(c.extended->expires)} : value{null{}};
-  const value body = c.extended ? value{c.extended->body} : value{null{}};
+  value extended = null{}, until = null{}, body = null{};
+  if (c.extended) {
+    extended = text(c.extended->who);
+    until = micros(c.extended->expires);
+    body = c.extended->body;
+  }
   const auto gone = bytes_of(c.gone);
   if (!c.exists) all.push_back({say_.create, {text(c.name)}});
-  if (say_.bump != nullptr && !c.bumped.empty()) all.push_back({say_.bump, {c.bumped}});
   if (say_.extend_place != nullptr && c.extended) all.push_back({say_.extend_place, {extended, until, body}});
   all.push_back(
       {say_.write,

@@ -39,8 +39,7 @@ struct catalogue {
 
   const char *take, *give_back, *read, *create;
   several join;
-  // Before the write, if there is such a thing; with PostgreSQL the write does it all at once.
-  const char *bump, *extend_place;
+  const char* extend_place;  // before the write, if that does not do it
   const char* write;
   const char* clear;  // places that the write has marked
   const char *begin_session, *renew_session, *drop_session, *end_sessions, *how_sessions_are;

@@ -66,6 +66,7 @@ class link final : public wire::user {
     time_point deadline, sent = {}, not_before = {};
     then back;
     std::uint32_t tries = 0;
+    bool in_part = false;  // some of its statements were carried out
   };
 
   void on_open() override;
@@ -77,6 +78,7 @@ class link final : public wire::user {
   void leave(failure);
   void send(request);
   void settle(request, answers);
+  void too_late(request&, const std::string& words);
   void flush();
 
   std::unique_ptr<wire> wire_;

@@ -155,6 +155,16 @@ TEST_F(sql_link, what_was_not_carried_out_is_tried_again_until_its_deadline) {
   EXPECT_GT(w.sent.size(), 3u);
 }
 
+TEST_F(sql_link, an_exchange_that_was_carried_out_in_part_was_said_not_to_have_been_sent) {
+  arrive();
+  l.ask({{"UPDATE 1"}, {"UPDATE 2"}}, now + 5ms, [this](link::said&& s) { said = std::move(s); });
+  answer({answered{}, error("again")});
+  EXPECT_FALSE(said) << "tried again";
+  pass(5ms);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(kind(), why::unknown);
+}
+
 TEST_F(sql_link, an_error_is_told_as_what_it_means) {
   arrive();
   ask();
