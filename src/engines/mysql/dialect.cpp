@@ -80,29 +80,6 @@ void add_replication(std::vector<engine::finding>& to, const variables& is) {
 
 }  // namespace
 
-std::vector<const char*> texts_with_values() {
-  return {statement::take,
-          statement::give_back,
-          statement::read,
-          statement::create,
-          statement::join_queue,
-          statement::join_name,
-          statement::extend_place,
-          statement::write,
-          statement::clear,
-          statement::begin_session,
-          statement::renew_session,
-          statement::end_sessions,
-          statement::how_sessions_are,
-          statement::extend_holds,
-          statement::extended_holds,
-          statement::extend_queue,
-          statement::extended_queue,
-          statement::ring,
-          statement::look_for_bells,
-          statement::forget_bells};
-}
-
 dialect::dialect(const setting& s) : sql::dialect(s, texts) {}
 
 exchange dialect::bounds() const { return {{statement::mode}, {statement::isolation}}; }

@@ -212,14 +212,6 @@ class wire::connection : public std::enable_shared_from_this<connection> {
     });
   }
 
-  // Those that cannot be (there are no tables yet) are tried again when they are said.
-  void prepare_all() {
-    prepare(home_->options_.texts, [this] {
-      refused_.clear();
-      tell([](wire& w) { w.user_->on_open(); });
-    });
-  }
-
   void lost(const std::string& words) {
     open_ = false;
     tell([words](wire& w) { w.broken(words); });
@@ -237,7 +229,7 @@ class wire::connection : public std::enable_shared_from_this<connection> {
                              if (e) return lost(host_ + ": " + words_of(e, said_));
                              open_ = true;
                              watch();
-                             prepare_all();
+                             tell([](wire& w) { w.user_->on_open(); });
                            }));
   }
 

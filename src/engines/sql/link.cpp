@@ -32,6 +32,7 @@ void link::arrive() {
 void link::on_open() {
   if (state_ != state::arriving) return;
   state_ = state::greeting;
+  since_ = setting_.now();
   wire_->send(++last_, setting_.greeting());
 }
 

@@ -142,6 +142,15 @@ TEST_F(sql_link, a_server_that_does_not_let_in_is_given_up) {
   EXPECT_EQ(w.opened, 2);
 }
 
+TEST_F(sql_link, a_connection_that_took_its_time_left_none_for_the_greeting) {
+  pass(patience - 1ms);
+  w.to->on_open();
+  pass(patience - 1ms);
+  answer({answered{}});
+  EXPECT_TRUE(l.is_up());
+  EXPECT_EQ(w.opened, 1);
+}
+
 TEST_F(sql_link, what_was_not_carried_out_is_tried_again_until_its_deadline) {
   arrive();
   ask(50ms);
