@@ -1,4 +1,5 @@
-// Boost.MySQL: each statement is prepared when it is needed first, and whatever is to be said leaves in one pipeline when the last was answered.
+// Boost.MySQL: a statement is prepared when it is needed first. Whatever is to be said leaves in one pipeline when the last was
+// answered.
 #pragma once
 
 #include "core/uri.hpp"

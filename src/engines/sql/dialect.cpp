@@ -41,7 +41,7 @@ std::string dialect::client() const {
 
 exchange dialect::greeting() const {
   exchange all;
-  if (setting_.make_tables) all = said(say_.ddl, {});
+  if (setting_.make_tables && no_tables_) all = said(say_.ddl, {});
   for (auto& one : bounds()) all.push_back(std::move(one));
   all.push_back({say_.facts});
   all.push_back({say_.schema});
@@ -51,7 +51,8 @@ exchange dialect::greeting() const {
 std::string dialect::greeted(const answers& a, server& s) const {
   for (const auto& one : a) {
     if (!one.failed) continue;
-    if (no_such_table(one))
+    no_tables_ = no_such_table(one);
+    if (no_tables_)
       return "there are no tables of Tyer in this database: connect once "
              "with ?schema=apply, as a user who may create tables";
     return "the database refused to be greeted: " + one.words;

@@ -121,6 +121,7 @@ class dialect {
 
   const setting setting_;
   const catalogue& say_;
+  mutable bool no_tables_ = false;  // as the last greeting told: the next makes them
 };
 
 }  // namespace tyer::sql

@@ -94,6 +94,16 @@ TEST(mysql_dialect, a_bell_comes_back_as_it_was_rung) {
   EXPECT_TRUE(says.forget_bells({answered{}}).empty());
 }
 
+TEST(mysql_dialect, each_greeting_made_the_tables_that_were_there) {
+  const dialect makes{{.nonce = 7, .request_timeout = 1s, .make_tables = true}};
+  const auto usual = makes.greeting().size();
+  server s;
+  EXPECT_NE(makes.greeted({error("1146")}, s), "");
+  EXPECT_GT(makes.greeting().size(), usual);
+  EXPECT_NE(makes.greeted({error("1213")}, s), "");
+  EXPECT_EQ(makes.greeting().size(), usual) << "the tables were not what was missing";
+}
+
 answered told(std::initializer_list<std::pair<const char*, const char*>> variables) {
   answered a;
   for (const auto& [name, value] : variables) a.rows.push_back({cell{false, 0, name}, cell{false, 0, value}});
