@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 
+import clock_shift
 from instances import Instance, Node
 from kinds import Kind, database_login, database_uri
 from unprivileged import Account
@@ -17,12 +18,14 @@ GREETING = 10  # the version of the protocol, first byte behind the packet's hea
 class MariaDB(Kind):
     name = "mariadb"
     about = "one MariaDB server"
-    accepts = frozenset({"password", "user", "set"})
+    accepts = frozenset({"password", "user", "set", "clock_shift"})
     ready_s_max = 30.0
 
     def prepare(self, instance: Instance) -> None:
         database_login(instance, "tyer")
         self._account().let_in(instance)
+        if instance.options["clock_shift"]:
+            clock_shift.make(instance)
 
     def configure(self, instance: Instance, node: Node) -> None:
         """Makes the database unless there is one (at the first start, and when its data was wiped)."""
@@ -67,6 +70,9 @@ class MariaDB(Kind):
             "skip-name-resolve": "1",
         }
 
+    def environment(self, instance: Instance, node: Node) -> dict[str, str]:
+        return clock_shift.environment(instance, node) if instance.options["clock_shift"] else {}
+
     def answers(self, instance: Instance, node: Node) -> bool:
         with open(os.path.join(instance.node_folder(node), "pid"), encoding="ascii") as file:
             if file.read().strip() != str(node.process.pid):
@@ -91,7 +97,7 @@ def _statements(user: str, password: str) -> str:
     return (
         f"CREATE DATABASE IF NOT EXISTS {DATABASE};\n"
         f"CREATE USER IF NOT EXISTS {who} IDENTIFIED BY {secret};\n"
-        f"GRANT ALL ON *.* TO {who};\n"
+        f"GRANT ALL ON *.* TO {who} WITH GRANT OPTION;\n"
     )
 
 

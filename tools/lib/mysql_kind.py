@@ -12,6 +12,7 @@ from mariadb_kind import MariaDB
 class MySQL(MariaDB):
     name = "mysql"
     about = "one MySQL server"
+    accepts = MariaDB.accepts - {"clock_shift"}  # its loader takes no library of another libc
     ready_s_max = 60.0
 
     def make_data(self, folder: str, data: str) -> None:

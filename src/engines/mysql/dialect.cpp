@@ -4,6 +4,7 @@
 #include "engines/mysql/statements.hpp"
 
 #include <array>
+#include <map>
 #include <string_view>
 
 namespace tyer::mysql {
@@ -23,7 +24,6 @@ const catalogue texts{
     .read = statement::read,
     .create = statement::create,
     .join = join,
-    .bump = statement::bump,
     .extend_place = statement::extend_place,
     .write = statement::write,
     .clear = statement::clear,
@@ -45,17 +45,40 @@ const catalogue texts{
     .ddl = schema_ddl,
 };
 
-}  // namespace
+// By their names, as SHOW VARIABLES tells them.
+class variables {
+ public:
+  explicit variables(const answered& a) {
+    for (const row& r : a.rows) known_.emplace(r.at(0).bytes, r.at(1).bytes);
+  }
+  bool has(const char* name, std::string_view value) const {
+    const auto at = known_.find(name);
+    return at != known_.end() && at->second == value;
+  }
+  bool otherwise(const char* name, std::string_view value) const { return known_.contains(name) && !has(name, value); }
 
-std::vector<const char*> texts_with_values() {
-  return {statement::take,           statement::give_back,        statement::read,
-          statement::create,         statement::join_queue,       statement::join_name,
-          statement::bump,           statement::extend_place,     statement::write,
-          statement::clear,          statement::begin_session,    statement::renew_session,
-          statement::end_sessions,   statement::how_sessions_are, statement::extend_holds,
-          statement::extended_holds, statement::extend_queue,     statement::extended_queue,
-          statement::ring,           statement::look_for_bells,   statement::forget_bells};
+ private:
+  std::map<std::string, std::string> known_;
+};
+
+void add_replication(std::vector<engine::finding>& to, const variables& is) {
+  if (is.has("binlog_format", "STATEMENT")) {
+    to.push_back({"binlog_format is STATEMENT: the server refuses to write under READ COMMITTED, and so all locks",
+                  "set binlog_format = ROW", 3});
+  }
+  if (is.otherwise("sync_binlog", "1")) {
+    to.push_back(
+        {"sync_binlog is not 1: after a crash of the machine a replica may know more, or less, than this server",
+         "set sync_binlog = 1", 1});
+  }
+  if (!is.has("rpl_semi_sync_master_enabled", "ON") && !is.has("rpl_semi_sync_source_enabled", "ON")) {
+    to.push_back(
+        {"there is a binary log, and nobody waits for a replica: one that is promoted does not know the last grants",
+         "if there are replicas, replicate semi-synchronously, or check tokens at what you protect", 0});
+  }
 }
+
+}  // namespace
 
 dialect::dialect(const setting& s) : sql::dialect(s, texts) {}
 
@@ -75,11 +98,13 @@ std::string dialect::learn(const row& facts, server& s) const {
 }
 
 meaning dialect::what(const answered& a) const {
-  // Lock wait time-out, deadlock, refused by the certification of Group Replication, statement not prepared, interrupted.
-  for (const char* code : {"1205", "1213", "3101", "1243", "1317", "1969", "3024"}) {
+  // Lock wait time-out, deadlock, changed since it was read, refused by the certification of Group Replication, to be prepared
+  // again, interrupted.
+  for (const char* code : {"1205", "1213", "1020", "3101", "1615", "1317", "1969", "3024"}) {
     if (a.code == code) return meaning::again;
   }
-  for (const char* code : {"1290", "1836", "1792"}) {  // read-only
+  // Read-only; not prepared here; left by the server, since it was idle.
+  for (const char* code : {"1290", "1836", "1792", "1243", "4031"}) {
     if (a.code == code) return meaning::other_server;
   }
   // Shutting down, killed, gone, out of memory or disk, and whatever the cluster says while it finds itself.
@@ -90,19 +115,23 @@ meaning dialect::what(const answered& a) const {
 }
 
 std::vector<engine::finding> dialect::findings(const answers& a, const server&) const {
+  const variables is{a.back()};
   std::vector<engine::finding> all;
-  const row& r = a.back().rows.at(0);
-  if (r[0].number != 1) {
+  if (is.otherwise("innodb_flush_log_at_trx_commit", "1")) {
     all.push_back(
         {"innodb_flush_log_at_trx_commit is not 1: a crash of the server or its machine loses what was granted "
          "in its last second",
          "set innodb_flush_log_at_trx_commit = 1", 2});
   }
-  if (r[2].number != 0 && r[1].number != 1) {
-    all.push_back(
-        {"sync_binlog is not 1: after a crash of the machine a replica may know more, or less, than this server",
-         "set sync_binlog = 1", 1});
+  if (is.otherwise("wsrep_on", "OFF")) {
+    all.push_back({"this is a node of Galera: leases are counted on the clock of the node that is asked",
+                   "let all clients talk to one node, and keep the clocks of the nodes together", 1});
   }
+  if (is.otherwise("group_replication_group_name", "")) {
+    all.push_back({"this server is in a group: a primary that takes over may answer before it has caught up",
+                   "have a single primary, and set group_replication_consistency = BEFORE_ON_PRIMARY_FAILOVER", 1});
+  }
+  if (is.otherwise("log_bin", "OFF")) add_replication(all, is);
   return all;
 }
 

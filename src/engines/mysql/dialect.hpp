@@ -9,8 +9,6 @@ namespace tyer::mysql {
 
 using namespace tyer::sql;
 
-std::vector<const char*> texts_with_values();
-
 class dialect final : public sql::dialect {
  public:
   explicit dialect(const setting&);

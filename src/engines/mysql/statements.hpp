@@ -17,7 +17,7 @@ namespace tyer::mysql::statement {
 #define TYER_LIST(n) \
   "JSON_TABLE(CONVERT($" #n " USING utf8mb4), '$[*]' COLUMNS (e VARCHAR(8192) CHARACTER SET utf8mb4 PATH '$')) k"
 #define TYER_NUMBERS(n) \
-  "JSON_TABLE(CONCAT('[', CONVERT($" #n " USING utf8mb4), ']'), '$[*]' COLUMNS (e BIGINT PATH '$')) k"
+  "JSON_TABLE(CONCAT('[', CONVERT($" #n " USING utf8mb4), ']'), '$[*]' COLUMNS (e BIGINT PATH '$')) n"
 #define TYER_HOLDS "l.name = SUBSTR(UNHEX(k.e), 17) AND l.hold = SUBSTR(UNHEX(k.e), 1, 16)"
 
 // name, hold, ttl, above, owner, part_max. Tells the token; no row: it is not free, or there is no such name.
@@ -59,22 +59,21 @@ inline constexpr const char* join_name =
 // name
 inline constexpr const char* create = "INSERT IGNORE INTO tyer_lock (name, expires) VALUES ($1, " TYER_NOW ")";
 
-// sessions. Before the write, and whether or not that is carried out: the owner of a hold then looks at it, and by that makes the
-// write find another version; or comes later, and finds that it is gone.
-inline constexpr const char* bump = "UPDATE " TYER_NUMBERS(1) " STRAIGHT_JOIN tyer_session s FORCE INDEX (PRIMARY) ON s.id = k.e"
-                                    " SET s.generation = s.generation + 1";
 // id, until, body
 inline constexpr const char* extend_place =
     "UPDATE tyer_wait SET expires = GREATEST(expires, " TYER_INT(2) "), body = $3 WHERE id = $1 AND gone = 0";
 
-// name, guard, hold, claimed, token, expires, session, owner, state, joins, crowd, gone. Tells the joins. A statement deletes from
-// one table or changes several: so it marks the places, and another one deletes them.
+// name, guard, hold, claimed, token, expires, session, owner, state, joins, crowd, gone, sessions. Tells the joins. A statement
+// deletes from one table or changes several: so it marks the places, and another one deletes them. The sessions have another
+// generation if the name has changed, and only then.
 inline constexpr const char* write =
     "UPDATE tyer_lock l LEFT JOIN (" TYER_LIST(12) " STRAIGHT_JOIN tyer_wait w FORCE INDEX (tyer_wait_id)"
-    " ON w.id = UNHEX(k.e)) ON 1 = 1"
+    " ON w.id = UNHEX(k.e)) ON 1 = 1 LEFT JOIN (" TYER_NUMBERS(13) " STRAIGHT_JOIN tyer_session s FORCE INDEX (PRIMARY)"
+    " ON s.id = n.e) ON 1 = 1"
     " SET l.hold = $3, l.claimed = " TYER_INT(4) ", l.token = " TYER_INT(5) ", l.expires = " TYER_INT(6)
     ", l.session = $7, l.owner = $8, l.state = $9, l.version = l.version + 1,"
-    " l.crowd = (l.joins <> " TYER_INT(10) " OR " TYER_INT(11) " <> 0), l.joins = LAST_INSERT_ID(l.joins), w.gone = 1"
+    " l.crowd = (l.joins <> " TYER_INT(10) " OR " TYER_INT(11) " <> 0), l.joins = LAST_INSERT_ID(l.joins), w.gone = 1,"
+    " s.generation = s.generation + 1"
     " WHERE l.name = $1 AND l.version = " TYER_INT(2);
 // gone
 inline constexpr const char* clear = "DELETE w FROM " TYER_LIST(1)
@@ -92,10 +91,10 @@ inline constexpr const char* renew_session =
 inline constexpr const char* drop_session = "DELETE FROM tyer_session WHERE id = $1";
 // sessions
 inline constexpr const char* end_sessions =
-    "UPDATE " TYER_NUMBERS(1) " STRAIGHT_JOIN tyer_session s FORCE INDEX (PRIMARY) ON s.id = k.e"
+    "UPDATE " TYER_NUMBERS(1) " STRAIGHT_JOIN tyer_session s FORCE INDEX (PRIMARY) ON s.id = n.e"
     " SET s.ended = 1 WHERE s.ended = 0 AND s.expires <= " TYER_NOW;
 inline constexpr const char* how_sessions_are = "SELECT s.id, s.expires, s.ended FROM " TYER_NUMBERS(
-    1) " STRAIGHT_JOIN tyer_session s FORCE INDEX (PRIMARY) ON s.id = k.e";
+    1) " STRAIGHT_JOIN tyer_session s FORCE INDEX (PRIMARY) ON s.id = n.e";
 
 // By one clock: what is found to be extended is by what was extended.
 inline constexpr const char* look_at_clock = "SET @tyer_now = " TYER_NOW;
@@ -140,7 +139,7 @@ inline constexpr const char* look_for_bells =
     "SELECT bell, seq FROM tyer_bell WHERE client = $1 ORDER BY seq LIMIT 1000";
 // client, those that were seen and no others: one whose number was drawn earlier may be rung only now.
 inline constexpr const char* forget_bells = "DELETE b FROM " TYER_NUMBERS(
-    2) " STRAIGHT_JOIN tyer_bell b FORCE INDEX (PRIMARY) ON b.seq = k.e WHERE b.client = $1";
+    2) " STRAIGHT_JOIN tyer_bell b FORCE INDEX (PRIMARY) ON b.seq = n.e WHERE b.client = $1";
 
 // for how long
 inline constexpr const char* sweep_names =
@@ -164,8 +163,10 @@ inline constexpr const char* mode =
     "SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1, innodb_lock_wait_timeout = 1,"
     " lock_wait_timeout = 1";
 inline constexpr const char* isolation = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
+// Those that a server does not know are not told.
 inline constexpr const char* questions =
-    "SELECT @@global.innodb_flush_log_at_trx_commit, @@global.sync_binlog, @@global.log_bin, "
-    "@@global.innodb_doublewrite";
+    "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog',"
+    " 'binlog_format', 'wsrep_on', 'group_replication_group_name', 'rpl_semi_sync_master_enabled',"
+    " 'rpl_semi_sync_source_enabled')";
 
 }  // namespace tyer::mysql::statement

@@ -1,5 +1,7 @@
 #include "engines/mysql/wire.hpp"
 
+#include "engines/mysql/idle.hpp"
+#include "engines/mysql/socket_of.hpp"
 #include "engines/mysql/texts.hpp"
 #include "engines/net/lookup.hpp"
 #include "engines/net/tls.hpp"
@@ -14,6 +16,8 @@
 #include <boost/mysql/error_categories.hpp>
 #include <boost/mysql/is_fatal_error.hpp>
 #include <boost/mysql/pipeline.hpp>
+
+#include <fcntl.h>
 
 #include <algorithm>
 #include <deque>
@@ -129,7 +133,8 @@ class wire::connection : public std::enable_shared_from_this<connection> {
  public:
   connection(wire& home, const core::endpoint& to)
       : home_(&home),
-        box_(home.box_),
+        box_(*home.box_),
+        idle_(box_.context(), [this] { make_sure(); }),
         tls_(asio::ssl::context::tls_client),
         host_(to.host),
         port_(to.port != 0 ? to.port : default_port) {}
@@ -146,8 +151,8 @@ class wire::connection : public std::enable_shared_from_this<connection> {
                                                            : my::ssl_mode::require;
     my::any_connection_params params;
     params.ssl_context = &tls_;
-    server_.emplace(box_->context(), params);
-    lookup_.start(box_->context(), host_, port_, [this](const error_code& e, net::lookup::addresses found) {
+    server_.emplace(box_.context(), params);
+    lookup_.start(box_.context(), host_, port_, [this](const error_code& e, net::lookup::addresses found) {
       const auto me = shared_from_this();
       if (e) return lost(host_ + ": " + e.message());
       addresses_.assign(found.begin(), found.end());
@@ -157,6 +162,7 @@ class wire::connection : public std::enable_shared_from_this<connection> {
 
   // Whatever of it was not prepared yet is prepared first.
   void run(std::deque<sent> all) {
+    idle_.used();
     under_way_ = std::move(all);
     std::vector<const char*> missing;
     for (const auto& s : under_way_) {
@@ -172,6 +178,7 @@ class wire::connection : public std::enable_shared_from_this<connection> {
   void cut() noexcept {
     home_ = nullptr;
     lookup_.forget();
+    idle_.stop();
     signal_.emit(asio::cancellation_type::terminal);
   }
 
@@ -184,7 +191,7 @@ class wire::connection : public std::enable_shared_from_this<connection> {
   // Told by the loop, unless it was cut meanwhile.
   template <class F>
   void tell(F what) {
-    box_->put([me = shared_from_this(), what = std::move(what)](engine::events*) mutable {
+    box_.put([me = shared_from_this(), what = std::move(what)](engine::events*) mutable {
       if (me->home_ != nullptr) what(*me->home_);
     });
   }
@@ -205,14 +212,6 @@ class wire::connection : public std::enable_shared_from_this<connection> {
     });
   }
 
-  // Those that cannot be (there are no tables yet) are tried again when they are said.
-  void prepare_all() {
-    prepare(home_->options_.texts, [this] {
-      refused_.clear();
-      tell([](wire& w) { w.user_->on_open(); });
-    });
-  }
-
   void lost(const std::string& words) {
     open_ = false;
     tell([words](wire& w) { w.broken(words); });
@@ -229,8 +228,28 @@ class wire::connection : public std::enable_shared_from_this<connection> {
                              if (unreachable && !addresses_.empty()) return try_next();
                              if (e) return lost(host_ + ": " + words_of(e, said_));
                              open_ = true;
-                             prepare_all();
+                             watch();
+                             tell([](wire& w) { w.user_->on_open(); });
                            }));
+  }
+
+  // Asio opens sockets without SOCK_CLOEXEC.
+  void watch() {
+    const int socket = socket_of(*server_);
+    if (socket >= 0) ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+    idle_.start(socket, weak_from_this());
+  }
+
+  // Something has come that nobody has asked for.
+  void make_sure() {
+    if (home_ == nullptr || !is_idle()) return;
+    busy_ = true;
+    server_->async_ping(said_, slot([this](const error_code& e) {
+                          if (home_ == nullptr) return;
+                          if (e) return lost(words_of(e, said_));
+                          idle_.used();
+                          tell([](wire& w) { w.take_turn(); });
+                        }));
   }
 
   std::string prepare_tls(const options& o) {
@@ -311,8 +330,9 @@ class wire::connection : public std::enable_shared_from_this<connection> {
     });
   }
 
-  wire* home_;  // null: cut
-  const std::shared_ptr<asio_box> box_;
+  wire* home_;     // null: cut
+  asio_box& box_;  // which has all handlers, and by them this
+  idle idle_;
   asio::ssl::context tls_;
   const std::string host_;
   const std::uint16_t port_;

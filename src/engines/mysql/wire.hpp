@@ -1,4 +1,5 @@
-// Boost.MySQL: each statement is prepared once, and whatever is to be said leaves in one pipeline when the last was answered.
+// Boost.MySQL: a statement is prepared when it is needed first. Whatever is to be said leaves in one pipeline when the last was
+// answered.
 #pragma once
 
 #include "core/uri.hpp"
@@ -24,7 +25,6 @@ struct options {
   std::string user, password, database;
   tls encrypted = tls::required;
   kit::tls_options files;
-  std::vector<const char*> texts;  // prepared when it is connected
 };
 
 class wire final : public sql::wire {

@@ -22,7 +22,6 @@ const catalogue texts{
     .read = statement::read,
     .create = statement::create,
     .join = join,
-    .bump = nullptr,
     .extend_place = nullptr,
     .write = statement::write,
     .clear = nullptr,

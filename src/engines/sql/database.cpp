@@ -37,7 +37,7 @@ database::database(const seam::environment& e, parts p)
       says_(std::move(p.says)),
       limits_(limits_of(p.waiters_max)),
       link_(std::move(p.by), {.patience = e.request_timeout,
-                              .greeting = [this] { return says_->greeting(!was_up_); },
+                              .greeting = [this] { return says_->greeting(); },
                               .greeted =
                                   [this](const answers& a) {
                                     server_ = {};

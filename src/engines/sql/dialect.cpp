@@ -39,9 +39,9 @@ std::string dialect::client() const {
   return raw;
 }
 
-exchange dialect::greeting(bool first) const {
+exchange dialect::greeting() const {
   exchange all;
-  if (setting_.make_tables && first) all = said(say_.ddl, {});
+  if (setting_.make_tables && no_tables_) all = said(say_.ddl, {});
   for (auto& one : bounds()) all.push_back(std::move(one));
   all.push_back({say_.facts});
   all.push_back({say_.schema});
@@ -51,7 +51,8 @@ exchange dialect::greeting(bool first) const {
 std::string dialect::greeted(const answers& a, server& s) const {
   for (const auto& one : a) {
     if (!one.failed) continue;
-    if (no_such_table(one))
+    no_tables_ = no_such_table(one);
+    if (no_tables_)
       return "there are no tables of Tyer in this database: connect once "
              "with ?schema=apply, as a user who may create tables";
     return "the database refused to be greeted: " + one.words;
@@ -101,12 +102,14 @@ exchange dialect::join(std::string_view name, const place& p, milliseconds ttl, 
 exchange dialect::write(const change& c) const {
   exchange all;
   const bool held = static_cast<bool>(c.hold);
-  const value extended = c.extended ? text(c.extended->who) : value{null{}};
-  const value until = c.extended ? value{micros(c.extended->expires)} : value{null{}};
-  const value body = c.extended ? value{c.extended->body} : value{null{}};
+  value extended = null{}, until = null{}, body = null{};
+  if (c.extended) {
+    extended = text(c.extended->who);
+    until = micros(c.extended->expires);
+    body = c.extended->body;
+  }
   const auto gone = bytes_of(c.gone);
   if (!c.exists) all.push_back({say_.create, {text(c.name)}});
-  if (say_.bump != nullptr && !c.bumped.empty()) all.push_back({say_.bump, {c.bumped}});
   if (say_.extend_place != nullptr && c.extended) all.push_back({say_.extend_place, {extended, until, body}});
   all.push_back(
       {say_.write,

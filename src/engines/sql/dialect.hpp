@@ -39,8 +39,7 @@ struct catalogue {
 
   const char *take, *give_back, *read, *create;
   several join;
-  // Before the write, if there is such a thing; with PostgreSQL the write does it all at once.
-  const char *bump, *extend_place;
+  const char* extend_place;  // before the write, if that does not do it
   const char* write;
   const char* clear;  // places that the write has marked
   const char *begin_session, *renew_session, *drop_session, *end_sessions, *how_sessions_are;
@@ -65,7 +64,7 @@ class dialect {
   dialect(const setting& s, const catalogue& c) : setting_(s), say_(c) {}
   virtual ~dialect() = default;
 
-  exchange greeting(bool first) const;  // tables are made once
+  exchange greeting() const;
   std::string greeted(const answers&, server&) const;  // what is wrong with it
   virtual meaning what(const answered& error) const = 0;
 
@@ -131,6 +130,7 @@ class dialect {
 
   const setting setting_;
   const catalogue& say_;
+  mutable bool no_tables_ = false;  // as the last greeting told: the next makes them
 };
 
 }  // namespace tyer::sql

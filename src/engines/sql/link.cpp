@@ -32,6 +32,7 @@ void link::arrive() {
 void link::on_open() {
   if (state_ != state::arriving) return;
   state_ = state::greeting;
+  since_ = setting_.now();
   wire_->send(++last_, setting_.greeting());
 }
 
@@ -59,6 +60,7 @@ void link::settle(request r, answers all) {
   auto bad = all.end();
   for (std::size_t i = 0; i < std::min(all.size(), r.what.size()); ++i) {
     all[i].by = r.what[i].text;
+    r.in_part |= !all[i].failed;
     if (all[i].failed && !r.what[i].minor && bad == all.end()) bad = all.begin() + static_cast<std::ptrdiff_t>(i);
   }
   if (bad == all.end()) return r.back(std::move(all));
@@ -66,14 +68,20 @@ void link::settle(request r, answers all) {
     case meaning::again:
       r.not_before = setting_.now() + between_tries * (1 << std::min(r.tries++, 6u));
       if (r.not_before < r.deadline) return waiting_.push_back(std::move(r));
-      return r.back(kit::no(why::not_sent, errc::unavailable, bad->words));
+      return too_late(r, bad->words);
     case meaning::refused: return r.back(kit::no(why::refused, errc::refused, bad->words));
     case meaning::lost: return r.back(kit::no(why::unknown, errc::outcome_unknown, bad->words));
     case meaning::other_server: break;
   }
   const auto words = bad->words;
-  r.back(kit::no(why::not_sent, errc::unavailable, words));
+  too_late(r, words);
   break_off(words);
+}
+
+// Its deadline, or its server, is over.
+void link::too_late(request& r, const std::string& words) {
+  r.back(r.in_part ? kit::no(why::unknown, errc::outcome_unknown, words)
+                   : kit::no(why::not_sent, errc::unavailable, words));
 }
 
 void link::on_broken(failure f) {
@@ -121,9 +129,9 @@ void link::flush() {
   auto all = std::exchange(waiting_, {});
   for (auto& r : all) {
     if (r.given_up && r.given_up()) {
-      r.back(kit::no(why::not_sent, errc::unavailable, "it was given up before it was sent"));
+      too_late(r, "it was given up before it was sent");
     } else if (r.deadline <= now) {
-      r.back(kit::no(why::not_sent, errc::unavailable, "there was no connection to the database in time"));
+      too_late(r, "there was no connection to the database in time");
     } else if (state_ == state::up && r.not_before <= now) {
       send(std::move(r));
     } else {

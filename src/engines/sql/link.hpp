@@ -67,6 +67,7 @@ class link final : public wire::user {
     then back;
     core::function<bool()> given_up;
     std::uint32_t tries = 0;
+    bool in_part = false;  // some of its statements were carried out
   };
 
   void on_open() override;
@@ -78,6 +79,7 @@ class link final : public wire::user {
   void leave(failure);
   void send(request);
   void settle(request, answers);
+  void too_late(request&, const std::string& words);
   void flush();
 
   std::unique_ptr<wire> wire_;

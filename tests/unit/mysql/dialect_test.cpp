@@ -29,8 +29,8 @@ answered changed(std::uint64_t rows, std::uint64_t number, const char* by = null
   return a;
 }
 
-std::vector<const char*> texts(const exchange& e) {
-  std::vector<const char*> all;
+std::vector<std::string_view> texts(const exchange& e) {
+  std::vector<std::string_view> all;
   for (const auto& s : e) all.push_back(s.text);
   return all;
 }
@@ -41,6 +41,9 @@ TEST(mysql_dialect, an_error_is_never_taken_for_a_verdict) {
   EXPECT_EQ(says.what(error("1213")), meaning::again);
   EXPECT_EQ(says.what(error("1205")), meaning::again);
   EXPECT_EQ(says.what(error("1290")), meaning::other_server);
+  EXPECT_EQ(says.what(error("4031")), meaning::other_server) << "was idle for too long";
+  EXPECT_EQ(says.what(error("1020")), meaning::again);
+  EXPECT_EQ(says.what(error("1615")), meaning::again);
   EXPECT_EQ(says.what(error("1053")), meaning::lost);
   EXPECT_EQ(says.what(error("1142")), meaning::refused);
 }
@@ -52,19 +55,22 @@ TEST(mysql_dialect, a_row_that_was_changed_tells_its_number_and_one_that_was_not
   EXPECT_FALSE(says.given_back({changed(0, 0)}));
 }
 
-// The generation is raised before the write: an owner that renews in between looks at its hold, and the write finds another version.
-TEST(mysql_dialect, a_write_raises_generations_first_and_clears_places_last) {
+// Statements of a pipeline are carried out whether or not those before them failed.
+TEST(mysql_dialect, a_write_was_carried_out_although_the_statement_that_raises_generations_had_failed) {
   const change c{.name = "n", .guard = 3, .gone = {who('a')}, .bumped = {5}};
   const auto e = says.write(c);
-  EXPECT_EQ(texts(e), (std::vector<const char*>{statement::bump, statement::write, statement::clear}));
+  EXPECT_EQ(texts(e), (std::vector<std::string_view>{statement::write, statement::clear}));
+  EXPECT_EQ(std::get<number_list>(e.front().values.at(12)), number_list{5}) << "raised by the write itself";
   EXPECT_TRUE(e.back().minor);
 }
 
+// A statement is known by the address of its text, which is another in this file.
 TEST(mysql_dialect, the_joins_are_the_writes_and_not_those_of_its_neighbours) {
-  const answers all{changed(1, 1, statement::bump), changed(2, 9, statement::write), changed(1, 0, statement::clear)};
-  EXPECT_EQ(says.written(all), 9u);
-  const answers late{changed(1, 1, statement::bump), changed(0, 9, statement::write), changed(0, 0, statement::clear)};
-  EXPECT_EQ(says.written(late), std::nullopt);
+  const auto e = says.write({.name = "n", .exists = false, .gone = {who('a')}});
+  ASSERT_EQ(texts(e), (std::vector<std::string_view>{statement::create, statement::write, statement::clear}));
+  const auto by = [&](std::size_t i) { return e.at(i).text; };
+  EXPECT_EQ(says.written({changed(1, 1, by(0)), changed(2, 9, by(1)), changed(1, 0, by(2))}), 9u);
+  EXPECT_EQ(says.written({changed(1, 1, by(0)), changed(0, 9, by(1)), changed(0, 0, by(2))}), std::nullopt);
 }
 
 TEST(mysql_dialect, holds_are_extended_in_the_order_of_their_names) {
@@ -84,8 +90,44 @@ TEST(mysql_dialect, a_bell_comes_back_as_it_was_rung) {
   EXPECT_EQ(heard[0].who, who('a'));
   EXPECT_EQ(heard[0].what, kit::notice::kind::asked);
   EXPECT_EQ(heard[0].reason, "please");
-  EXPECT_EQ(std::get<std::int64_t>(says.forget_bells({found}).at(0).values.at(1)), 17);
+  EXPECT_EQ(std::get<number_list>(says.forget_bells({found}).at(0).values.at(1)), number_list{17});
   EXPECT_TRUE(says.forget_bells({answered{}}).empty());
+}
+
+TEST(mysql_dialect, each_greeting_made_the_tables_that_were_there) {
+  const dialect makes{{.nonce = 7, .request_timeout = 1s, .make_tables = true}};
+  const auto usual = makes.greeting().size();
+  server s;
+  EXPECT_NE(makes.greeted({error("1146")}, s), "");
+  EXPECT_GT(makes.greeting().size(), usual);
+  EXPECT_NE(makes.greeted({error("1213")}, s), "");
+  EXPECT_EQ(makes.greeting().size(), usual) << "the tables were not what was missing";
+}
+
+answered told(std::initializer_list<std::pair<const char*, const char*>> variables) {
+  answered a;
+  for (const auto& [name, value] : variables) a.rows.push_back({cell{false, 0, name}, cell{false, 0, value}});
+  return a;
+}
+
+std::vector<int> severities(const answered& a) {
+  std::vector<int> all;
+  for (const auto& f : says.findings({a}, {})) all.push_back(f.severity);
+  return all;
+}
+
+TEST(mysql_dialect, the_doctor_finds_what_loses_grants_and_nothing_at_a_server_that_is_well) {
+  EXPECT_TRUE(severities(told({})).empty());
+  EXPECT_TRUE(
+      severities(told({{"innodb_flush_log_at_trx_commit", "1"}, {"log_bin", "OFF"}, {"wsrep_on", "OFF"}})).empty());
+  EXPECT_EQ(severities(told({{"innodb_flush_log_at_trx_commit", "2"}})), std::vector{2});
+  EXPECT_EQ(severities(told({{"wsrep_on", "ON"}})), std::vector{1});
+  EXPECT_EQ(severities(told({{"group_replication_group_name", ""}})), std::vector<int>{});
+  EXPECT_EQ(severities(told({{"group_replication_group_name", "x"}})), std::vector{1});
+  EXPECT_EQ(severities(told({{"log_bin", "ON"}, {"sync_binlog", "1"}, {"rpl_semi_sync_source_enabled", "ON"}})),
+            std::vector<int>{});
+  EXPECT_EQ(severities(told({{"log_bin", "ON"}, {"sync_binlog", "0"}, {"binlog_format", "STATEMENT"}})),
+            (std::vector{3, 1, 0}));
 }
 
 }  // namespace

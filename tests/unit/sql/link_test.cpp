@@ -142,6 +142,15 @@ TEST_F(sql_link, a_server_that_does_not_let_in_is_given_up) {
   EXPECT_EQ(w.opened, 2);
 }
 
+TEST_F(sql_link, a_connection_that_took_its_time_left_none_for_the_greeting) {
+  pass(patience - 1ms);
+  w.to->on_open();
+  pass(patience - 1ms);
+  answer({answered{}});
+  EXPECT_TRUE(l.is_up());
+  EXPECT_EQ(w.opened, 1);
+}
+
 TEST_F(sql_link, what_was_not_carried_out_is_tried_again_until_its_deadline) {
   arrive();
   ask(50ms);
@@ -153,6 +162,16 @@ TEST_F(sql_link, what_was_not_carried_out_is_tried_again_until_its_deadline) {
   EXPECT_EQ(kind(), why::not_sent);
   EXPECT_EQ(said_times, 1);
   EXPECT_GT(w.sent.size(), 3u);
+}
+
+TEST_F(sql_link, an_exchange_that_was_carried_out_in_part_was_said_not_to_have_been_sent) {
+  arrive();
+  l.ask({{"UPDATE 1"}, {"UPDATE 2"}}, now + 5ms, [this](link::said&& s) { said = std::move(s); });
+  answer({answered{}, error("again")});
+  EXPECT_FALSE(said) << "tried again";
+  pass(5ms);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(kind(), why::unknown);
 }
 
 TEST_F(sql_link, an_error_is_told_as_what_it_means) {

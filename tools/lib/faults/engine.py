@@ -39,6 +39,8 @@ def engines(*words: str) -> str:
 class Servers:
     """One instance of tools/engines. What takes time runs on a thread of its own; one such thing at a time."""
 
+    sees_queue = False  # whether the proxy knows the requests that go by
+
     def __init__(self, kind: str, options: list[str], history: History):
         self.history = history
         facts = json.loads(engines("up", kind, "--json", "--owner", str(os.getpid()), *options))
@@ -166,19 +168,12 @@ class Servers:
             raise self.problem
 
 
-class Engine(Servers):
+class OneServer(Servers):
     """One server, and a proxy before it."""
 
     @property
     def port(self) -> int:
         return next(iter(self.ports.values()))
-
-    def uris(self, lab: Lab) -> list[str]:
-        lab.proxy = lab.make_proxy("proxy", self.port, redis_rules(lab.build))
-        return [f"redis://127.0.0.1:{lab.proxy.port}"]
-
-    def masters(self) -> list[int]:
-        return [self.port]
 
     def restart(self, down_s: float, lose_data: bool) -> bool:
         """kill -9, some time without a server, a new one on the same port. False if another one is under way."""
@@ -194,6 +189,19 @@ class Engine(Servers):
         if lose_data:
             self.lost(new_from, old_until)
         self.away_ends(number)
+
+
+class Engine(OneServer):
+    """A server of Redis."""
+
+    sees_queue = True
+
+    def uris(self, lab: Lab) -> list[str]:
+        lab.proxy = lab.make_proxy("proxy", self.port, redis_rules(lab.build))
+        return [f"redis://127.0.0.1:{lab.proxy.port}"]
+
+    def masters(self) -> list[int]:
+        return [self.port]
 
     def ask(self, *words: str):
         """Straight to the server, past the proxy. None if it is being restarted just now."""

@@ -10,9 +10,10 @@ from faults import kinds
 from faults.children import LabError
 from faults.clients import Load
 from faults.cluster import Cluster
-from faults.engine import Engine, Servers
+from faults.engine import Servers
 from faults.etcd import Etcd
 from faults.lab import Lab
+from faults.mariadb import MariaDB
 from faults.postgres import Postgres
 from faults.redlock import Redlock
 from faults.sentinel import Sentinel
@@ -108,7 +109,7 @@ class Scenario:
 
     def sees_queue(self) -> bool:
         """Whether the proxy knows the requests that go by."""
-        return issubclass(self.servers, Engine)
+        return self.servers.sees_queue
 
 
 # A server that refuses to write; one that has lost one key of a name.
@@ -249,6 +250,33 @@ SCENARIOS = {
                 "slow_one", "slow_two", "mute_two",
             ),  # fmt: skip
             shown=COUNTS + COUNTS_OF_MODES + ("tokens_lost", "double_grants", "double_grants_per_1000") + EXCUSED,
+        ),
+        Scenario(
+            name="mariadb",
+            about="every primitive on one MariaDB server, which is killed, stopped, and loses rows; connections are cut",
+            engine=("mariadb", ["--clock-shift"]),
+            servers=MariaDB,
+            load=Load(mix="modes"),
+            lingers_ms=1000,  # as far as the clock is set back
+            settings="schema=apply",
+            faults=[
+                kinds.KillClient(),
+                kinds.PauseClient(),
+                kinds.DropReplyOfClient(),
+                kinds.ResetConnections(),
+                kinds.FreezeNetwork(),
+                kinds.SlowNetwork(),
+                kinds.RestartServer(),
+                kinds.RestartServerWithoutData(),
+                kinds.ByOperator("connections_killed", 1.5),
+                kinds.ByOperator("statements_killed", 0.7),
+                kinds.ByOperator("bells_lost", 3.0),
+                kinds.Turns(
+                    "sessions_lost", "places_lost", "tables_lost", "rows_locked", "server_paused", "readonly", "clock_ahead",
+                    "clock_behind", rest_s=1.0,
+                ),
+            ],  # fmt: skip
+            shown=COUNTS + COUNTS_OF_MODES + EXCUSED,
         ),
         _ETCD3,
         replace(

@@ -9,8 +9,9 @@ import time
 from typing import TYPE_CHECKING
 
 import resp
-from faults.engine import Engine, engines
-from faults.history import LostBy, Op, now_ns
+from faults.clock_jumps import ClockJumps
+from faults.engine import Engine
+from faults.history import Op, now_ns
 from faults.key_loss import KeyLoss
 from faults.refusals import Refusals
 
@@ -25,14 +26,7 @@ BEHIND_S = 12.0
 JUMPS_S = (1.0, 60.0, 3600.0, 3600.0)
 
 
-class Single(Refusals, KeyLoss, Engine):
-    _shift_ns = 0  # of the server's clock against the lab's
-    _shown_ns = 0  # in the lab's time, the latest that the server's clock has ever shown
-
-    def __init__(self, *arguments):
-        super().__init__(*arguments)
-        self._forgotten: list[tuple[int, int, LostBy, int, int]] = []  # while the clock showed more than ever before
-
+class Single(Refusals, KeyLoss, ClockJumps, Engine):
     @property
     def _node(self) -> str:
         return next(iter(self.ports))
@@ -79,33 +73,6 @@ class Single(Refusals, KeyLoss, Engine):
         self._clock(dice, -dice.choice(JUMPS_S[1:]))
 
     def _clock(self, dice: random.Random, seconds: float) -> None:
-        before = 0.0
         for shift in (seconds, 0.0):
-            new_from = now_ns()
-            engines("clock", self.id, self._node, f"{shift:g}")
-            self._shown_ns = max(self._shown_ns, now_ns() + self._shift_ns)
-            self._shift_ns = int(shift * 1e9)
-            if shift > before:
-                self.lost(new_from, now_ns())
-            else:
-                self._lost_tokens_too()
-            before = shift
+            self.put_clock(shift)
             time.sleep(BEHIND_S if shift < 0 else dice.uniform(0.5, 1.5))
-
-    def lost(
-        self, new_from: int, old_until: int, how: LostBy = LostBy.NOTHING_SPECIAL, names: int = 0, pid: int = 0
-    ) -> None:
-        """Tokens are made of the time, and larger than the last one: if that is forgotten while the clock is behind what
-        it has shown before, they run backwards."""
-        if now_ns() + self._shift_ns < self._shown_ns:
-            how |= LostBy.TOKENS_TOO
-        else:
-            self._forgotten.append((new_from, old_until, how, names, pid))
-        super().lost(new_from, old_until, how, names, pid)
-
-    def _lost_tokens_too(self) -> None:
-        """The clock was set back. A name that was forgotten before that, and not given to anybody since, has its next token
-        from a time that is behind."""
-        forgotten, self._forgotten = self._forgotten, []
-        for new_from, old_until, how, names, pid in forgotten:
-            super().lost(new_from, old_until, how | LostBy.TOKENS_TOO, names, pid)
