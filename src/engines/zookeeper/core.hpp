@@ -41,7 +41,7 @@ inline constexpr int longer_max = 2;                         // but not by more:
 inline constexpr std::size_t keep_batch = 1000;
 inline constexpr std::uint32_t capacity_max = 65'536;
 inline constexpr milliseconds settled_after{50};   // a hold that is older is watched
-inline constexpr milliseconds unused_for{60'000};  // a session is closed then
+inline constexpr milliseconds unused_for{10'000};  // a session is closed then
 inline constexpr int unanswered = 4;               // a renewal for such a part of what it proves: another server
 inline constexpr int tries_max = 20;               // others were quicker
 
@@ -81,6 +81,8 @@ class zookeeper_engine final : public kit::engine_base {
   };
 
   enum class watched : std::uint8_t { no, asked, yes };
+  // By what a place is told that it must look again.
+  enum class way : std::uint8_t { nothing, node, list };
 
   // A hold or a place that this client has.
   struct entry {
@@ -93,6 +95,7 @@ class zookeeper_engine final : public kit::engine_base {
     std::vector<std::uint32_t> slots;
     bool holding = false, turn = false, leaving = false, upgrading = false;
     watched own_watch = watched::no;
+    way barred = way::nothing;  // node, list: what was in its way at the last look is watched, and still there
     bool told = false, asked_before = false;
     bool over = false;  // its time is, though the server may not know yet
     std::uint32_t times_asked = 0;
@@ -143,10 +146,11 @@ class zookeeper_engine final : public kit::engine_base {
   void find_member(milliseconds ttl, with_member);
   member* any_member();
   void set_up(member&, int tries);
-  void make_base(const std::function<void(const response&)>& then);
+  void make_base(member&, const std::function<void(const response&)>& then);
   void renew(member&, std::function<void(bool)>);
   void prove(member&, time_point until, std::function<void(bool)>);
   void condemn(member&);
+  bool is_used(const member&, time_point now) const;
   void reap(time_point);
   void tell_down(const std::string& words);
 
@@ -231,6 +235,8 @@ class zookeeper_engine final : public kit::engine_base {
   bool waits(const entry& e) const noexcept { return !e.holding || e.upgrading; }
   void forget(const id&);
   void lose(id);
+  void taken_away(id);
+  bool may_have_its_turn(const entry&) const;
   void put_off(const id&, entry&, time_point due);
   void look(member&, const std::string& name, bool synced, with_view);
   void read_name(member&, const std::string& name, with_record);
@@ -249,6 +255,7 @@ class zookeeper_engine final : public kit::engine_base {
   void do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
                const call_ptr<seam::page>&) override;
   void do_diagnose(const call_ptr<std::vector<seam::finding>>&) override;
+  std::vector<seam::finding> examine_sessions() const;
   void entries_of(member&, const std::string& name, std::function<void(const failure*, std::vector<seam::entry>)>);
 
   const config config_;

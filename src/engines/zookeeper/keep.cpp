@@ -144,7 +144,7 @@ void zookeeper_engine::keep_unclear(const std::shared_ptr<keeping>& k, const std
       } else if (moves) {
         keep_no_more(k, no(why::unknown, errc::unavailable, "another request of this id is under way"));
       } else {
-        if (at != mine_.end() && v.all.find(one.who) == nullptr) lose(one.who);
+        if (at != mine_.end() && v.all.find(one.who) == nullptr) taken_away(one.who);
         place_seen(one.who, v);
         keep_judged(k, one);
       }

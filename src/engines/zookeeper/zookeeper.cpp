@@ -58,7 +58,7 @@ time_point zookeeper_engine::next_due() const {
     first = std::min(first, m->link.due());
     if (m->over || !m->ready) continue;
     first = std::min(first, m->life.end());
-    const bool kept = m->primary || !m->entries.empty();
+    const bool kept = is_used(*m, now());
     if (m->renewing) first = std::min(first, m->renewal_sent + m->life.ttl() / unanswered);
     if (kept && !m->renewing && m->link.session().up()) first = std::min(first, m->life.kept() + m->life.ttl() / 2);
   }
@@ -77,7 +77,7 @@ void zookeeper_engine::on_time(time_point now) {
     }
     // A server that is cut off from the others answers pings for a long time, but commits nothing.
     if (m->renewing && now >= m->renewal_sent + m->life.ttl() / unanswered) m->link.leave("a renewal was not answered");
-    const bool kept = (m->primary || !m->entries.empty()) && !closed();
+    const bool kept = is_used(*m, now) && !closed();
     if (kept && !m->renewing && m->link.session().up() && now >= m->life.kept() + m->life.ttl() / 2) renew(*m, nullptr);
   }
   while (!settling_.empty() && settling_.begin()->first <= now) {
@@ -93,10 +93,13 @@ void zookeeper_engine::start_anew() {
   for (auto& m : members_) m->link.leave("out of memory");
 }
 
+bool zookeeper_engine::is_used(const member& m, time_point now) const {
+  return m.primary || !m.entries.empty() || now - m.used <= unused_for;
+}
+
 void zookeeper_engine::reap(time_point now) {
   for (auto& m : members_) {
-    const bool unused = !m->primary && m->entries.empty() && m->ready && now - m->used > unused_for;
-    if (unused && !m->over) condemn(*m);
+    if (m->ready && !m->over && !is_used(*m, now)) condemn(*m);
   }
   members_.remove_if([&](const auto& m) {
     const bool finished = m->over && (m->closed || !m->link.session().up() || m->link.session().gone());
@@ -193,14 +196,11 @@ void zookeeper_engine::member::on_up() {
 
 // The node that renewals write. The first session of all finds nothing, and makes what is always there.
 void zookeeper_engine::set_up(member& m, int tries) {
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string hex;
-  for (int shift = 60; shift >= 0; shift -= 4) hex += digits[static_cast<std::uint64_t>(m.number) >> shift & 15U];
-  m.node = config_.base + "/s/" + hex;
+  m.node = config_.base + "/s/" + core::to_hex(wire::writer{}.big(m.number).take());
   const auto done = [this, &m, tries](const response& r) {
     if (r.is != response::how::answered) return;  // when it is up again
     if (r.error == wire::no_node && tries < 3) {
-      return make_base([this, &m, tries](const response&) { set_up(m, tries + 1); });
+      return make_base(m, [this, &m, tries](const response&) { set_up(m, tries + 1); });
     }
     const bool well = r.good() || r.error == wire::node_exists;
     auto waiting = std::exchange(m.waiting, {});
@@ -218,12 +218,8 @@ void zookeeper_engine::set_up(member& m, int tries) {
                         done);
 }
 
-void zookeeper_engine::make_base(const std::function<void(const response&)>& then) {
-  member* m = nullptr;
-  for (auto& each : members_) {
-    if (each->link.session().up()) m = each.get();
-  }
-  if (m == nullptr) return then({});
+// By the session that asks for it: whoever waits for another may have gone before.
+void zookeeper_engine::make_base(member& m, const std::function<void(const response&)>& then) {
   std::vector<std::string> paths;
   for (auto at = config_.base.find('/', 1); at != config_.base.npos; at = config_.base.find('/', at + 1)) {
     paths.push_back(config_.base.substr(0, at));
@@ -232,7 +228,7 @@ void zookeeper_engine::make_base(const std::function<void(const response&)>& the
   for (std::size_t i = 0; i < paths.size(); ++i) {
     auto body = wire::create_body(paths[i], {}, config_.rights, wire::node_kind::lasting);
     const bool last = i + 1 == paths.size();
-    m->link.session().call(op::create, std::move(body), now(), [then, last](const response& r) {
+    m.link.session().call(op::create, std::move(body), now(), [then, last](const response& r) {
       if (last) then(r);
     });
   }
@@ -281,9 +277,10 @@ void zookeeper_engine::renew(member& m, std::function<void(bool)> then) {
   if (m.renewing) return;
   m.renewing = true;
   m.renewal_sent = now();
-  const auto done = [this, &m](const response& r) {
+  const auto quiet = m.renewal_sent - m.link.session().sent();
+  const auto done = [this, &m, quiet](const response& r) {
     m.renewing = false;
-    if (r.good()) m.life.renewed(r.sent, now());
+    if (r.good()) m.life.renewed(r.sent, quiet, now());
     if (r.is == response::how::answered && r.error == wire::session_expired && !m.over) return condemn(m);
     const bool live = r.good() && m.life.live(now());
     for (auto& w : std::exchange(m.renewals, {})) w(live);

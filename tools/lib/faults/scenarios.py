@@ -16,6 +16,7 @@ from faults.lab import Lab
 from faults.redlock import Redlock
 from faults.sentinel import Sentinel
 from faults.single import Single
+from faults.zk import Zk
 
 # From this length on, a fault of the scenario that never happened is a finding: then the run proved nothing about it.
 FULL_RUN_S = 30.0
@@ -36,6 +37,8 @@ EXCUSED = ("starved",)
 MUST_BE_ZERO = COUNTS[3:] + COUNTS_OF_MODES + COUNTS_OF_QUEUES
 # A lease of etcd has two seconds at the least, ends up to one late, and gets an election's time on top from a new leader.
 ETCD_LINGERS_MS = 3000
+# A session has 2.25 times the ttl, ends up to a tick late, and is as long as that once more from a new leader on.
+ZK_LINGERS_MS = 4000
 
 
 @dataclass
@@ -253,6 +256,27 @@ SCENARIOS = {
             name="etcd3-go",
             about="the same in the layout of etcd's own client in Go, which has mutexes only",
             settings="protocol=go&prefix=tyer:",  # so that what is left is found
+        ),
+        Scenario(
+            name="zk3",
+            about="every primitive on three ZooKeeper servers, which fail, are stopped and cut off; nodes are removed",
+            engine=("zk3", ["--clock-shift", "--set", "syncLimit=4"]),
+            servers=Zk,
+            load=Load(mix="modes", clocks=True),
+            lingers_ms=ZK_LINGERS_MS,
+            faults=[
+                kinds.KillClient(every_s=2.5),
+                kinds.PauseClient(every_s=2.0, ttls_max=5.0),
+                kinds.MoveClientClock(),
+                kinds.Turns(
+                    "leader_kill", "leader_pause_short", "leader_pause_long", "leader_alone", "follower_alone",
+                    "follower_kill", "follower_pause", "all_killed", "server_clock", "clients_without_one",
+                    "clients_without_all",
+                ),
+                kinds.DropReply("acquire", "claim", "keep", "release"),
+                kinds.ByOperator("node_removed", 0.8),
+            ],  # fmt: skip
+            shown=COUNTS + COUNTS_OF_MODES + ("leader_loss_to_grant_ms",) + EXCUSED,
         ),
     )
 }
