@@ -189,7 +189,7 @@ class zookeeper_engine final : public kit::engine_base {
   void keep_place(const std::shared_ptr<keeping>&, const kept_one&, entry&);
   void keep_unclear(const std::shared_ptr<keeping>&, const std::string& name, const std::vector<kept_one>&);
   void keep_judged(const std::shared_ptr<keeping>&, const kept_one&);
-  void keep_other(const std::shared_ptr<keeping>&, std::size_t i, const target&);
+  void keep_others(const std::shared_ptr<keeping>&, const std::map<std::string, std::vector<kept_one>>& by_name);
   void keep_no_more(const std::shared_ptr<keeping>&, failure);
   void one_kept(const std::shared_ptr<keeping>&);
 

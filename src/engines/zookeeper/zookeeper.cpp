@@ -179,7 +179,8 @@ void zookeeper_engine::member::on_up() {
   }
   life.measure(link.session().timeout(), tick);
   if (!ready) return home->set_up(*this, 0);
-  if (!life.live(t)) return;  // condemned in its turn
+  if (!life.live(t)) return;                                 // condemned in its turn
+  if (home->is_used(*this, t)) home->renew(*this, nullptr);  // before all else: the one under way was lost
   home->told_down_ = false;
   if (auto* told = home->told()) told->up({home->config_.shown, {}, {}});
   std::set<std::string> names;
