@@ -42,8 +42,9 @@ inline constexpr std::size_t keep_batch = 1000;
 inline constexpr std::uint32_t capacity_max = 65'536;
 inline constexpr milliseconds settled_after{50};   // a hold that is older is watched
 inline constexpr milliseconds unused_for{10'000};  // a session is closed then
-inline constexpr int unanswered = 4;               // a renewal for such a part of what it proves: another server
-inline constexpr int tries_max = 20;               // others were quicker
+inline constexpr milliseconds version_within{500};
+inline constexpr int unanswered = 4;  // a renewal for such a part of what it proves: another server
+inline constexpr int tries_max = 20;  // others were quicker
 
 failure failed(const response&, bool changes);  // what an answer that is none means
 
@@ -152,6 +153,8 @@ class zookeeper_engine final : public kit::engine_base {
   void condemn(member&);
   bool is_used(const member&, time_point now) const;
   void reap(time_point);
+  void tell_up();
+  void tell_ready(const member&);
   void tell_down(const std::string& words);
 
   // --- acquire.cpp
@@ -173,6 +176,7 @@ class zookeeper_engine final : public kit::engine_base {
   void grant_once_proven(const attempt_ptr&);
   void grant(const attempt_ptr&);
   void queue(const attempt_ptr&, const view&, const contender&);
+  void step_back(const attempt_ptr&, entry&, const contender& first);
   void tell_place(const attempt_ptr&, const contender* ahead, std::variant<seam::queued, seam::busy>);
   void retry(const attempt_ptr&);
 
@@ -262,7 +266,8 @@ class zookeeper_engine final : public kit::engine_base {
   wire::loop loop_;
   std::list<std::unique_ptr<member>> members_;
   std::size_t next_host_;
-  bool told_up_ = false, told_down_ = false;
+  bool told_down_ = false, asked_version_ = false;
+  std::string version_;
   time_point let_go_by_{};
   std::unordered_map<id, entry, core::id_hash> mine_;
   std::map<std::string, id> by_path_;

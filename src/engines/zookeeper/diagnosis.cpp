@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <string_view>
 
 namespace tyer::zookeeper {
 
@@ -64,6 +63,11 @@ void examine_one(const said& one, std::vector<finding>& all) {
 }
 
 }  // namespace
+
+std::string version_in(std::string_view words) {
+  const auto text = line_after(words, "Zookeeper version: ");
+  return text.empty() ? "" : shown(read_version(text));
+}
 
 std::vector<finding> examine(const std::vector<said>& all) {
   std::vector<finding> found;

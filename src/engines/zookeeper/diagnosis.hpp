@@ -4,6 +4,7 @@
 #include "engine/engine.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tyer::zookeeper {
@@ -12,6 +13,7 @@ namespace tyer::zookeeper {
 struct said {
   std::string server, words;
 };
+std::string version_in(std::string_view words);
 std::vector<engine::finding> examine(const std::vector<said>& all);
 
 }  // namespace tyer::zookeeper

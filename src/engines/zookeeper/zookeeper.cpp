@@ -1,6 +1,8 @@
 // The engine as a whole: what it can, its loop and its sessions.
 #include "engine/table.hpp"
 #include "engines/zookeeper/core.hpp"
+#include "engines/zookeeper/diagnosis.hpp"
+#include "engines/zookeeper/wire/question.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -181,8 +183,7 @@ void zookeeper_engine::member::on_up() {
   if (!ready) return home->set_up(*this, 0);
   if (!life.live(t)) return;                                 // condemned in its turn
   if (home->is_used(*this, t)) home->renew(*this, nullptr);  // before all else: the one under way was lost
-  home->told_down_ = false;
-  if (auto* told = home->told()) told->up({home->config_.shown, {}, {}});
+  home->tell_up();
   std::set<std::string> names;
   for (const auto& who : entries) {
     const auto at = home->mine_.find(who);
@@ -210,8 +211,7 @@ void zookeeper_engine::set_up(member& m, int tries) {
       tell_down("ZooKeeper refuses " + m.node + ": " + wire::words(r.error));
     } else {
       m.ready = true;
-      told_down_ = false;
-      if (auto* told = this->told()) told->up({config_.shown, {}, {}});
+      tell_ready(m);
     }
     for (auto& w : waiting) w(well ? nullptr : &f);
   };
@@ -246,6 +246,28 @@ void zookeeper_engine::member::on_down(const std::string& words) {
 }
 
 void zookeeper_engine::member::on_event(const wire::event& e) { home->on_event(e); }
+
+void zookeeper_engine::tell_up() {
+  told_down_ = false;
+  if (auto* t = told()) t->up({config_.shown, version_, {}});
+}
+
+// What it is, a session does not tell: the first server is asked for it beside, and nobody waits long for that. With TLS it does
+// not answer.
+void zookeeper_engine::tell_ready(const member& m) {
+  if (config_.servers.tls || std::exchange(asked_version_, true)) return tell_up();
+  const auto& server = m.link.server();
+  for (auto to : config_.servers.hosts) {
+    if (to.port == 0) to.port = wire::default_port;
+    if (to.host + ':' + std::to_string(to.port) != server) continue;
+    return wire::ask_server(loop_, to, "srvr", std::min(version_within, around().request_timeout / 4),
+                            [this](const std::string& words) {
+                              version_ = version_in(words);
+                              if (any_member() != nullptr) tell_up();
+                            });
+  }
+  tell_up();
+}
 
 void zookeeper_engine::tell_down(const std::string& words) {
   if (std::exchange(told_down_, true)) return;
