@@ -7,6 +7,7 @@
 #include "core/owner.hpp"
 #include "core/uri.hpp"
 #include "engine/table.hpp"
+#include "runtime/fork.hpp"
 #include "runtime/own_thread.hpp"
 
 #include <tyer/client.hpp>
@@ -157,8 +158,9 @@ std::uint32_t client::ask(failure& why, std::string_view name, std::string_view 
 client_stats client::stats() const { return stats_reader()(); }
 
 std::function<client_stats()> client::stats_reader() const {
-  return [home = state_ ? state_->home : nullptr] {
-    return home && !home->forked() ? home->board().read() : client_stats{};
+  // Of the client nothing else: whoever forgets a reader somewhere keeps neither its threads nor its sockets.
+  return [board = state_ && !state_->home->forked() ? state_->home->board() : nullptr, made = runtime::birth{}] {
+    return board && !made.forked() ? board->read() : client_stats{};
   };
 }
 

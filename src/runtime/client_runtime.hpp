@@ -105,8 +105,8 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
   const limits& bounds() const noexcept { return parts_.bounds; }
   engine::capabilities can() const noexcept { return parts_.engine->can(); }
 
-  // All that is counted; to be read by any thread.
-  stats::board& board() const noexcept { return coordinator_->board(); }
+  // All that is counted; to be read by any thread, also when this is gone.
+  const std::shared_ptr<stats::board>& board() const noexcept { return coordinator_->board(); }
 
   // For tests: callers that have no answer yet.
   std::size_t waiting_for(std::string_view name);

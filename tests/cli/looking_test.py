@@ -53,14 +53,16 @@ class Looking(unittest.TestCase):
 
     def test_a_name_that_was_mistyped_was_told_to_be_free_and_no_more(self):
         self.hold("invoice/4711")
+        engine = "/".join(self.url.split("/")[:3])  # without a master's name, or the number of a database
         for typed in ("invoice/4712", "invoice4711", "Invoice/4711", "4711"):
             with self.subTest(typed):
                 text = tyer(self.url, "show", typed, code=harness.NO).stdout
-                self.assertRegex(text, rf"{typed}  free\n\n  engine    {self.url}\n  prefix    tyer:\n  near      invoice/4711 is held\n")
+                wanted = f"{typed}  free\n\n  engine    {engine}\n  prefix    tyer:\n  near      invoice/4711 is held\n"
+                self.assertIn(wanted, text)
         text = tyer(self.url, "show", "nothing of the kind", code=harness.NO).stdout
         self.assertNotIn("near", text)
         shown = tyer_json(self.url, "show", "invoice/4711", "--prefix", "elsewhere:", code=harness.NO)
-        self.assertEqual((shown["engine"], shown["prefix"], shown["near"]), (self.url, "elsewhere:", []))
+        self.assertEqual((shown["engine"], shown["prefix"], shown["near"]), (engine, "elsewhere:", []))
         shown = tyer_json(self.url, "show", "invoice/471", code=harness.NO)
         self.assertEqual([l["name"] for l in shown["near"]], ["invoice/4711"])
 

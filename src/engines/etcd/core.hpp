@@ -127,7 +127,8 @@ class etcd_engine final : public frame {
   void lose(const id&);
   void find_lost(const id&);
   void forget_released(const id&, fate was);
-  void watch_own(mine&);
+  void watch_own(mine& m) { watch_own(m, m.modified); }
+  void watch_own(mine&, std::int64_t known_as_of);
   void watch_ahead(mine&, const ledger&);
   void stop_watching(mine&);
   void own_changed(const id&, const pb::Event&);

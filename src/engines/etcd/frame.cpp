@@ -156,7 +156,8 @@ void frame::renew_all(const op& o, const std::set<std::int64_t>& all, millisecon
   }
 }
 
-void frame::read_as_event(const std::string& key, std::function<void(const failure*, const pb::Event&)> back) {
+void frame::read_as_event(const std::string& key,
+                          std::function<void(const failure*, const pb::Event&, std::int64_t)> back) {
   pb::RangeRequest r;
   r.set_key(key);
   link_.call<pb::RangeRequest, pb::RangeResponse>(
@@ -164,7 +165,7 @@ void frame::read_as_event(const std::string& key, std::function<void(const failu
       [this, key, back = std::move(back)](const failure* f, pb::RangeResponse& answer) {
         if (closed_) return;
         pb::Event e;
-        if (f != nullptr) return back(f, e);
+        if (f != nullptr) return back(f, e, 0);
         link_.saw(answer.header());
         if (answer.kvs_size() == 0) {
           e.set_type(pb::Event::DELETE);
@@ -173,7 +174,7 @@ void frame::read_as_event(const std::string& key, std::function<void(const failu
         } else {
           *e.mutable_kv() = answer.kvs(0);
         }
-        back(nullptr, e);
+        back(nullptr, e, answer.header().revision());
       });
 }
 

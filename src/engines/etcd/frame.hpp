@@ -94,7 +94,8 @@ class frame : public engine::engine, link::listener {
                  std::function<void(std::set<std::int64_t>)>);
   bool is_observed(const std::string& name) const { return watched_.contains(name); }
   // Events are missing: what the last of them would have said is found by reading.
-  void read_as_event(const std::string& key, std::function<void(const failure*, const pb::Event&)>);
+  // With the revision as of which that is so.
+  void read_as_event(const std::string& key, std::function<void(const failure*, const pb::Event&, std::int64_t)>);
 
   // --- doubts.cpp: what requests without an answer may still write, by key; it is looked for, and taken back ---
   // Before such a request leaves; says until when it was in doubt before.

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -26,9 +27,10 @@ using error_code = lookup::error_code;
 namespace {
 
 struct answer {
-  int error = 0;          // of getaddrinfo()
-  int why = 0;            // errno, with EAI_SYSTEM
-  lookup::addresses all;  // without a port
+  int error = 0;                            // of getaddrinfo()
+  int why = 0;                              // errno, with EAI_SYSTEM
+  lookup::addresses all;                    // without a port
+  mutable std::atomic<bool> heard = false;  // by somebody
 };
 
 // In Asio's words, as if its resolver had been asked.
@@ -69,6 +71,7 @@ class lookup::asker : public std::enable_shared_from_this<asker> {
   void told(const answer& what) {
     const auto then = std::exchange(then_, nullptr);
     if (!then) return;
+    what.heard = true;
     auto error = meaning_of(what.error, what.why);
     addresses all;
     try {
@@ -113,7 +116,7 @@ void look_up(const std::string& host, answer& out) noexcept try {
 
 std::atomic<unsigned> forks{0};
 
-// All names that are being looked up in this process. Never destroyed: its threads may outlive everything else.
+// The names that this process looks up. Never destroyed: its threads may outlive everything else.
 class names {
  public:
   // A forked child has none of the threads, so it begins anew; what is its parent's it leaves as it was.
@@ -131,26 +134,48 @@ class names {
   }
 
   void ask(const std::string& host, const std::shared_ptr<lookup::asker>& who) {
-    auto found = std::make_shared<answer>();
+    auto out = std::make_shared<answer>();
     const std::lock_guard lock{mutex_};
-    const auto [at, is_first] = under_way_.try_emplace(host);
+    std::erase_if(all_, [](const auto& one) { return one.second.is_over(); });
+    const auto [at, is_first] = all_.try_emplace(host);
+    if (at->second.found) return who->tell(at->second.found);
+    auto& askers = at->second.askers;
     try {
-      std::erase_if(at->second, [](const auto& one) { return one.expired(); });
-      at->second.push_back(who);
-      if (is_first) std::thread{[this, name = host, out = std::move(found)] { serve(name, out); }}.detach();
+      std::erase_if(askers, [](const auto& one) { return one.expired(); });
+      askers.push_back(who);
+      if (is_first) std::thread{[this, name = host, out = std::move(out)] { serve(name, out); }}.detach();
     } catch (...) {
-      if (is_first) under_way_.erase(at);
+      if (is_first) all_.erase(at);
       throw;
     }
   }
 
  private:
+  using clock = std::chrono::steady_clock;
+
+  // Whoever asks gives up before a slow name server has answered, and asks again a little later. Without what was found between
+  // he would begin anew each time, and never know; but what somebody has heard is not kept, for it may be another by then.
+  static constexpr std::chrono::minutes unheard_max{1};
+
+  struct name {
+    std::vector<std::weak_ptr<lookup::asker>> askers;
+    std::shared_ptr<const answer> found;  // none: it is being looked up
+    clock::time_point found_at;
+
+    bool is_over() const {
+      return found && (found->error != 0 || found->heard || clock::now() - found_at > unheard_max);
+    }
+  };
+
   void serve(const std::string& host, const std::shared_ptr<answer>& out) noexcept {
     look_up(host, *out);
     std::unique_lock lock{mutex_};
-    const auto done = under_way_.extract(host);
+    auto& it = all_.find(host)->second;
+    it.found = out;
+    it.found_at = clock::now();
+    const auto askers = std::move(it.askers);
     lock.unlock();
-    for (const auto& one : done.mapped()) {
+    for (const auto& one : askers) {
       try {
         if (const auto who = one.lock()) who->tell(out);
       } catch (const std::bad_alloc&) {  // it is not told
@@ -161,7 +186,7 @@ class names {
   const unsigned made_after_ = forks;
   const void* of_the_parent_ = nullptr;
   std::mutex mutex_;
-  std::map<std::string, std::vector<std::weak_ptr<lookup::asker>>> under_way_;
+  std::map<std::string, name> all_;  // those being looked up, and those found that nobody has heard
 };
 
 std::string without_brackets(const std::string& host) {
@@ -177,12 +202,17 @@ void lookup::start(asio::io_context& context, const std::string& host, std::uint
   const auto name = without_brackets(host);
   error_code no_address;
   if (const auto address = asio::ip::make_address(name, no_address); !no_address) {
-    who->tell(std::make_shared<answer>(answer{0, 0, {{address, 0}}}));
+    auto known = std::make_shared<answer>();
+    known->all.emplace_back(address, 0);
+    who->tell(std::move(known));
   } else {
     try {
       names::of_this_process().ask(name, who);
     } catch (const std::system_error& e) {  // no thread to be had
-      who->tell(std::make_shared<answer>(answer{EAI_SYSTEM, e.code().value(), {}}));
+      auto none = std::make_shared<answer>();
+      none->error = EAI_SYSTEM;
+      none->why = e.code().value();
+      who->tell(std::move(none));
     }
   }
   asker_ = who;

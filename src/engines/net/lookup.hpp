@@ -3,7 +3,7 @@
 // getaddrinfo() takes as long as the name server lets it, and nobody can call it back. So it runs on a thread of its own, which
 // owns the name and what was found, and nothing of whoever has asked: that may go at any time, and so may the process. A name is
 // looked up once at a time, for all who ask meanwhile: a name server that hangs costs a thread for each name, however often it is
-// tried again.
+// tried again. One that is slower than whoever asks has patience is heard by the next who asks.
 //
 //   lookup     left by
 //   idle       start()

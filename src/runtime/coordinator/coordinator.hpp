@@ -114,7 +114,7 @@ class coordinator final : public engine::events {
   std::size_t waiting_for(std::string_view name) const noexcept;
 
   // Read by any thread.
-  stats::board& board() noexcept { return board_; }
+  const std::shared_ptr<stats::board>& board() const noexcept { return shared_board_; }
 
   std::size_t tickets() const noexcept { return tickets_.size(); }
   std::uint64_t keeps_sent() const noexcept { return keeps_sent_; }
@@ -410,7 +410,8 @@ class coordinator final : public engine::events {
   std::map<std::string, turns, std::less<>> held_back_;  // by name
   const std::shared_ptr<under_way> under_way_ = std::make_shared<under_way>(this);
   std::uint64_t keeps_sent_ = 0;
-  stats::board board_;
+  const std::shared_ptr<stats::board> shared_board_ = std::make_shared<stats::board>();  // with whoever reads it
+  stats::board& board_ = *shared_board_;
   std::uint64_t dice_;
 
   std::unordered_map<lane_key, std::unique_ptr<lane>, lane_hash> lanes_;

@@ -12,6 +12,10 @@ using tyer::hold;
 
 class cached_of : public recipe_fixture {
  protected:
+  void SetUp() override {
+    if (!can().shared) GTEST_SKIP() << no_such_lock;
+  }
+
   std::string lock() const { return name() + "/k"; }
   cached make(const tyer::client& c, recipes::cached_options o = {}) const {
     return cached{c, name(), store, std::move(o)};

@@ -101,6 +101,7 @@ TEST_F(death, of_who_has_a_stripe_costs_the_others_nothing_and_the_stripe_its_tt
 }
 
 TEST_F(death, of_a_reader_that_loads_lets_the_next_one_load) {
+  if (!can().shared) GTEST_SKIP() << no_such_lock;
   const recipes::cached cache{client, name(), store, {.lock = lock}};
   inside("cached_read")->kill();
   const stopwatch watch;
@@ -109,6 +110,7 @@ TEST_F(death, of_a_reader_that_loads_lets_the_next_one_load) {
 }
 
 TEST_F(death, of_a_writer_lets_readers_load_what_the_database_has) {
+  if (!can().shared) GTEST_SKIP() << no_such_lock;
   const recipes::cached cache{client, name(), store, {.lock = lock}};
   EXPECT_EQ(cache.read("k", [](const hold&) { return fresh{"before", 10min}; }), "before");
   inside("cached_write")->kill();
@@ -118,6 +120,7 @@ TEST_F(death, of_a_writer_lets_readers_load_what_the_database_has) {
 }
 
 TEST_F(death, a_reader_that_was_only_stopped_while_it_loaded_caches_nothing_old) {
+  if (!can().shared) GTEST_SKIP() << no_such_lock;
   const recipes::cached cache{client, name(), store, {.lock = lock}};
   auto stopped = inside("cached_read");
   stopped->signal(SIGSTOP);

@@ -39,6 +39,7 @@ TEST_F(single_flight_of, one_of_many_callers_on_two_clients_computes_and_all_get
 }
 
 TEST_F(single_flight_of, who_waits_gets_what_the_other_has_computed) {
+  if (!can().queue) GTEST_SKIP() << no_queue;
   const auto a = make(one), b = make(two);
   door d;
   auto first = in_background([&] {
@@ -77,6 +78,7 @@ TEST_F(single_flight_of, what_is_not_to_be_stored_goes_to_its_caller_only) {
 }
 
 TEST_F(single_flight_of, a_compute_that_throws_tells_its_caller_and_the_next_one_computes) {
+  if (!can().queue) GTEST_SKIP() << no_queue;
   const auto a = make(one), b = make(two);
   door d;
   auto first = in_background([&] {
@@ -163,6 +165,7 @@ TEST_F(single_flight_of, who_lost_its_hold_overwrites_nothing_newer_and_is_given
 
 // It was overtaken by one that is still at it: what it brings must not be seen meanwhile.
 TEST_F(single_flight_of, who_lost_its_hold_stores_nothing_while_the_next_one_computes) {
+  if (!can().queue) GTEST_SKIP() << no_queue;
   const auto a = make(one), b = make(two);
   door d, e;
   auto first = in_background([&] {

@@ -53,11 +53,13 @@ TEST_F(striped_of, by_turn_each_has_a_stripe_of_its_own_until_none_is_left) {
   const auto c = make(three, 3);
   std::stop_source stop;
   auto waits_for_one = in_background([&] { return code_of([&] { std::ignore = c.acquire_any(stop.get_token()); }); });
-  EXPECT_TRUE(eventually([&] {
-    std::size_t n = 0;
-    for (std::size_t i = 0; i < 3; ++i) n += raw().waiting(name() + "/" + std::to_string(i)).size();
-    return n == 1;
-  }));
+  if (can().queue) {
+    EXPECT_TRUE(eventually([&] {
+      std::size_t n = 0;
+      for (std::size_t i = 0; i < 3; ++i) n += raw().waiting(name() + "/" + std::to_string(i)).size();
+      return n == 1;
+    }));
+  }
   stop.request_stop();
   EXPECT_EQ(soon(waits_for_one), errc::cancelled);
 }
@@ -89,6 +91,7 @@ TEST_F(striped_of, a_split_stock_is_sold_to_the_last_piece_and_never_oversold) {
 }
 
 TEST_F(striped_of, a_stripe_that_is_taken_is_waited_for_and_not_left_out) {
+  if (!can().queue) GTEST_SKIP() << no_queue;
   const auto a = make(one, 3), b = make(two, 3);
   hold theirs = b.at(1).acquire();
   auto buyer = in_background([&] { return a.take([](std::size_t at, const hold&) { return at == 1; }); });

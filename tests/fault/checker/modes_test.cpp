@@ -40,6 +40,19 @@ TEST(ReadersBesideWriter, LossOfDataExcusesOldAgainstNew) {
   EXPECT_TRUE(readers_beside_writer(told.done(op::data_loss, 390, 0, 395).told(), usual).empty());
 }
 
+// A failover at 1000, after which the old master goes on until 3000. The reader from before it is on the new master, where its
+// hold was known. On the old one its lease ended, and a writer came.
+TEST(ReadersBesideWriter, AReaderThatWentOverToTheNewMasterBesideAWriterOfTheOldOne) {
+  pen told = pen{}.hold(10, 500, 510, 4500, 100, s).hold(11, 2890, 2900, 3800, 101, x);
+  EXPECT_EQ(readers_beside_writer(told.told(), usual).size(), 1u);
+  EXPECT_TRUE(readers_beside_writer(told.done(op::data_loss, 1000, 0, 3000).told(), usual).empty());
+}
+
+TEST(ReadersBesideWriter, TwoOfBeforeTheFailoverAreNotExcused) {
+  pen told = pen{}.hold(10, 0, 1, 2500, 100, s).hold(11, 2, 900, 2400, 101, x);
+  EXPECT_EQ(readers_beside_writer(told.done(op::data_loss, 1000, 0, 1010).told(), usual).size(), 1u);
+}
+
 // A reader that becomes a writer at 20 and was told so at 30, and gives it back at 60.
 pen upgraded() {
   return pen{}

@@ -19,11 +19,18 @@ std::int64_t last_deadline_before(const data_loss& loss, const grant& g, const l
   return last;
 }
 
-// The engine may have forgotten `old` before it granted `fresh`.
+// Whether the new state may have renewed a hold from before it: a copy of the hold went over to the new master in time.
+bool went_over(const grant& g, const data_loss& loss, const limits& l) {
+  return g.deadline > loss.new_from + l.ttl_ns - l.margin_ns();
+}
+
+// The engine may have forgotten `old` before it granted `fresh`; or there were two masters, of which one granted `old` and
+// the other one kept `fresh`.
 bool forgotten(const grant& old, const grant& fresh, const std::vector<data_loss>& losses, const limits& l) {
   const auto until = both_until(old, fresh);
   return std::any_of(losses.begin(), losses.end(), [&](const data_loss& loss) {
-    return loss.concerns(old) && fresh.returned > loss.new_from && until <= last_deadline_before(loss, old, l);
+    const bool apart = fresh.returned > loss.new_from || (old.returned > loss.new_from && went_over(fresh, loss, l));
+    return loss.concerns(old) && apart && until <= last_deadline_before(loss, old, l);
   });
 }
 

@@ -117,7 +117,7 @@ class one_client final : seam::events {
 
   bool stands_still = false;  // its loop; the wire does not
   std::function<void(const std::function<void()>&)> around_run;
-  std::vector<id> woken, suspected, lost;
+  std::vector<id> woken, suspected, lost, questioned;
   std::vector<std::string> said;   // to its log
   std::vector<std::string> downs;  // why
 
@@ -144,7 +144,7 @@ class one_client final : seam::events {
   void wake(const id& who) override { woken.push_back(who); }
   void suspect(const id& who) override { suspected.push_back(who); }
   void gone(const id& who) override { lost.push_back(who); }
-  void asked(const id&, std::string_view) override {}
+  void asked(const id& who, std::string_view) override { questioned.push_back(who); }
   void changed(std::string_view) override {}
   void up(const seam::server_facts&) override { ++ups_; }
   void down(const seam::failure& f) override { downs.push_back(f.words); }

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -119,6 +120,21 @@ TEST(stats, of_a_client_that_is_gone) {
   const auto s = read();
   EXPECT_EQ(acquires(s.groups.at(0)), 1u);
   EXPECT_EQ(s.groups[0].holds, 0u);
+}
+
+// It was: a reader that was forgotten somewhere kept the engine, with a thread and five descriptors.
+TEST(stats, a_reader_kept_the_engine_of_a_client_that_is_gone) {
+  const auto engine = std::make_shared<bool>();
+  std::function<client_stats()> read;
+  {
+    client_options o;
+    o.log = [engine](log_level, std::string_view) {};  // what the client has of ours goes with it
+    const client c{"memory://stats_gone", o};
+    read = c.stats_reader();
+    EXPECT_GT(engine.use_count(), 2);
+  }
+  EXPECT_EQ(engine.use_count(), 1);
+  EXPECT_EQ(read().groups.size(), 1u);
 }
 
 TEST(stats, a_forked_child_has_none) {

@@ -111,7 +111,8 @@ class go_engine final : public frame {
   std::set<std::int64_t> named_after(const std::string& name) const;
   void lose(id);  // by value: often from what is lost
   void find_lost(id);
-  void watch_own(mine&);
+  void watch_own(mine& m) { watch_own(m, m.modified); }
+  void watch_own(mine&, std::int64_t known_as_of);
   void own_changed(const id&, const pb::Event&);
   void read_own(const id&);
   void ask_again(const id&);

@@ -58,10 +58,10 @@ void go_engine::find_lost(id who) {
   if (!was_due && !closed_) events_->suspect(who);
 }
 
-void go_engine::watch_own(mine& m) {
+void go_engine::watch_own(mine& m, std::int64_t known_as_of) {
   if (m.own != 0) return;
   m.own = watches_.add({.keys = {m.key, {}},
-                        .from = m.modified + 1,
+                        .from = known_as_of + 1,
                         .on_event = [this, who = m.who](const pb::Event& e) { own_changed(who, e); },
                         .on_gap = [this, who = m.who] { read_own(who); },
                         .on_refused = [this, who = m.who] { ask_again(who); }});
@@ -86,15 +86,19 @@ void go_engine::own_changed(const id& who, const pb::Event& e) {
   if (is_asked) events_->asked(who, m.record.asked());
 }
 
+// It is watched from what it was read as of: its last write may be forgotten for long, and would be a gap each time.
 void go_engine::read_own(const id& who) {
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
   at->second.own = 0;
-  read_as_event(at->second.key, [this, who](const failure* f, const pb::Event& e) {
+  read_as_event(at->second.key, [this, who](const failure* f, const pb::Event& e, std::int64_t as_of) {
     if (!mine_.contains(who)) return;
-    if (f != nullptr) return events_->suspect(who);  // keep() will find out, and up() brings the watch back
+    if (f != nullptr) {  // keep() finds out what it is; and it is watched again, which tells of the gap again
+      watch_when_lasting(who);
+      return events_->suspect(who);
+    }
     own_changed(who, e);
-    if (const auto kept = mine_.find(who); kept != mine_.end()) watch_own(kept->second);
+    if (const auto kept = mine_.find(who); kept != mine_.end()) watch_own(kept->second, as_of);
   });
 }
 

@@ -8,7 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -64,6 +66,24 @@ TEST(redis_names, a_lookup_that_takes_too_long_is_given_up_and_joined_again) {
   EXPECT_EQ(name_server::asked(), 1);
   name_server::answer(true);
   EXPECT_TRUE(a.ready()) << a.logged;
+}
+
+// It was: the first of two name servers was dead, which costs 5 s. An attempt has as many, pauses, and began the lookup anew.
+TEST(redis_names, a_lookup_that_ended_in_the_pause_between_two_attempts_kept_the_client_out_for_ever) {
+  name_server::know("slow.example", {"127.0.0.1"});
+  name_server::answer(false);
+  engine_client a{"redis://slow.example:" + port_of(server_uri())};
+  ASSERT_TRUE(a.until([&] { return a.downs == 1; }, 20s));
+  const auto before = threads();
+  name_server::answer(true);  // nobody asks in this moment: the loop stands still
+  for (const auto end = std::chrono::steady_clock::now() + 20s;
+       threads() >= before && std::chrono::steady_clock::now() < end;) {
+    std::this_thread::sleep_for(1ms);
+  }
+  name_server::answer(false);
+  EXPECT_TRUE(a.ready()) << a.logged;
+  EXPECT_EQ(name_server::asked(), 0);
+  name_server::answer(true);
 }
 
 TEST(redis_names, an_engine_that_is_closed_while_it_looks_up_does_not_connect_any_more) {

@@ -10,7 +10,7 @@ namespace {
 struct counting_bench : bench {
   using bench::bench;
 
-  client_stats stats() { return coordinator.board().read(); }
+  client_stats stats() { return coordinator.board()->read(); }
   group_stats counted() { return stats().groups.at(0); }
   std::uint64_t ended(acquire_end how) { return counted().acquire_duration[how].count(); }
   lease::duration took(acquire_end how) { return counted().acquire_duration[how].sum; }
@@ -334,7 +334,7 @@ TEST(coordinator_counting, a_hold_that_rests_is_over_for_its_owner) {
 
 TEST(coordinator_counting, a_group_is_of_the_lock_that_asked) {
   counting_bench b;
-  auto& board = b.coordinator.board();
+  auto& board = *b.coordinator.board();
   auto orders = bench::make_lock("order", 9s, 16), others = bench::make_lock("order", 9s, 16);
   orders->counted_in = &board.group_of("orders");
   others->counted_in = &board.group_of("others");
@@ -529,7 +529,7 @@ TEST(coordinator_counting, servers_of_one_engine_that_come_one_after_the_other_a
 
 TEST(coordinator_counting, without_it_all_is_zero) {
   counting_bench b;
-  b.coordinator.board().count(false);
+  b.coordinator.board()->count(false);
   auto c = b.held();
   b.pass(3s);
   b.answer_keeps();
