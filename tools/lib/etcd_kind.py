@@ -191,6 +191,8 @@ class Etcd3(Etcd):
         self._join(instance, node, urls, {"initial-cluster-state": "existing"})
 
     def announce(self, instance: Instance, ports: list[int]) -> None:
+        if len(ports) != len(instance.nodes):
+            raise EngineError(f"give {len(instance.nodes)} ports, one for each server", 2)
         urls = {node.name: f"http://127.0.0.1:{port}" for node, port in zip(instance.nodes, ports, strict=True)}
         for node in instance.nodes:
             self._join(instance, node, urls, {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 
+import clock_shift
 import throwaway_tls
 from instances import EngineError, Instance, Node
 from kinds import Kind
@@ -14,6 +15,7 @@ JAR = "/usr/share/java/zookeeper.jar"  # its manifest names all that it needs
 LOGGING = "/usr/share/java/slf4j-simple.jar"
 # What Netty needs besides, which is used for TLS alone, and which the manifest forgets.
 NETTY = [f"/usr/share/java/netty-{part}.jar" for part in ("codec", "resolver", "transport-native-unix-common")]
+ROUTER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "peer_routes.c")
 ASK_S_MAX = 1.0
 ANSWER_BYTES_MAX = 65536
 
@@ -23,12 +25,14 @@ class Zk(Kind):
     about = "one ZooKeeper server"
     node_names = ["node-0"]
     port_offsets = {"client": 0, "peer": 1, "election": 2, "plain": 3}
-    accepts = frozenset({"tls", "password", "user", "set"})
+    accepts = frozenset({"tls", "password", "user", "set", "clock_shift"})
     ready_s_max = 60.0
 
     def prepare(self, instance: Instance) -> None:
         if instance.options["user"] and not instance.options["password"]:
             raise EngineError("--user needs --password", 2)
+        if instance.options.get("clock_shift"):
+            clock_shift.make(instance)
         if instance.options["tls"]:
             tls = self._tls(instance)
             throwaway_tls.make(tls)
@@ -56,6 +60,28 @@ class Zk(Kind):
             java += ["-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory"]
         classes = ":".join([JAR, LOGGING, *NETTY])
         return [*java, "-cp", classes, "org.apache.zookeeper.server.quorum.QuorumPeerMain", self._config(instance, node)]
+
+    def environment(self, instance: Instance, node: Node) -> dict[str, str]:
+        found = clock_shift.environment(instance, node) if instance.options.get("clock_shift") else {}
+        if os.path.exists(self._routes(instance, node)):
+            library = os.path.relpath(self._router(instance), instance.node_folder(node))
+            found["LD_PRELOAD"] = ":".join(filter(None, [found.get("LD_PRELOAD"), library]))
+            found["TYER_PEER_ROUTES"] = self._routes(instance, node)
+        return found
+
+    def announce(self, instance: Instance, ports: list[int]) -> None:
+        """For each server in turn, for each other server: where it reaches that one's peer port and its election port."""
+        pairs = [(node, other) for node in instance.nodes for other in instance.nodes if other is not node]
+        if len(instance.nodes) < 2 or len(ports) != 2 * len(pairs):
+            raise EngineError(f"give {2 * len(pairs)} ports, two for each server's way to each other", 2)
+        clock_shift.compile_to(self._router(instance), ROUTER)
+        routes: dict[str, str] = {}
+        for i, (node, other) in enumerate(pairs):
+            ways = zip((other.ports["peer"], other.ports["election"]), ports[2 * i : 2 * i + 2], strict=True)
+            routes[node.name] = routes.get(node.name, "") + "".join(f"{real} {way}\n" for real, way in ways)
+        for node in instance.nodes:
+            with open(self._routes(instance, node), "w", encoding="ascii") as file:
+                file.write(routes[node.name])
 
     def answers(self, instance: Instance, node: Node) -> bool:
         """It is up to the settling to see that they are one: a single one of three serves nobody."""
@@ -135,6 +161,12 @@ class Zk(Kind):
 
     def _config(self, instance: Instance, node: Node) -> str:
         return os.path.join(instance.node_folder(node), "zoo.cfg")
+
+    def _router(self, instance: Instance) -> str:
+        return os.path.join(instance.folder, "peer_routes.so")
+
+    def _routes(self, instance: Instance, node: Node) -> str:
+        return os.path.join(instance.node_folder(node), "peer_routes")
 
     def _tls(self, instance: Instance) -> str:
         return os.path.join(instance.folder, "tls")

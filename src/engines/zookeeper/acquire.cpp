@@ -76,10 +76,10 @@ void zookeeper_engine::first_seen(const attempt_ptr& a, member& m, const view& v
   if (const contender* c = v.all.find(a->who)) return adopt(a, m, *c);
   if (!v.there) return make_container(a, m);
   if (v.all.fits(a->how, a->take, a->capacity)) return create(a, m, v);
-  if (!std::exchange(a->synced, true) && (!a->enqueue || a->how == mode::permit))
-    return first_look(a, m);  // perhaps it was old
   const contender& first = v.all.all().front();
-  if (a->how == mode::permit && first.how == mode::permit && first.capacity != a->capacity) {
+  const bool differs = a->how == mode::permit && first.how == mode::permit && first.capacity != a->capacity;
+  if ((!a->enqueue || differs) && !std::exchange(a->synced, true)) return first_look(a, m);  // perhaps it was old
+  if (differs) {
     return calls().fail(*a->c, no(why::refused, errc::permits_differ,
                                   "this name is in use with " + std::to_string(first.capacity) + " permits, not " +
                                       std::to_string(a->capacity)));
@@ -197,9 +197,7 @@ void zookeeper_engine::decide(const attempt_ptr& a, const view& v) {
   if (!v.all.holds(*c)) {
     if (!same) return refuse("this id waits for the lock in another mode");
     if (a->enqueue || e->turn) return queue(a, v, *c);
-    put_off(a->who, *e, now());
-    drop(a->who);
-    return tell_place(a, &v.all.all().front(), seam::busy{a->waiter_ttl});
+    return step_back(a, *e, v.all.all().front());
   }
   if (c->upgrading && a->how == mode::exclusive) {
     if (!v.all.has_turn(*c)) return calls().answer<answer>(*a->c, answer{seam::queued{0, e->ttl}});
@@ -211,6 +209,17 @@ void zookeeper_engine::decide(const attempt_ptr& a, const view& v) {
   if (!same && !(c->how == mode::exclusive && a->how == mode::shared))
     return refuse("this id holds the lock in another mode");
   e->holding ? grant_once_proven(a) : claim(a, v);
+}
+
+// It came too late and does not wait: busy is told when its node is no more in anybody's way.
+void zookeeper_engine::step_back(const attempt_ptr& a, entry& e, const contender& first) {
+  put_off(a->who, e, now() + around().request_timeout);  // once more, if this fails
+  e.leaving = e.over = true;
+  remove(a->name, a->who, 0, [this, a, first](const failure* f, fate) {
+    if (a->c->over()) return;
+    f != nullptr ? calls().fail(*a->c, no(why::unknown, errc::outcome_unknown, f->words))
+                 : tell_place(a, &first, seam::busy{a->waiter_ttl});
+  });
 }
 
 void zookeeper_engine::queue(const attempt_ptr& a, const view& v, const contender& c) {

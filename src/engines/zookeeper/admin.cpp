@@ -1,7 +1,10 @@
 // What people do: ask, look, list, diagnose.
 #include "engines/zookeeper/core.hpp"
+#include "engines/zookeeper/diagnosis.hpp"
+#include "engines/zookeeper/wire/question.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace tyer::zookeeper {
@@ -142,7 +145,36 @@ void zookeeper_engine::do_list(std::string_view prefix, std::string_view cursor,
                          });
 }
 
+// The servers are asked for what they are, each on a connection of its own; with TLS they do not answer to that.
 void zookeeper_engine::do_diagnose(const call_ptr<std::vector<seam::finding>>& c) {
+  struct gathering {
+    std::vector<said> all;
+    std::size_t left = 1;
+  };
+  const auto g = std::make_shared<gathering>();
+  const auto one = [this, c, g] {
+    if (--g->left > 0 || c->over()) return;
+    auto found = examine_sessions();
+    std::ranges::move(examine(g->all), std::back_inserter(found));
+    calls().answer<std::vector<seam::finding>>(*c, std::move(found));
+  };
+  if (!config_.servers.tls) {
+    g->all.resize(config_.servers.hosts.size());
+    g->left += g->all.size();
+    for (std::size_t i = 0; i < g->all.size(); ++i) {
+      auto to = config_.servers.hosts[i];
+      if (to.port == 0) to.port = wire::default_port;
+      g->all[i].server = to.host + ':' + std::to_string(to.port);
+      wire::ask_server(loop_, to, "srvr", around().request_timeout / 2, [g, i, one](std::string words) {
+        g->all[i].words = std::move(words);
+        one();
+      });
+    }
+  }
+  one();
+}
+
+std::vector<seam::finding> zookeeper_engine::examine_sessions() const {
   std::vector<seam::finding> found;
   const auto say = [&](int severity, std::string what, std::string advice) {
     found.push_back({std::move(what), std::move(advice), severity});
@@ -160,7 +192,7 @@ void zookeeper_engine::do_diagnose(const call_ptr<std::vector<seam::finding>>& c
   }
   if (config_.servers.tls && !config_.servers.files.verify)
     say(2, "?verify=none", "anybody can pose as the server; use ?ca=");
-  calls().answer<std::vector<seam::finding>>(*c, std::move(found));
+  return found;
 }
 
 }  // namespace tyer::zookeeper

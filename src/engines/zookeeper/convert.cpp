@@ -1,4 +1,5 @@
 // convert(): a node gets another name in the same place.
+#include "core/token.hpp"
 #include "engines/zookeeper/core.hpp"
 
 #include <algorithm>
@@ -204,6 +205,11 @@ void zookeeper_engine::on_renamed(const std::shared_ptr<renaming>& r, const resp
 
 void zookeeper_engine::converted(const call_ptr<answer>& c, const id& who) {
   const entry& e = mine_.at(who);
+  if (e.part > core::part_max) {
+    return remove(std::string{e.name}, id{who}, 0, [this, c](const failure*, fate) {
+      if (!c->over()) calls().fail(*c, no(why::refused, errc::lost, "the last token there is has been given"));
+    });
+  }
   const auto left = std::chrono::floor<milliseconds>(std::min(e.due, e.in->life.end()) - c->sent);
   calls().answer<answer>(*c, answer{seam::granted{e.part, std::max(left, milliseconds{1})}});
 }

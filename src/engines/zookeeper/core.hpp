@@ -41,9 +41,10 @@ inline constexpr int longer_max = 2;                         // but not by more:
 inline constexpr std::size_t keep_batch = 1000;
 inline constexpr std::uint32_t capacity_max = 65'536;
 inline constexpr milliseconds settled_after{50};   // a hold that is older is watched
-inline constexpr milliseconds unused_for{60'000};  // a session is closed then
-inline constexpr int unanswered = 4;               // a renewal for such a part of what it proves: another server
-inline constexpr int tries_max = 20;               // others were quicker
+inline constexpr milliseconds unused_for{10'000};  // a session is closed then
+inline constexpr milliseconds version_within{500};
+inline constexpr int unanswered = 4;  // a renewal for such a part of what it proves: another server
+inline constexpr int tries_max = 20;  // others were quicker
 
 failure failed(const response&, bool changes);  // what an answer that is none means
 
@@ -81,6 +82,8 @@ class zookeeper_engine final : public kit::engine_base {
   };
 
   enum class watched : std::uint8_t { no, asked, yes };
+  // By what a place is told that it must look again.
+  enum class way : std::uint8_t { nothing, node, list };
 
   // A hold or a place that this client has.
   struct entry {
@@ -93,6 +96,7 @@ class zookeeper_engine final : public kit::engine_base {
     std::vector<std::uint32_t> slots;
     bool holding = false, turn = false, leaving = false, upgrading = false;
     watched own_watch = watched::no;
+    way barred = way::nothing;  // node, list: what was in its way at the last look is watched, and still there
     bool told = false, asked_before = false;
     bool over = false;  // its time is, though the server may not know yet
     std::uint32_t times_asked = 0;
@@ -143,11 +147,14 @@ class zookeeper_engine final : public kit::engine_base {
   void find_member(milliseconds ttl, with_member);
   member* any_member();
   void set_up(member&, int tries);
-  void make_base(const std::function<void(const response&)>& then);
+  void make_base(member&, const std::function<void(const response&)>& then);
   void renew(member&, std::function<void(bool)>);
   void prove(member&, time_point until, std::function<void(bool)>);
   void condemn(member&);
+  bool is_used(const member&, time_point now) const;
   void reap(time_point);
+  void tell_up();
+  void tell_ready(const member&);
   void tell_down(const std::string& words);
 
   // --- acquire.cpp
@@ -169,6 +176,7 @@ class zookeeper_engine final : public kit::engine_base {
   void grant_once_proven(const attempt_ptr&);
   void grant(const attempt_ptr&);
   void queue(const attempt_ptr&, const view&, const contender&);
+  void step_back(const attempt_ptr&, entry&, const contender& first);
   void tell_place(const attempt_ptr&, const contender* ahead, std::variant<seam::queued, seam::busy>);
   void retry(const attempt_ptr&);
 
@@ -185,7 +193,7 @@ class zookeeper_engine final : public kit::engine_base {
   void keep_place(const std::shared_ptr<keeping>&, const kept_one&, entry&);
   void keep_unclear(const std::shared_ptr<keeping>&, const std::string& name, const std::vector<kept_one>&);
   void keep_judged(const std::shared_ptr<keeping>&, const kept_one&);
-  void keep_other(const std::shared_ptr<keeping>&, std::size_t i, const target&);
+  void keep_others(const std::shared_ptr<keeping>&, const std::map<std::string, std::vector<kept_one>>& by_name);
   void keep_no_more(const std::shared_ptr<keeping>&, failure);
   void one_kept(const std::shared_ptr<keeping>&);
 
@@ -231,6 +239,8 @@ class zookeeper_engine final : public kit::engine_base {
   bool waits(const entry& e) const noexcept { return !e.holding || e.upgrading; }
   void forget(const id&);
   void lose(id);
+  void taken_away(id);
+  bool may_have_its_turn(const entry&) const;
   void put_off(const id&, entry&, time_point due);
   void look(member&, const std::string& name, bool synced, with_view);
   void read_name(member&, const std::string& name, with_record);
@@ -249,13 +259,15 @@ class zookeeper_engine final : public kit::engine_base {
   void do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
                const call_ptr<seam::page>&) override;
   void do_diagnose(const call_ptr<std::vector<seam::finding>>&) override;
+  std::vector<seam::finding> examine_sessions() const;
   void entries_of(member&, const std::string& name, std::function<void(const failure*, std::vector<seam::entry>)>);
 
   const config config_;
   wire::loop loop_;
   std::list<std::unique_ptr<member>> members_;
   std::size_t next_host_;
-  bool told_up_ = false, told_down_ = false;
+  bool told_down_ = false, asked_version_ = false;
+  std::string version_;
   time_point let_go_by_{};
   std::unordered_map<id, entry, core::id_hash> mine_;
   std::map<std::string, id> by_path_;

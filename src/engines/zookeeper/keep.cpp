@@ -34,6 +34,7 @@ void zookeeper_engine::do_keep(std::span<const target> all, fate as, millisecond
   k->fates.assign(all.size(), fate::unknown);
   k->awaited += all.size();
   std::map<member*, std::vector<kept_one>> own_ones;
+  std::map<std::string, std::vector<kept_one>> others;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const entry* e = own(all[i].who, all[i].name);
     const auto known = mine_.find(all[i].who);
@@ -43,14 +44,16 @@ void zookeeper_engine::do_keep(std::span<const target> all, fate as, millisecond
     } else if (writing_.contains(all[i].who)) {
       keep_no_more(k, no(why::not_sent, errc::unavailable, "an earlier request of this id is under way"));
     } else if (e == nullptr) {
-      keep_other(k, i, all[i]);
+      others[std::string{all[i].name}].push_back({i, all[i].who});
     } else if (!e->in->usable(now()) || e->in_doubt != nullptr) {
       keep_no_more(k, no(why::not_sent, errc::unavailable, "the connection to ZooKeeper is lost"));
     } else {
       own_ones[e->in].push_back({i, all[i].who});
     }
   }
+  keep_others(k, others);
   for (auto& [m, some] : own_ones) {
+    prove(*m, now() + ttl - ttl / 6, [](bool) {});  // on its way with the sync, whoever needs it then
     m->link.session().call(op::sync, wire::path_body(config_.base), now(),
                            [this, k, some = std::move(some)](const response& r) { keep_heard(k, some, r); });
   }
@@ -144,7 +147,7 @@ void zookeeper_engine::keep_unclear(const std::shared_ptr<keeping>& k, const std
       } else if (moves) {
         keep_no_more(k, no(why::unknown, errc::unavailable, "another request of this id is under way"));
       } else {
-        if (at != mine_.end() && v.all.find(one.who) == nullptr) lose(one.who);
+        if (at != mine_.end() && v.all.find(one.who) == nullptr) taken_away(one.who);
         place_seen(one.who, v);
         keep_judged(k, one);
       }
@@ -169,18 +172,27 @@ void zookeeper_engine::keep_judged(const std::shared_ptr<keeping>& k, const kept
   at == mine_.end() ? judge(true) : prove(*at->second.in, now() + k->ttl - k->ttl / 6, judge);
 }
 
-// Not of this client: whoever knows the id may ask, but nothing is extended.
-void zookeeper_engine::keep_other(const std::shared_ptr<keeping>& k, std::size_t i, const target& t) {
-  member* m = any_member();
-  if (m == nullptr)
-    return keep_no_more(k, no(why::not_sent, errc::unavailable, "there is no connection to a ZooKeeper server"));
-  look(*m, std::string{t.name}, true, [this, k, i, who = t.who](const failure* f, const view& v) {
-    if (f != nullptr) return keep_no_more(k, *f);
-    const contender* c = v.all.find(who);
-    k->fates[i] = c == nullptr ? fate::gone : v.all.holds(*c) ? fate::holding : fate::waiting;
-    if (c != nullptr) k->until = k->from = std::min(k->from, k->c->sent);
-    one_kept(k);
-  });
+// Not of this client: whoever knows the id may ask, but nothing is extended. One sync for all, and one look for each name.
+void zookeeper_engine::keep_others(const std::shared_ptr<keeping>& k,
+                                   const std::map<std::string, std::vector<kept_one>>& by_name) {
+  member* m = by_name.empty() ? nullptr : any_member();
+  if (m != nullptr) m->link.session().call(op::sync, wire::path_body(config_.base), now(), nullptr);
+  for (const auto& [name, those] : by_name) {
+    const auto told = [this, k, those](const failure* f, const view& v) {
+      for (const auto& one : those) {
+        if (f != nullptr) {
+          keep_no_more(k, *f);
+          continue;
+        }
+        const contender* c = v.all.find(one.who);
+        k->fates[one.i] = c == nullptr ? fate::gone : v.all.holds(*c) ? fate::holding : fate::waiting;
+        if (c != nullptr) k->until = k->from = std::min(k->from, k->c->sent);
+        one_kept(k);
+      }
+    };
+    const auto nobody = no(why::not_sent, errc::unavailable, "there is no connection to a ZooKeeper server");
+    m != nullptr ? look(*m, name, false, told) : told(&nobody, {});
+  }
 }
 
 void zookeeper_engine::keep_no_more(const std::shared_ptr<keeping>& k, failure f) {

@@ -36,9 +36,14 @@ class lease {
     measure(session, tick);
     over_ = false;
   }
-  void measure(milliseconds session, milliseconds tick) { ttl_ = proven_ttl(session, tick); }
-  void renewed(time_point sent, time_point now) {
-    if (live(now)) kept_ = std::max(kept_, sent);
+  void measure(milliseconds session, milliseconds tick) {
+    ttl_ = proven_ttl(session, tick);
+    pause_ = session / touches;
+  }
+  // Nothing else had left for so long before it: what is longer than a pause should be, the leader may not have heard of us.
+  void renewed(time_point sent, time_point::duration quiet, time_point now) {
+    const auto too_quiet = std::max(time_point::duration{}, quiet - pause_);
+    if (live(now)) kept_ = std::max(kept_, sent - too_quiet);
   }
   void condemn() { over_ = true; }
 
@@ -54,7 +59,7 @@ class lease {
 
  private:
   time_point kept_{};
-  milliseconds ttl_{};
+  milliseconds ttl_{}, pause_{};
   bool over_ = true;
 };
 

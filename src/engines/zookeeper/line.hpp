@@ -137,6 +137,7 @@ class shared_watch {
     stands_ = version;
     return oldest_ && before(*oldest_, version);
   }
+  bool standing() const noexcept { return stands_.has_value(); }
 
  private:
   static bool before(std::int32_t a, std::int32_t b) noexcept {

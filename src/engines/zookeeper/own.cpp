@@ -143,6 +143,22 @@ void zookeeper_engine::lose(id who) {
   if (auto* t = told(); t != nullptr && news) t->gone(who);
 }
 
+// Somebody has taken a place away. Whoever did that may have found it holding, before this client has looked.
+void zookeeper_engine::taken_away(id who) {
+  const auto at = mine_.find(who);
+  if (at == mine_.end()) return;
+  auto* const t = at->second.leaving ? nullptr : told();
+  if (t != nullptr && may_have_its_turn(at->second)) t->wake(who);
+  lose(who);
+}
+
+bool zookeeper_engine::may_have_its_turn(const entry& e) const {
+  if (!waits(e) || e.turn) return false;
+  if (e.barred != way::list) return e.barred == way::nothing;
+  const name_state& n = names_.at(e.name);
+  return n.listed_by == 0 || !n.listed.standing();
+}
+
 void zookeeper_engine::put_off(const id& who, entry& e, time_point due) {
   dues_.erase({e.due, who});
   e.due = due;
@@ -229,23 +245,25 @@ void zookeeper_engine::place_seen(const id& who, const view& v) {
 
 void zookeeper_engine::watch_way(const id& who, entry& e, const view& v, const contender& c) {
   watch_own(who);
-  const auto look_again = [this, who, name = e.name](const response& r) {
+  const contender* before = v.all.in_the_way_of(c);
+  if (before == nullptr) return watch_all(e, v);
+  const auto path = path_of(e.name) + '/' + before->node;
+  if (e.watching == path) return;
+  e.watching = path;
+  e.barred = way::nothing;
+  e.in->link.session().watch(op::get_data, path, now(), [this, who, path, name = e.name](const response& r) {
     const auto at = mine_.find(who);
-    if (!r.good() && at != mine_.end()) at->second.watching.clear();  // nobody watches: when it is up again
+    const bool asks_still = at != mine_.end() && at->second.watching == path;
+    if (asks_still) at->second.barred = r.good() ? way::node : way::nothing;
+    if (asks_still && !r.good()) at->second.watching.clear();  // nobody watches: when it is up again
     if (r.is == response::how::answered && r.error == wire::no_node) refresh(name);
-  };
-  if (const contender* before = v.all.in_the_way_of(c)) {
-    auto path = path_of(e.name) + '/' + before->node;
-    if (e.watching == path) return;
-    e.watching = path;
-    return e.in->link.session().watch(op::get_data, path, now(), look_again);
-  }
-  watch_all(e, v);
+  });
 }
 
 // One session watches for all who need it here.
 void zookeeper_engine::watch_all(entry& e, const view& v) {
   name_state& n = names_.at(e.name);
+  e.barred = way::list;
   const auto lives = [&](const auto& m) { return !m->over && m->number == n.listed_by; };
   if (n.listed_by != 0 && std::ranges::none_of(members_, lives)) n.listed_by = 0;
   if (n.listed_by != 0) {
@@ -283,7 +301,7 @@ void zookeeper_engine::own_changed(const id& who) {
       at->second.own_watch = watched::no;
       return;
     }
-    if (r.is == response::how::answered && r.error == wire::no_node) return lose(who);
+    if (r.is == response::how::answered && r.error == wire::no_node) return taken_away(who);
     const auto n = r.good() ? wire::read_node(r.body) : std::nullopt;
     const auto record = n ? read_record(n->data) : std::nullopt;
     at->second.own_watch = record ? watched::yes : watched::no;
@@ -299,7 +317,7 @@ void zookeeper_engine::on_event(const wire::event& e) {
     const auto who = at->second;
     const bool news = !mine_.at(who).leaving && mine_.at(who).in_doubt == nullptr;
     if (news && e.what == wire::event::kind::changed) own_changed(who);
-    if (news && e.what == wire::event::kind::removed) lose(who);
+    if (news && e.what == wire::event::kind::removed) taken_away(who);
     if (!news) mine_.at(who).own_watch = watched::no;  // a watch tells once: it is looked at again
   }
   const auto start = config_.base + "/q/";
@@ -311,12 +329,15 @@ void zookeeper_engine::on_event(const wire::event& e) {
   const auto name = full->substr(prefix.size());
   const auto at = names_.find(name);
   if (at == names_.end()) return;
-  if (rest.find('/') == rest.npos) at->second.listed_by = 0;
+  const bool of_list = rest.find('/') == rest.npos;
+  if (of_list) at->second.listed_by = 0;
   bool somebody = false;
   for (const auto& who : at->second.ids) {
     entry& mine = mine_.at(who);
     if (!waits(mine)) continue;
     somebody = true;
+    const bool was_in_its_way = mine.watching == e.path || (of_list && mine.barred == way::list);
+    if (was_in_its_way) mine.barred = way::nothing;
     if (mine.watching == e.path) mine.watching.clear();
   }
   if (somebody) refresh(name);

@@ -1,6 +1,8 @@
 // The engine as a whole: what it can, its loop and its sessions.
 #include "engine/table.hpp"
 #include "engines/zookeeper/core.hpp"
+#include "engines/zookeeper/diagnosis.hpp"
+#include "engines/zookeeper/wire/question.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -58,7 +60,7 @@ time_point zookeeper_engine::next_due() const {
     first = std::min(first, m->link.due());
     if (m->over || !m->ready) continue;
     first = std::min(first, m->life.end());
-    const bool kept = m->primary || !m->entries.empty();
+    const bool kept = is_used(*m, now());
     if (m->renewing) first = std::min(first, m->renewal_sent + m->life.ttl() / unanswered);
     if (kept && !m->renewing && m->link.session().up()) first = std::min(first, m->life.kept() + m->life.ttl() / 2);
   }
@@ -77,7 +79,7 @@ void zookeeper_engine::on_time(time_point now) {
     }
     // A server that is cut off from the others answers pings for a long time, but commits nothing.
     if (m->renewing && now >= m->renewal_sent + m->life.ttl() / unanswered) m->link.leave("a renewal was not answered");
-    const bool kept = (m->primary || !m->entries.empty()) && !closed();
+    const bool kept = is_used(*m, now) && !closed();
     if (kept && !m->renewing && m->link.session().up() && now >= m->life.kept() + m->life.ttl() / 2) renew(*m, nullptr);
   }
   while (!settling_.empty() && settling_.begin()->first <= now) {
@@ -93,10 +95,13 @@ void zookeeper_engine::start_anew() {
   for (auto& m : members_) m->link.leave("out of memory");
 }
 
+bool zookeeper_engine::is_used(const member& m, time_point now) const {
+  return m.primary || !m.entries.empty() || now - m.used <= unused_for;
+}
+
 void zookeeper_engine::reap(time_point now) {
   for (auto& m : members_) {
-    const bool unused = !m->primary && m->entries.empty() && m->ready && now - m->used > unused_for;
-    if (unused && !m->over) condemn(*m);
+    if (m->ready && !m->over && !is_used(*m, now)) condemn(*m);
   }
   members_.remove_if([&](const auto& m) {
     const bool finished = m->over && (m->closed || !m->link.session().up() || m->link.session().gone());
@@ -176,9 +181,9 @@ void zookeeper_engine::member::on_up() {
   }
   life.measure(link.session().timeout(), tick);
   if (!ready) return home->set_up(*this, 0);
-  if (!life.live(t)) return;  // condemned in its turn
-  home->told_down_ = false;
-  if (auto* told = home->told()) told->up({home->config_.shown, {}, {}});
+  if (!life.live(t)) return;                                 // condemned in its turn
+  if (home->is_used(*this, t)) home->renew(*this, nullptr);  // before all else: the one under way was lost
+  home->tell_up();
   std::set<std::string> names;
   for (const auto& who : entries) {
     const auto at = home->mine_.find(who);
@@ -193,14 +198,11 @@ void zookeeper_engine::member::on_up() {
 
 // The node that renewals write. The first session of all finds nothing, and makes what is always there.
 void zookeeper_engine::set_up(member& m, int tries) {
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string hex;
-  for (int shift = 60; shift >= 0; shift -= 4) hex += digits[static_cast<std::uint64_t>(m.number) >> shift & 15U];
-  m.node = config_.base + "/s/" + hex;
+  m.node = config_.base + "/s/" + core::to_hex(wire::writer{}.big(m.number).take());
   const auto done = [this, &m, tries](const response& r) {
     if (r.is != response::how::answered) return;  // when it is up again
     if (r.error == wire::no_node && tries < 3) {
-      return make_base([this, &m, tries](const response&) { set_up(m, tries + 1); });
+      return make_base(m, [this, &m, tries](const response&) { set_up(m, tries + 1); });
     }
     const bool well = r.good() || r.error == wire::node_exists;
     auto waiting = std::exchange(m.waiting, {});
@@ -209,8 +211,7 @@ void zookeeper_engine::set_up(member& m, int tries) {
       tell_down("ZooKeeper refuses " + m.node + ": " + wire::words(r.error));
     } else {
       m.ready = true;
-      told_down_ = false;
-      if (auto* told = this->told()) told->up({config_.shown, {}, {}});
+      tell_ready(m);
     }
     for (auto& w : waiting) w(well ? nullptr : &f);
   };
@@ -218,12 +219,8 @@ void zookeeper_engine::set_up(member& m, int tries) {
                         done);
 }
 
-void zookeeper_engine::make_base(const std::function<void(const response&)>& then) {
-  member* m = nullptr;
-  for (auto& each : members_) {
-    if (each->link.session().up()) m = each.get();
-  }
-  if (m == nullptr) return then({});
+// By the session that asks for it: whoever waits for another may have gone before.
+void zookeeper_engine::make_base(member& m, const std::function<void(const response&)>& then) {
   std::vector<std::string> paths;
   for (auto at = config_.base.find('/', 1); at != config_.base.npos; at = config_.base.find('/', at + 1)) {
     paths.push_back(config_.base.substr(0, at));
@@ -232,7 +229,7 @@ void zookeeper_engine::make_base(const std::function<void(const response&)>& the
   for (std::size_t i = 0; i < paths.size(); ++i) {
     auto body = wire::create_body(paths[i], {}, config_.rights, wire::node_kind::lasting);
     const bool last = i + 1 == paths.size();
-    m->link.session().call(op::create, std::move(body), now(), [then, last](const response& r) {
+    m.link.session().call(op::create, std::move(body), now(), [then, last](const response& r) {
       if (last) then(r);
     });
   }
@@ -249,6 +246,28 @@ void zookeeper_engine::member::on_down(const std::string& words) {
 }
 
 void zookeeper_engine::member::on_event(const wire::event& e) { home->on_event(e); }
+
+void zookeeper_engine::tell_up() {
+  told_down_ = false;
+  if (auto* t = told()) t->up({config_.shown, version_, {}});
+}
+
+// What it is, a session does not tell: the first server is asked for it beside, and nobody waits long for that. With TLS it does
+// not answer.
+void zookeeper_engine::tell_ready(const member& m) {
+  if (config_.servers.tls || std::exchange(asked_version_, true)) return tell_up();
+  const auto& server = m.link.server();
+  for (auto to : config_.servers.hosts) {
+    if (to.port == 0) to.port = wire::default_port;
+    if (to.host + ':' + std::to_string(to.port) != server) continue;
+    return wire::ask_server(loop_, to, "srvr", std::min(version_within, around().request_timeout / 4),
+                            [this](const std::string& words) {
+                              version_ = version_in(words);
+                              if (any_member() != nullptr) tell_up();
+                            });
+  }
+  tell_up();
+}
 
 void zookeeper_engine::tell_down(const std::string& words) {
   if (std::exchange(told_down_, true)) return;
@@ -281,9 +300,10 @@ void zookeeper_engine::renew(member& m, std::function<void(bool)> then) {
   if (m.renewing) return;
   m.renewing = true;
   m.renewal_sent = now();
-  const auto done = [this, &m](const response& r) {
+  const auto quiet = m.renewal_sent - m.link.session().sent();
+  const auto done = [this, &m, quiet](const response& r) {
     m.renewing = false;
-    if (r.good()) m.life.renewed(r.sent, now());
+    if (r.good()) m.life.renewed(r.sent, quiet, now());
     if (r.is == response::how::answered && r.error == wire::session_expired && !m.over) return condemn(m);
     const bool live = r.good() && m.life.live(now());
     for (auto& w : std::exchange(m.renewals, {})) w(live);

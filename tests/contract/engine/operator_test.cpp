@@ -51,6 +51,28 @@ TEST_F(operator_contract, a_waiter_can_be_evicted) {
   EXPECT_EQ(c.enqueue(behind).ahead, 0u);
 }
 
+// Its client has not run since it had its turn: it hears of both at once.
+TEST_F(operator_contract, a_place_that_is_evicted_as_soon_as_it_has_its_turn_was_woken) {
+  if (!can().queue || !can().push) return;
+  for (const mode how : {mode::exclusive, mode::shared, mode::permit}) {
+    if ((how == mode::shared && !can().shared) || (how == mode::permit && !can().permits)) continue;
+    const auto name = "order " + std::to_string(static_cast<int>(how));
+    const auto of = [&](client& from) {
+      return how == mode::permit ? from.permits(name, 2, 2) : from.wants(name, how);
+    };
+    auto first = of(a), next = of(b);
+    if (how == mode::shared) first = a.wants(name);
+    next.enqueue = true;
+    a.lock(first);
+    b.enqueue(next);
+    b.round_trip();
+    EXPECT_EQ(a.release(first), fate::holding);
+    EXPECT_EQ(c.evict(next), fate::holding);
+    b.await(event::kind::wake, next.who);
+    b.await_loss(next.who);
+  }
+}
+
 TEST_F(operator_contract, evicting_nothing_is_gone) { EXPECT_EQ(a.evict(a.wants("nothing")), fate::gone); }
 
 TEST_F(operator_contract, asks_the_holder) {

@@ -33,6 +33,15 @@ void link::from_client(std::string_view bytes, std::int64_t due_ns, std::int64_t
     to_server.push_back({due_ns, std::string{bytes}});
     return;
   }
+  if (spoken_ == language::zookeeper) {
+    for (const auto& r : packets_.take(bytes)) {
+      reader_.count(r.what);
+      if (const auto how = ordered_drop(r.what))
+        to_drop_[static_cast<std::uint32_t>(r.number)] = {r.what, how, {}, now};
+    }
+    to_server.push_back({due_ns, std::string{bytes}});
+    return;
+  }
   client_bytes_ += bytes;
   std::size_t done = 0;
   while (const auto length = requests_.scan(std::string_view{client_bytes_}.substr(done))) {
@@ -87,6 +96,25 @@ std::optional<kind> link::frames_from_server(std::int64_t due_ns) {
   return dropped;
 }
 
+// The first is the answer to the greeting, whose bytes say something else than a number: it was never asked to be dropped.
+std::optional<kind> link::packets_from_server(std::int64_t due_ns) {
+  std::size_t done = 0;
+  std::optional<kind> dropped;
+  while (const auto body = read_packet(std::string_view{server_bytes_}.substr(done))) {
+    const auto at = to_drop_.find(static_cast<std::uint32_t>(number_of_answer(*body)));
+    if (at != to_drop_.end() && welcomed_) {
+      ended_ = at->second.drop;
+      dropped = at->second.what;
+      break;
+    }
+    welcomed_ = true;
+    done += 4 + body->size();
+  }
+  if (done > 0) to_client.push_back({due_ns, server_bytes_.substr(0, done)});
+  server_bytes_.erase(0, done);
+  return dropped;
+}
+
 std::optional<kind> link::from_server(std::string_view bytes, std::int64_t due_ns, std::int64_t now) {
   if (ended_) return std::nullopt;
   if (spoken_ == language::any) {
@@ -95,6 +123,7 @@ std::optional<kind> link::from_server(std::string_view bytes, std::int64_t due_n
   }
   server_bytes_ += bytes;
   if (spoken_ == language::grpc) return frames_from_server(due_ns);
+  if (spoken_ == language::zookeeper) return packets_from_server(due_ns);
   std::size_t done = 0;
   std::optional<kind> dropped;
   while (const auto length = replies_.scan(std::string_view{server_bytes_}.substr(done))) {

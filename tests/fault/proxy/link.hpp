@@ -5,6 +5,7 @@
 #include "proxy/request.hpp"
 #include "proxy/resp.hpp"
 #include "proxy/tickets.hpp"
+#include "proxy/zookeeper.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -37,7 +38,8 @@ struct orders {
 enum class language : std::uint8_t {
   redis,
   grpc,  // of etcd
-  any,   // nothing is known of requests and replies
+  zookeeper,
+  any,  // nothing is known of requests and replies
 };
 
 // Sans I/O: bytes in, bytes out when they are due. The proxy owns the descriptors.
@@ -77,6 +79,7 @@ class link {
   void expect(std::string_view message, std::int64_t now);
   std::optional<drop_by> ordered_drop(kind);
   std::optional<kind> frames_from_server(std::int64_t due_ns);
+  std::optional<kind> packets_from_server(std::int64_t due_ns);
   void note(const std::vector<event>& events);
 
   orders& orders_;
@@ -88,7 +91,9 @@ class link {
   resp_scanner requests_, replies_;
   std::deque<expected> expected_;
   grpc_requests messages_;
-  std::map<std::uint32_t, expected> to_drop_;  // by stream
+  std::map<std::uint32_t, expected> to_drop_;  // by stream, or by the number of the request
+  zookeeper_requests packets_;
+  bool welcomed_ = false;
   std::optional<drop_by> ended_;
 };
 

@@ -1,5 +1,5 @@
 // fault_proxy --upstream PORT --control PATH --history PATH [--rules FILE] [--port PORT] [--seed N]
-//             [--speaks redis|grpc|any]
+//             [--speaks redis|grpc|zookeeper|any]
 //
 // Prints `port N` when it listens, and runs until it is killed.
 #include "proxy/proxy.hpp"
@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -36,10 +37,12 @@ fault::proxy::settings parse(int argc, char** argv) {
     } else if (word == "--history") {
       s.history = value;
     } else if (word == "--speaks") {
-      if (value != "redis" && value != "grpc" && value != "any") throw std::runtime_error{"nobody speaks " + value};
-      s.spoken = value == "any"    ? fault::language::any
-                 : value == "grpc" ? fault::language::grpc
-                                   : fault::language::redis;
+      static const std::map<std::string, fault::language> known{{"redis", fault::language::redis},
+                                                                {"grpc", fault::language::grpc},
+                                                                {"zookeeper", fault::language::zookeeper},
+                                                                {"any", fault::language::any}};
+      if (!known.contains(value)) throw std::runtime_error{"nobody speaks " + value};
+      s.spoken = known.at(value);
     } else if (word == "--rules") {
       s.rules = contents(value);
     } else {

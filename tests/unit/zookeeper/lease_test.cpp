@@ -25,9 +25,9 @@ TEST(zookeeper_lease, counts_from_the_sending_and_never_goes_back) {
   l.made(t, 10s, 2s);
   const auto ttl = l.ttl();
   EXPECT_EQ(l.end(), t + ttl);
-  l.renewed(t + 2s, t + 3s);
+  l.renewed(t + 2s, 1s, t + 3s);
   EXPECT_EQ(l.end(), t + 2s + ttl);
-  l.renewed(t + 1s, t + 3s);
+  l.renewed(t + 1s, 1s, t + 3s);
   EXPECT_EQ(l.end(), t + 2s + ttl);
 }
 
@@ -37,10 +37,24 @@ TEST(zookeeper_lease, what_is_confirmed_after_the_end_extends_nothing) {
   const time_point t{1h};
   l.made(t, 10s, 2s);
   const auto end = l.end();
-  l.renewed(end - 1ms, end);
+  l.renewed(end - 1ms, 1s, end);
   EXPECT_FALSE(l.live(end));
-  l.renewed(end + 1s, end + 1s);
+  l.renewed(end + 1s, 1s, end + 1s);
   EXPECT_FALSE(l.live(end - 1s)) << "for ever, whatever the clock says";
+}
+
+// A client that stood still writes, and its server is cut off right after: the leader has last heard of it before the stop.
+TEST(zookeeper_lease, a_renewal_after_a_pause_proves_so_much_less) {
+  lease l;
+  const time_point t{1h};
+  l.made(t, 12s, 2s);
+  const auto ttl = l.ttl();
+  l.renewed(t + 2s, 2s, t + 2s);
+  EXPECT_EQ(l.end(), t + 2s + ttl) << "as long as a pause may be";
+  l.renewed(t + 7s, 5s, t + 7s);
+  EXPECT_EQ(l.end(), t + 4s + ttl);
+  l.renewed(t + 7500ms, 500ms, t + 7500ms);
+  EXPECT_EQ(l.end(), t + 7500ms + ttl);
 }
 
 TEST(zookeeper_lease, a_server_that_gives_less_at_a_reconnect_shortens_it) {

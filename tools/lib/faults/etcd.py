@@ -15,6 +15,7 @@ from faults.children import LabError
 from faults.engine import PREFIX, Servers, engines
 from faults.history import Op, now_ns
 from faults.slowness import Slowness
+from faults.some_proxy import SomeProxy
 
 if TYPE_CHECKING:
     from faults.lab import Lab
@@ -40,7 +41,7 @@ class Etcd(Servers):
             {node: lab.make_proxy(f"{node}-{half}", port, rules="", speaks="grpc") for node, port in self.ports.items()}
             for half in ("these", "those")
         ]
-        lab.proxy = _SomeProxy(len(self.ports), [proxy for half in self._halves for proxy in half.values()])
+        lab.proxy = SomeProxy(len(self.ports), [proxy for half in self._halves for proxy in half.values()])
         self._start_watching()
         lab.callback(self._stop_watching)
         lab.callback(Slowness(self.history, self.ports, self._reads).end)
@@ -303,16 +304,6 @@ class Etcd(Servers):
             self._kill_leader(old)
         engines("replace", self.id, old)
         self._settle()
-
-
-class _SomeProxy:
-    """Before some server, for some clients: the order is carried out by the proxy that the dice choose."""
-
-    def __init__(self, seed: int, proxies: list[Proxy]):
-        self._proxies, self._dice = proxies, random.Random(seed)
-
-    def order(self, command: str) -> str:
-        return self._dice.choice(self._proxies).order(command)
 
 
 def _all_under(prefix: str) -> dict[str, str]:

@@ -18,6 +18,7 @@ from faults.postgres import Postgres
 from faults.redlock import Redlock
 from faults.sentinel import Sentinel
 from faults.single import Single
+from faults.zk import Zk
 
 # From this length on, a fault of the scenario that never happened is a finding: then the run proved nothing about it.
 FULL_RUN_S = 30.0
@@ -40,6 +41,8 @@ MUST_BE_ZERO = COUNTS[3:] + COUNTS_OF_MODES + COUNTS_OF_QUEUES
 ETCD_LINGERS_MS = 3000
 # The clock of a database is set back by so much at the most.
 SQL_LINGERS_MS = 1000
+# A session has 2.25 times the ttl, ends up to a tick late, and is as long as that once more from a new leader on.
+ZK_LINGERS_MS = 4000
 
 
 @dataclass
@@ -308,6 +311,25 @@ SCENARIOS = {
                 kinds.ByOperator("vacuum", 3.0),
             ],  # fmt: skip
             shown=COUNTS + COUNTS_OF_MODES + EXCUSED,
+            name="zk3",
+            about="every primitive on three ZooKeeper servers, which fail, are stopped and cut off; nodes are removed",
+            engine=("zk3", ["--clock-shift", "--set", "syncLimit=4"]),
+            servers=Zk,
+            load=Load(mix="modes", clocks=True),
+            lingers_ms=ZK_LINGERS_MS,
+            faults=[
+                kinds.KillClient(every_s=2.5),
+                kinds.PauseClient(every_s=2.0, ttls_max=5.0),
+                kinds.MoveClientClock(),
+                kinds.Turns(
+                    "leader_kill", "leader_pause_short", "leader_pause_long", "leader_alone", "follower_alone",
+                    "follower_kill", "follower_pause", "all_killed", "server_clock", "clients_without_one",
+                    "clients_without_all",
+                ),
+                kinds.DropReply("acquire", "claim", "keep", "release"),
+                kinds.ByOperator("node_removed", 0.8),
+            ],  # fmt: skip
+            shown=COUNTS + COUNTS_OF_MODES + ("leader_loss_to_grant_ms",) + EXCUSED,
         ),
     )
 }

@@ -1,22 +1,19 @@
 #include "engines/zookeeper/wire/connection.hpp"
 
 #include "engines/net/lookup.hpp"
+#include "engines/net/tls.hpp"
+#include "engines/zookeeper/wire/socket.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
-#include <openssl/ssl.h>
-#include <openssl/x509.h>
-
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -29,19 +26,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::uint16_t default_port = 2181;
 constexpr milliseconds attempt_least = 500ms, attempt_max = 10s;
 constexpr milliseconds pause_least = 20ms, pause_most = 1s;  // between attempts
-
-std::string explain(SSL* ssl, const std::string& host, const error_code& e) {
-  const long verdict = SSL_get_verify_result(ssl);
-  if (verdict == X509_V_OK) return "the TLS handshake failed: " + e.message();
-  const std::string words =
-      std::string{"the server's certificate was not accepted: "} + X509_verify_cert_error_string(verdict);
-  if (verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH)
-    return words + "; it is not made for " + host + ", which the URI names";
-  return words + "; name the authority that signed it with ?ca=FILE";
-}
 
 }  // namespace
 
@@ -54,10 +40,10 @@ class connection::line : public std::enable_shared_from_this<line> {
         host_(to.host),
         port_(to.port != 0 ? to.port : default_port),
         tls_(tls),
-        context_(asio::ssl::context::tls_client) {}
+        terms_{to.host, home.where_->files.verify, !home.where_->files.cert.empty()},
+        socket_(home.loop_->context()) {}
 
   void start() {
-    if (const auto words = prepare(); !words.empty()) return lost(words);
     lookup_.start(loop_->context(), host_, port_, [this](const error_code& e, net::lookup::addresses found) {
       const auto me = shared_from_this();
       if (e) return lost("cannot look up " + host_ + ": " + e.message());
@@ -74,86 +60,64 @@ class connection::line : public std::enable_shared_from_this<line> {
     cut_ = true;
     error_code ignored;
     lookup_.forget();
-    if (stream_) stream_->next_layer().close(ignored);
+    socket_.close(ignored);
   }
 
  private:
-  std::string prepare() {
-    if (!tls_) {
-      stream_.emplace(loop_->context(), context_);
-      return {};
-    }
-    const auto& files = home_->where_->files;
-    error_code e;
-    SSL_CTX_set_min_proto_version(context_.native_handle(), TLS1_2_VERSION);
-    if (!files.ca.empty()) {
-      context_.load_verify_file(files.ca, e);
-      if (e) return "?ca=" + files.ca + " cannot be read as PEM certificates: " + e.message();
-    } else {
-      context_.set_default_verify_paths(e);
-    }
-    if (!files.cert.empty()) {
-      context_.use_certificate_chain_file(files.cert, e);
-      if (e) return "?cert=" + files.cert + " cannot be read as a PEM certificate: " + e.message();
-      context_.use_private_key_file(files.key, asio::ssl::context::pem, e);
-      if (e) return "?key=" + files.key + " cannot be read as the PEM key of ?cert=: " + e.message();
-    }
-    stream_.emplace(loop_->context(), context_);
-    expect(files.verify);
-    return {};
-  }
-
-  void expect(bool verify) {
-    SSL* const ssl = stream_->native_handle();
-    error_code not_an_address;
-    asio::ip::make_address(host_, not_an_address);
-    if (not_an_address) SSL_set_tlsext_host_name(ssl, host_.c_str());  // SNI is for names only
-    SSL_set_verify(ssl, verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
-    if (!verify) return;
-    X509_VERIFY_PARAM* const param = SSL_get0_param(ssl);
-    X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    not_an_address ? X509_VERIFY_PARAM_set1_host(param, host_.data(), host_.size())
-                   : X509_VERIFY_PARAM_set1_ip_asc(param, host_.c_str());
-  }
-
   void connect(std::vector<tcp::endpoint> to) {
     addresses_ = std::move(to);
     try_address(0, asio::error::host_not_found);
   }
 
   void try_address(std::size_t which, error_code why) {
-    while (which < addresses_.size() && (why = open(addresses_[which]))) ++which;
+    while (which < addresses_.size() && (why = open(socket_, addresses_[which]))) ++which;
     if (which >= addresses_.size()) return lost(host_ + ": " + why.message());
-    stream_->next_layer().async_connect(addresses_[which], [me = shared_from_this(), which](const error_code& e) {
+    socket_.async_connect(addresses_[which], [me = shared_from_this(), which](const error_code& e) {
       if (me->cut_) return;
       if (e) return me->try_address(which + 1, e);
       me->tls_ ? me->shake_hands() : me->connected();
     });
   }
 
-  // Asio opens sockets that a program started meanwhile would inherit.
-  error_code open(const tcp::endpoint& at) {
-    error_code e, ignored;
-    auto& socket = stream_->next_layer();
-    socket.close(ignored);
-    const int fd = ::socket(at.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) return {errno, boost::system::system_category()};
-    socket.assign(at.protocol(), fd, e);
-    if (e) {
-      ::close(fd);
-      return e;
+  std::string load_files() {
+    const auto& files = home_->where_->files;
+    error_code e;
+    if (!files.ca.empty()) {
+      tls_context_->load_verify_file(files.ca, e);
+      if (e) return "?ca=" + files.ca + " cannot be read as PEM certificates: " + e.message();
+    } else if (files.verify) {
+      tls_context_->set_default_verify_paths(e);
     }
-    socket.non_blocking(true, ignored);
-    socket.set_option(tcp::no_delay{true}, ignored);
+    if (files.cert.empty()) return {};
+    tls_context_->use_certificate_chain_file(files.cert, e);
+    if (e) return "?cert=" + files.cert + " cannot be read as a PEM certificate: " + e.message();
+    tls_context_->use_private_key_file(files.key, asio::ssl::context::pem, e);
+    if (e) return "?key=" + files.key + " cannot be read as the PEM key of ?cert=: " + e.message();
     return {};
   }
 
   void shake_hands() {
-    stream_->async_handshake(asio::ssl::stream_base::client, [me = shared_from_this()](const error_code& e) {
+    auto made = net::tls::new_context();
+    if (!made) throw std::bad_alloc{};
+    tls_context_.emplace(made.release());
+    if (const auto words = load_files(); !words.empty()) return lost(words);
+    secured_.emplace(socket_, *tls_context_);
+    net::tls::expect(secured_->native_handle(), terms_);
+    secured_->async_handshake(asio::ssl::stream_base::client, [me = shared_from_this()](const error_code& e) {
       if (me->cut_) return;
-      if (e) return me->lost(me->host_ + ": " + explain(me->stream_->native_handle(), me->host_, e));
+      if (e) return me->lost(me->refused(e));
       me->connected();
     });
+  }
+
+  std::string refused(const error_code& e) {
+    return host_ + ": " + net::tls::explain(secured_->native_handle(), terms_, e.message()) + advice(e);
+  }
+
+  // With TLS 1.3 a server looks at our certificate when the handshake is over for us: its refusal comes as a lost connection.
+  std::string advice(const error_code& e) const {
+    const bool of_tls = tls_ && e.category() == asio::error::get_ssl_category();
+    return of_tls ? net::tls::advice(terms_, static_cast<unsigned long>(e.value())) : "";
   }
 
   void connected() {
@@ -164,12 +128,11 @@ class connection::line : public std::enable_shared_from_this<line> {
   void read() {
     const auto back = [me = shared_from_this()](const error_code& e, std::size_t n) {
       if (me->cut_) return;
-      if (e) return me->lost(me->host_ + " has closed the connection: " + e.message());
+      if (e) return me->lost(me->host_ + " has closed the connection: " + e.message() + me->advice(e));
       me->tell([bytes = std::string{me->in_.data(), n}](connection& c) mutable { c.on_bytes(std::move(bytes)); });
       me->read();
     };
-    tls_ ? stream_->async_read_some(asio::buffer(in_), back)
-         : stream_->next_layer().async_read_some(asio::buffer(in_), back);
+    tls_ ? secured_->async_read_some(asio::buffer(in_), back) : socket_.async_read_some(asio::buffer(in_), back);
   }
 
   void write_on() {
@@ -181,8 +144,8 @@ class connection::line : public std::enable_shared_from_this<line> {
       if (e) return me->lost(me->host_ + ": " + e.message());
       me->write_on();
     };
-    tls_ ? asio::async_write(*stream_, asio::buffer(going_), back)
-         : asio::async_write(stream_->next_layer(), asio::buffer(going_), back);
+    tls_ ? asio::async_write(*secured_, asio::buffer(going_), back)
+         : asio::async_write(socket_, asio::buffer(going_), back);
   }
 
   void lost(const std::string& words) {
@@ -202,8 +165,10 @@ class connection::line : public std::enable_shared_from_this<line> {
   const std::uint16_t port_;
   const bool tls_;
   bool cut_ = false, writing_ = false;
-  asio::ssl::context context_;
-  std::optional<asio::ssl::stream<tcp::socket>> stream_;
+  const net::tls::terms terms_;
+  tcp::socket socket_;
+  std::optional<asio::ssl::context> tls_context_;
+  std::optional<asio::ssl::stream<tcp::socket&>> secured_;
   net::lookup lookup_;
   std::vector<tcp::endpoint> addresses_;
   std::array<char, 64 * 1024> in_;

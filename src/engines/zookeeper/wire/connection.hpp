@@ -24,6 +24,8 @@
 
 namespace tyer::zookeeper::wire {
 
+inline constexpr std::uint16_t default_port = 2181;
+
 struct where {
   std::vector<core::endpoint> hosts;
   bool tls = false;

@@ -1,5 +1,7 @@
 #include "engines/zookeeper/wire/digest_md5.hpp"
 
+#include "core/id.hpp"
+
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
@@ -18,16 +20,6 @@ std::string md5(std::string_view text) {
   unsigned size = 0;
   if (EVP_Digest(text.data(), text.size(), out.data(), &size, EVP_md5(), nullptr) != 1) return {};
   return {reinterpret_cast<const char*>(out.data()), size};
-}
-
-std::string hex(std::string_view raw) {
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string text;
-  for (const char c : raw) {
-    const auto b = static_cast<unsigned char>(c);
-    (text += digits[b >> 4U]) += digits[b & 15U];
-  }
-  return text;
 }
 
 // key=value or key="value", separated by commas.
@@ -63,7 +55,7 @@ digest_md5::digest_md5(std::string user, std::string password, std::string_view)
     : user_(std::move(user)), password_(std::move(password)) {
   std::array<unsigned char, 16> bytes{};
   if (RAND_bytes(bytes.data(), bytes.size()) == 1)
-    nonce_ = hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    nonce_ = core::to_hex(std::string_view{reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 std::optional<std::string> digest_md5::answer(std::string_view challenge) {
@@ -79,7 +71,8 @@ std::optional<std::string> digest_md5::respond(std::string_view challenge) {
   const auto uri = std::string{service};
   const auto a1 = md5(user_ + ':' + realm + ':' + password_) + ':' + theirs + ':' + nonce_;
   const auto proof = [&](const std::string& a2) {
-    return hex(md5(hex(md5(a1)) + ':' + theirs + ":00000001:" + nonce_ + ":auth:" + hex(md5(a2))));
+    return core::to_hex(
+        md5(core::to_hex(md5(a1)) + ':' + theirs + ":00000001:" + nonce_ + ":auth:" + core::to_hex(md5(a2))));
   };
   expected_ = proof(':' + uri);
   return "charset=utf-8,username=" + quoted(user_) + ",realm=" + quoted(realm) + ",nonce=" + quoted(theirs) +

@@ -5,20 +5,19 @@
 #pragma once
 
 #include "engine/inbox.hpp"
+#include "engines/net/context.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 namespace tyer::zookeeper::wire {
 
 class loop {
  public:
-  loop();
+  loop() = default;
   loop(const loop&) = delete;
 
   // What has come, when there is something, or wake() was called, or it is time.
@@ -26,14 +25,11 @@ class loop {
   void wake() noexcept;
 
   void note(engine::delivery what) { noted_.push_back(std::move(what)); }
-  boost::asio::io_context& context() noexcept { return inside_->context; }
+  boost::asio::io_context& context() noexcept { return context_; }
 
  private:
-  struct inside {
-    boost::asio::io_context context{1};
-    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{context.get_executor()};
-  };
-  std::unique_ptr<inside> inside_;
+  net::context context_;
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context_.get_executor()};
   std::vector<engine::delivery> noted_;
   std::atomic<bool> woken_{false};
 };

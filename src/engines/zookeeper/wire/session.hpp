@@ -95,6 +95,7 @@ class session {
   std::int64_t number() const noexcept { return number_; }
   milliseconds timeout() const noexcept { return timeout_; }
   time_point greeted() const noexcept { return greeted_; }  // when the greeting of this connection left
+  time_point sent() const noexcept { return sent_; }        // when the last packet of this connection left
   std::size_t in_flight() const noexcept { return flying_.size(); }
   bool watches_set() const noexcept { return up() && !setting_; }  // all that the connection before had
   std::size_t watches() const noexcept { return watched_.size() + listed_.size(); }
