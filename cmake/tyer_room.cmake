@@ -32,6 +32,7 @@ if(TYER_SANITIZE)
 endif()
 
 include(tyer_pch)
+include(tyer_unity)
 find_program(TYER_CCACHE ccache)
 if(TYER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Paths relative to the checkout, so that another clone finds what this one has compiled.

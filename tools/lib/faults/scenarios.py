@@ -311,6 +311,8 @@ SCENARIOS = {
                 kinds.ByOperator("vacuum", 3.0),
             ],  # fmt: skip
             shown=COUNTS + COUNTS_OF_MODES + EXCUSED,
+        ),
+        Scenario(
             name="zk3",
             about="every primitive on three ZooKeeper servers, which fail, are stopped and cut off; nodes are removed",
             engine=("zk3", ["--clock-shift", "--set", "syncLimit=4"]),
