@@ -13,6 +13,7 @@ TYER_EXPORT tyer::engine::made tyer_engine_mysql(tyer::core::uri& address, const
   if (read.error) return {nullptr, std::move(read.error)};
   try {
     auto box = std::make_shared<my::asio_box>();
+    read.value.connect.texts = my::said_behind_an_answer();
     const my::dialect::setting s{e.ids->nonce(), e.request_timeout, read.value.make_tables};
     return {std::make_unique<tyer::sql::database>(
                 e, tyer::sql::database::parts{.scheme = "mysql://",

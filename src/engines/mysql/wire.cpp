@@ -212,6 +212,14 @@ class wire::connection : public std::enable_shared_from_this<connection> {
     });
   }
 
+  // One that cannot be (there are no tables yet) is tried again when it is said.
+  void prepare_first() {
+    prepare(home_->options_.texts, [this] {
+      refused_.clear();
+      tell([](wire& w) { w.user_->on_open(); });
+    });
+  }
+
   void lost(const std::string& words) {
     open_ = false;
     tell([words](wire& w) { w.broken(words); });
@@ -229,7 +237,7 @@ class wire::connection : public std::enable_shared_from_this<connection> {
                              if (e) return lost(host_ + ": " + words_of(e, said_));
                              open_ = true;
                              watch();
-                             tell([](wire& w) { w.user_->on_open(); });
+                             prepare_first();
                            }));
   }
 

@@ -25,6 +25,7 @@ struct options {
   std::string user, password, database;
   tls encrypted = tls::required;
   kit::tls_options files;
+  std::vector<const char*> texts;  // prepared when it is connected: who says them does not stay for a second round trip
 };
 
 class wire final : public sql::wire {
