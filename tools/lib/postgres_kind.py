@@ -55,6 +55,7 @@ class Postgres(Kind):
             "unix_socket_directories": "",
             "max_connections": "300",
             "shared_buffers": "64MB",
+            "dynamic_shared_memory_type": "mmap",  # in its folder: one that is killed leaves nothing in /dev/shm
         } | dict(instance.options["set"])
         words = [self._program("postgres"), "-D", self.data(instance, node)]
         for key, value in settings.items():
