@@ -55,7 +55,8 @@ TEST_F(once_per_of, what_is_left_of_a_period_can_be_asked_for) {
   EXPECT_EQ(job.remaining(one), 0ms);
   ASSERT_TRUE(job.run([] {}));
   EXPECT_GT(job.remaining(one), 9min);
-  EXPECT_LE(job.remaining(one), 10min + 24s);  // with the ttl, and with what Redlock adds for clocks that run apart
+  // With the ttl; Redlock adds two hundredths of it all, for clocks that run apart.
+  EXPECT_LE(job.remaining(one), 10min + 11s + (engine_uri().starts_with("redlock") ? 13s : 0s));
   const auto held = tyer::admin{one}.show(once_per::memory_of(name()));
   ASSERT_EQ(held.size(), 1U);
   EXPECT_TRUE(once_per::is_memory(held.front()));
