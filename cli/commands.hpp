@@ -13,6 +13,7 @@ command show_command();
 command watch_command();
 command wait_command();
 command break_command();
+command deadlocks_command();
 command doctor_command();
 command bench_command();
 command completions_command();

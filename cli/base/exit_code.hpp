@@ -31,7 +31,7 @@ inline constexpr std::array<exit_code_meaning, 10> exit_code_meanings{{
     {exit_code::ok, "done"},
     {exit_code::no,
      "the answer is no: the lock is free (show), there is nothing to break (break), something is wrong "
-     "(doctor)"},
+     "(doctor), there is a deadlock (deadlocks)"},
     {exit_code::usage, "tyer was called wrongly, or its configuration is wrong"},
     {exit_code::unreachable, "the engine cannot be reached, or has not answered in time"},
     {exit_code::refused, "the engine, or the person who was asked, said no"},

@@ -92,7 +92,10 @@ std::string shortened(std::string_view text, int columns_max) {
 
 std::string short_address(std::string_view address) {
   const auto more = std::ranges::count(address, ',');
-  auto text = plain(address.substr(0, address.find(',')));
+  const auto scheme = address.find("://");
+  const auto path = scheme == address.npos ? address.npos : address.find('/', scheme + 3);
+  auto text = plain(address.substr(0, std::min(address.find(','), path)));
+  if (path != address.npos) text += plain(address.substr(path));
   return more == 0 ? text : text + " and " + std::to_string(more) + " more";
 }
 

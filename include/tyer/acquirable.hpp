@@ -1,6 +1,8 @@
 // What every primitive is: a lock that can be acquired, in the same few ways.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/detail/to_wait.hpp>
 #include <tyer/error.hpp>
 #include <tyer/export.hpp>

@@ -1,6 +1,8 @@
 // Locks as people see them: who holds what, who waits, and how to break it. The `tyer` command line is made of this.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/client.hpp>
 #include <tyer/detail/to_wait.hpp>
 #include <tyer/error.hpp>
@@ -126,7 +128,7 @@ class TYER_EXPORT admin {
 
   // From the URI alone.
   [[nodiscard]] abilities can() const;
-  [[nodiscard]] std::string address() const;  // scheme, hosts and ports: never a password
+  [[nodiscard]] std::string address() const;  // scheme, hosts, ports and path: never a password
 
   // Tells everybody now, and then whenever it is seen that somebody has come, gone, or got the lock; a renewal is no change.
   // Runs on a thread of the client, one call at a time. memory and etcd are looked at when they say that something changed;

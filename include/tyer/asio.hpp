@@ -53,6 +53,8 @@
 // does not tell its context (execution::context) nobody can know: it has to outlive the call.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <boost/version.hpp>
 #if BOOST_VERSION < 108800
 #error "tyer/asio.hpp needs Boost 1.88 or newer"

@@ -12,8 +12,8 @@
 //   start_wait_ready                               | failure                    | nothing else happens
 //   start_release of a hold or a multi_hold        | failure, release_outcome   | it goes on, and nobody waits for it
 //
-// Nothing waits, and nothing throws but for want of memory: contention is an empty hold, and everything else a failure. A stop
-// that comes when the answer is there changes nothing.
+// Nothing waits, and nothing throws but for want of memory, or if the callback is an empty std::function (errc::invalid_option):
+// contention is an empty hold, and everything else a failure. A stop that comes when the answer is there changes nothing.
 //
 // The callback is called once, also when the client is closed, and never inside the call: where `client_options::completions`
 // puts it, else on a thread of the client, one after the other. (A loop that destroys it uncalled destroys its answer too: a hold
@@ -39,6 +39,8 @@
 //
 // Thread safety: everything may be called from any thread.
 #pragma once
+
+#include <tyer/detail/cxx20.hpp>
 
 #include <tyer/acquirable.hpp>
 #include <tyer/client.hpp>

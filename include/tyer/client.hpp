@@ -1,6 +1,8 @@
 // A connection to one engine.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/detail/to_wait.hpp>
 #include <tyer/error.hpp>
 #include <tyer/export.hpp>

@@ -1,6 +1,8 @@
 // The clock that leases are counted on.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/export.hpp>
 
 #include <chrono>

@@ -1,6 +1,8 @@
 // One of many leads.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/acquirable.hpp>
 #include <tyer/client.hpp>
 #include <tyer/error.hpp>

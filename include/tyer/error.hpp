@@ -3,6 +3,8 @@
 // Contention is not among them: a lock that somebody else has is an empty hold or `false`.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/export.hpp>
 
 #include <string>
@@ -29,7 +31,7 @@ enum class errc {
   invalid_option,   // an option is out of its range; words() name it
   closed,           // the client was closed
   forked,           // the object came through fork(): only the parent may use it
-  would_deadlock,   // a blocking call from one of Tyer's own threads
+  would_deadlock,   // a blocking call from one of Tyer's own threads, or lock() of what this thread has locked
   not_held,         // the call needs a held lock
   permits_differ,   // the semaphore is in use with another number of permits; words() name it
 };

@@ -3,6 +3,8 @@
 // Needs no gRPC: the comparison is plain data, to be put into the transaction of whatever client you have.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/export.hpp>
 #include <tyer/hold.hpp>
 

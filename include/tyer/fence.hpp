@@ -20,6 +20,8 @@
 // lose an update.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/fence_pass.hpp>
 #include <tyer/hold_id.hpp>
 #include <tyer/lock_mode.hpp>

@@ -1,6 +1,8 @@
 // What a hold shows to what it writes to.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/hold_id.hpp>
 #include <tyer/lock_mode.hpp>
 

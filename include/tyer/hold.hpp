@@ -1,6 +1,8 @@
 // The proof that a lock is held.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/clock.hpp>
 #include <tyer/error.hpp>
 #include <tyer/export.hpp>

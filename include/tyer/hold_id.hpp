@@ -1,6 +1,8 @@
 // Which hold it is, for whoever must tell two holds apart that have the same token.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/export.hpp>
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // How a lock is held.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <cstdint>
 
 namespace tyer {

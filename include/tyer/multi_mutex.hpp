@@ -1,6 +1,8 @@
 // Several locks at once: all or none.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/acquirable.hpp>
 #include <tyer/client.hpp>
 #include <tyer/hold.hpp>

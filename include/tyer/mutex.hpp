@@ -1,6 +1,8 @@
 // A distributed mutex with the names and the shape of the standard one.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/acquirable.hpp>
 #include <tyer/client.hpp>
 #include <tyer/options.hpp>
@@ -23,8 +25,9 @@ class std_face;
 //  - acquire() and its kin (<tyer/acquirable.hpp>) give a `hold`, the full answer: token, deadline, loss.
 //  - lock(), try_lock(), unlock() ... make it TimedLockable, for std::scoped_lock, std::unique_lock and the rest. The
 //    object is then also a local mutex: until unlock(), another lock() on the same object waits, even if the hold was
-//    lost meanwhile, and takes nothing from others while it does; what it returns with is valid. held() is the hold, for
-//    the owner, between lock and unlock.
+//    lost meanwhile, and takes nothing from others while it does; what it returns with is valid. A thread that has locked it
+//    and calls lock() again would wait for itself: errc::would_deadlock. held() is the hold, for the owner, between lock and
+//    unlock.
 //
 //   call                   | free   | somebody has it                | engine away
 //   -----------------------+--------+--------------------------------+--------------------------------------

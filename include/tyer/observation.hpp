@@ -1,6 +1,8 @@
 // Looking on while a lock changes hands.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/error.hpp>
 #include <tyer/export.hpp>
 

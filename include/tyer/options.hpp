@@ -1,6 +1,8 @@
 // Every option, with its default and its unit. Members are only ever added at the end.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <functional>

@@ -1,6 +1,8 @@
 // The stats of a client for Prometheus, through prometheus-cpp (which you bring along): made of the table of <tyer/stats.hpp>.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/client.hpp>
 #include <tyer/stats.hpp>
 
@@ -14,6 +16,8 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,27 +40,43 @@ inline std::string prometheus_name(const instrument& i) {
 //   auto shown = std::make_shared<tyer::prometheus_collector>(client);
 //   exposer.RegisterCollectable(shown);                                 // it keeps no more than a weak_ptr
 //
-// With several clients in one program give each a label of its own: {{"engine", "redis"}}.
+// Several clients of one program share a collector, each with a label of its own: shown->add(other, {{"engine", "etcd"}}). Two
+// collectors in one Exposer would describe each metric twice, which promtool and some scrapers refuse.
 //
 // Thread safety: everything may be called from any thread. Lifetimes: it may outlive the client.
 class prometheus_collector final : public ::prometheus::Collectable {
  public:
   using labels = std::vector<std::pair<std::string, std::string>>;
 
-  explicit prometheus_collector(const client& c, labels with = {}) : read_(c.stats_reader()), with_(std::move(with)) {}
+  explicit prometheus_collector(const client& c, labels with = {}) { add(c, std::move(with)); }
+
+  void add(const client& c, labels with) {
+    source one{c.stats_reader(), std::move(with)};
+    const std::lock_guard lock{mutex_};
+    sources_.push_back(std::move(one));
+  }
 
   std::vector<::prometheus::MetricFamily> Collect() const override {
-    const client_stats s = read_();
     std::vector<::prometheus::MetricFamily> all;
-    const instrument* last = nullptr;
-    for (const sample& one : samples(s)) {
-      if (std::exchange(last, one.of) != one.of) all.push_back(family(*one.of));
-      all.back().metric.push_back(metric(one));
+    std::map<const instrument*, std::size_t> places;
+    const std::lock_guard lock{mutex_};
+    for (const source& from : sources_) {
+      const client_stats s = from.read();
+      for (const sample& one : samples(s)) {
+        const auto [at, is_new] = places.try_emplace(one.of, all.size());
+        if (is_new) all.push_back(family(*one.of));
+        all[at->second].metric.push_back(metric(one, from.with));
+      }
     }
     return all;
   }
 
  private:
+  struct source {
+    std::function<client_stats()> read;
+    labels with;
+  };
+
   static double seconds(std::chrono::nanoseconds d) { return static_cast<double>(d.count()) / 1e9; }
 
   static ::prometheus::MetricFamily family(const instrument& i) {
@@ -70,9 +90,9 @@ class prometheus_collector final : public ::prometheus::Collectable {
     return f;
   }
 
-  ::prometheus::ClientMetric metric(const sample& s) const {
+  static ::prometheus::ClientMetric metric(const sample& s, const labels& with) {
     ::prometheus::ClientMetric m;
-    for (const auto& [key, value] : with_) m.label.push_back({key, value});
+    for (const auto& [key, value] : with) m.label.push_back({key, value});
     for (std::size_t i = 0; i < s.of->labels.size(); ++i) {
       m.label.push_back({std::string{s.of->labels[i]}, std::string{s.values[i]}});
     }
@@ -99,8 +119,8 @@ class prometheus_collector final : public ::prometheus::Collectable {
     return shown;
   }
 
-  std::function<client_stats()> read_;
-  labels with_;
+  mutable std::mutex mutex_;
+  std::vector<source> sources_;
 };
 
 }  // namespace v1

@@ -1,6 +1,8 @@
 // What people lock for, ready to use: all recipes.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/recipes/cached.hpp>
 #include <tyer/recipes/once_per.hpp>
 #include <tyer/recipes/redis_store.hpp>

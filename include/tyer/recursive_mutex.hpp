@@ -1,6 +1,8 @@
 // A mutex that its own thread may lock again.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/acquirable.hpp>
 #include <tyer/client.hpp>
 #include <tyer/options.hpp>

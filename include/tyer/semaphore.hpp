@@ -1,6 +1,8 @@
 // So many at a time.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/acquirable.hpp>
 #include <tyer/client.hpp>
 #include <tyer/options.hpp>

@@ -1,6 +1,8 @@
 // One writer or many readers.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/acquirable.hpp>
 #include <tyer/client.hpp>
 #include <tyer/options.hpp>

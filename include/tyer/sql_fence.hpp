@@ -13,6 +13,8 @@
 // not a name or a quoted name throws std::invalid_argument.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/detail/refuse.hpp>
 #include <tyer/fence_pass.hpp>
 #include <tyer/lock_mode.hpp>

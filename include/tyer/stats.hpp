@@ -1,6 +1,8 @@
 // What a client has counted, as plain numbers and as a table that exporters are made from.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/export.hpp>
 
 #include <array>

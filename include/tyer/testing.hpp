@@ -1,6 +1,8 @@
 // For the tests of those who use Tyer: no server, no sleeping, and every bad thing on demand.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/client.hpp>
 #include <tyer/clock.hpp>
 #include <tyer/detail/to_wait.hpp>

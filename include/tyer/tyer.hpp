@@ -2,6 +2,8 @@
 // <tyer/recipes.hpp> (what people lock for) and <tyer/testing.hpp>. For Asio users: <tyer/asio.hpp>.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/acquirable.hpp>
 #include <tyer/admin.hpp>
 #include <tyer/client.hpp>

@@ -1,6 +1,8 @@
 // The version of the headers. `tyer::library_version()` is that of the library the program runs with.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/export.hpp>
 
 #include <string_view>

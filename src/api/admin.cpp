@@ -1,4 +1,5 @@
 #include "api/acquiring.hpp"
+#include "api/calling.hpp"
 #include "api/modes.hpp"
 #include "api/observing.hpp"
 #include "core/for_ever.hpp"
@@ -213,7 +214,7 @@ observation admin::watch_every(std::chrono::nanoseconds every, std::string_view 
   failure why = state_ ? core::check_name(name) : failure{errc::closed};
   if (!why) why = primitives::unusable(*state_->home, false);
   if (!why && every <= std::chrono::nanoseconds::zero()) why = {errc::invalid_option, "every must be above zero"};
-  if (!why && !changed) why = {errc::invalid_option, "there is no function to tell"};
+  if (!why && !changed) why = detail::no_function();
   if (why) throw error(why);
   auto look = [told = std::optional<gathering>{}, tokens = state_->home->can().token,
                f = std::make_shared<decltype(changed)>(std::move(changed))](

@@ -140,6 +140,8 @@ pending start_release(hold h, answer_ptr<release_outcome> handler) {
   return call;
 }
 
+void throw_no_function() { throw error(no_function()); }
+
 held_ptr state_of(const hold& h) { return access::state(h); }
 
 home home_of(const acquirable& m) { return access::state(m)->home; }

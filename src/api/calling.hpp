@@ -1,4 +1,4 @@
-// What asynchronous calls have in common.
+// What asynchronous calls and observations have in common.
 #pragma once
 
 #include "primitives/call.hpp"
@@ -8,6 +8,8 @@
 namespace tyer {
 inline namespace v1 {
 namespace detail {
+
+inline failure no_function() { return {errc::invalid_option, "there is no function to tell"}; }
 
 inline primitives::patience patience_of(const acquire_terms& terms) {
   if (!terms.waits) return primitives::patience::once();

@@ -96,7 +96,7 @@ client::client(std::string_view uri, client_options options) {
   auto prefix = address.take("prefix").value_or(protocol.empty() ? "tyer:" : "");  // the names of others are raw
   const engine::environment env{options.prefix.empty() ? std::move(prefix) : options.prefix, parts.ids.get(),
                                 parts.clock.get(), options.request_timeout, options.log};
-  auto shown = address.shown();
+  auto shown = address.shown() + (address.path.empty() ? "" : '/' + address.path);
   auto identity = env.prefix + ' ' + protocol + ' ' + shown;
   auto made = engine::make(std::move(address), env);
   if (made.error) throw error(made.error);

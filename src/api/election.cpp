@@ -1,4 +1,5 @@
 #include "api/acquiring.hpp"
+#include "api/calling.hpp"
 #include "api/observing.hpp"
 #include "core/owner.hpp"
 #include "core/token.hpp"
@@ -56,7 +57,7 @@ std::optional<leadership> election::current(failure& why) const noexcept {
 
 observation election::observe(std::function<void(const std::optional<leadership>&)> changed, look_failed failed) const {
   if (auto f = primitives::unusable(*state_->home, false)) throw error(f);
-  if (!changed) throw error({errc::invalid_option, "there is no function to tell"});
+  if (!changed) throw error(detail::no_function());
   // Of the looks: the term that was told last, once one was.
   auto look = [told = std::optional<std::optional<std::uint64_t>>{},
                f = std::make_shared<decltype(changed)>(std::move(changed))](

@@ -22,7 +22,10 @@ class multi_face : public basic_face<multi_hold> {
  public:
   using basic_face::basic_face;
 
-  void lock(const multi_state& s) { come_in(s, primitives::patience::for_ever()); }
+  void lock(const multi_state& s) {
+    refuse_to_wait_for_itself();
+    come_in(s, primitives::patience::for_ever());
+  }
 
   bool try_lock_within(const multi_state& s, std::chrono::nanoseconds at_most) {
     const auto p = primitives::patience::within(at_most);
@@ -41,7 +44,7 @@ class multi_face : public basic_face<multi_hold> {
       failure why;
       multi_hold h = acquire_or_tell(s, limit.left(), {}, s.made_at, why);
       if (h.valid()) {
-        held_ = std::move(h);
+        enter(std::move(h));
         return true;
       }
       open();

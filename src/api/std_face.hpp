@@ -12,7 +12,9 @@
 #include "primitives/sleepers.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <thread>
 #include <utility>
 
 namespace tyer {
@@ -88,6 +90,7 @@ class basic_face {
 
   template <class Lock>
   void lock(const Lock& s) {
+    refuse_to_wait_for_itself();
     come_in<Hold>(s, primitives::patience::for_ever(), door{*this});
   }
 
@@ -99,7 +102,7 @@ class basic_face {
     failure why;
     Hold h = acquire_or_tell(s, primitives::patience::once(), {}, s.made_at, why);
     if (h.valid()) {
-      held_ = std::move(h);
+      enter(std::move(h));
       return true;
     }
     open();
@@ -117,6 +120,7 @@ class basic_face {
   void unlock() noexcept {
     if (forked()) return;
     Hold mine = std::move(held_);  // given back at the end, when the gate is open for whom it goes to
+    inside_.store({}, std::memory_order_relaxed);
     open();
   }
 
@@ -129,6 +133,17 @@ class basic_face {
   bool forked() const noexcept { return birth_.forked(); }
 
  protected:
+  void refuse_to_wait_for_itself() const {
+    if (forked() || inside_.load(std::memory_order_relaxed) != std::this_thread::get_id()) return;
+    throw error({errc::would_deadlock,
+                 "this thread has locked it already, and would wait for itself; a tyer::recursive_mutex can be locked "
+                 "again"});
+  }
+  void enter(Hold h) noexcept {
+    held_ = std::move(h);
+    inside_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  }
+
   // When the gate is open, the next owner may destroy everything here: on real time nothing is touched any more.
   void open() noexcept {
     const bool by_hand = by_hand_;
@@ -148,14 +163,15 @@ class basic_face {
 
     bool try_enter(Hold& h) {
       if (!face.gate_.try_close()) return false;
-      face.held_ = std::move(h);
+      face.enter(std::move(h));
       return true;
     }
     bool wait_for_opening(const deadline& limit) { return face.wait_for_opening(limit); }
   };
 
   const runtime::birth birth_;
-  const bool by_hand_;  // the clock is one that has to know who sleeps
+  std::atomic<std::thread::id> inside_;  // only that thread makes it so, and so knows it for certain
+  const bool by_hand_;                   // the clock is one that has to know who sleeps
   primitives::sleepers sleepers_;
 };
 

@@ -1,8 +1,9 @@
 #include "core/hosts.hpp"
 
+#include "core/forks.hpp"
+
 #include <netdb.h>
 #include <netinet/in.h>
-#include <pthread.h>
 
 #include <atomic>
 #include <cerrno>
@@ -40,18 +41,14 @@ void ask_name_server(const std::string& host, found_hosts& out) noexcept try {
   out.error = EAI_MEMORY;
 }
 
-std::atomic<unsigned> forks{0};
-
 // The names that this process looks up. Never destroyed: its threads may outlive everything else.
 class names {
  public:
   // A forked child has none of the threads, so it begins anew; what is its parent's it leaves as it was.
   static names& of_this_process() {
     static std::atomic<names*> current{nullptr};
-    static const int registered = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
-    static_cast<void>(registered);
     names* now = current;
-    while (now == nullptr || now->made_after_ != forks) {
+    while (now == nullptr || now->made_in_ != fork_generation()) {
       auto fresh = std::make_unique<names>();
       fresh->of_the_parent_ = now;
       if (current.compare_exchange_strong(now, fresh.get())) now = fresh.release();
@@ -109,7 +106,7 @@ class names {
     }
   }
 
-  const unsigned made_after_ = forks;
+  const std::uint64_t made_in_ = fork_generation();
   const void* of_the_parent_ = nullptr;
   std::mutex mutex_;
   std::map<std::string, name> all_;  // those being looked up, and those found that nobody has heard

@@ -15,7 +15,7 @@ namespace tyer::primitives {
 
 // One of them, and what it is called wherever somebody wants it too.
 struct multi_part {
-  std::string identity;  // of the engine: its address as the user wrote it, which others may write in another way
+  std::string identity;  // of the engine: its address as the user wrote it; others may write it in another way
   std::shared_ptr<const detail::lock_state> lock;
 };
 

@@ -1,7 +1,6 @@
 #include "runtime/client_runtime.hpp"
 
 #include "runtime/failures.hpp"
-#include "runtime/fork.hpp"
 #include "runtime/own_thread.hpp"
 
 #include <new>
@@ -11,7 +10,6 @@ namespace tyer::runtime {
 
 client_runtime::client_runtime(parts p)
     : parts_(std::move(p)),
-      born_in_(fork_generation()),
       watch_(std::make_unique<watch>(*parts_.clock)),
       coordinator_(
           std::make_unique<coordinator>(*parts_.engine, *parts_.clock, *parts_.ids, *watch_, parts_.bounds, &door_)) {}
@@ -31,7 +29,7 @@ client_runtime::~client_runtime() {
   if (thread_.joinable()) thread_.detach();  // closed from one of our own threads
 }
 
-bool client_runtime::forked() const noexcept { return fork_generation() != born_in_; }
+bool client_runtime::forked() const noexcept { return born_.forked(); }
 
 // ---- tasks from callers
 

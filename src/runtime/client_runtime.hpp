@@ -17,6 +17,7 @@
 #include "engine/engine.hpp"
 #include "runtime/baton.hpp"
 #include "runtime/coordinator/coordinator.hpp"
+#include "runtime/fork.hpp"
 #include "runtime/latch.hpp"
 #include "runtime/late_line.hpp"
 #include "runtime/watch.hpp"
@@ -178,7 +179,7 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
   void down(const engine::failure& f) override;
 
   parts parts_;
-  const std::uint64_t born_in_;  // fork generation
+  const birth born_;
   std::unique_ptr<watch> watch_;
   const std::shared_ptr<late_line> late_ = std::make_shared<late_line>();
   coordinator::door door_;  // of the coordinator: the driver has it locked except while it waits for the engine

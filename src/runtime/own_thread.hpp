@@ -13,10 +13,10 @@ class thread_mark {
  public:
   constexpr thread_mark() noexcept = default;
   thread_mark& operator=(bool set) noexcept {
-    set_in_ = set ? fork_generation() + 1 : 0;
+    set_in_ = set ? core::fork_generation() + 1 : 0;
     return *this;
   }
-  explicit operator bool() const noexcept { return set_in_ != 0 && set_in_ == fork_generation() + 1; }
+  explicit operator bool() const noexcept { return set_in_ != 0 && set_in_ == core::fork_generation() + 1; }
 
  private:
   std::uint64_t set_in_ = 0;

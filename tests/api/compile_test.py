@@ -4,6 +4,7 @@
 must_compile/*.cpp      compile clean, with warnings as errors, and with -O3: some warnings come only then, out of inline code
 must_not_compile/*.cpp  every line that ends in `// error: WORDS` is refused, with WORDS (a regular expression) in the message;
                         no other line is
+every public header     says that it needs C++20 where it is compiled as C++17, and then ends
 
 A file whose name begins with asio needs Boost, one with no_exceptions is compiled without them. Nothing is linked.
 """
@@ -73,6 +74,19 @@ def check(source: Path, command: list[str]) -> tuple[list[str], str]:
     return wrong_in(source, done.returncode != 0, done.stdout), done.stdout
 
 
+def wrong_in_old_language(compiler: str, include: str) -> list[str]:
+    """Every public header says to a C++17 compiler what it needs, and nothing else."""
+    wrong = []
+    for header in sorted([*Path(include, "tyer").glob("*.hpp"), *Path(include, "tyer/recipes").glob("*.hpp")]):
+        command = [compiler, "-std=c++17", "-fsyntax-only", "-fno-diagnostics-color", f"-I{include}", "-x", "c++", "-"]
+        source = f"#include <{header.relative_to(include)}>\n"
+        done = subprocess.run(command, input=source, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        errors = re.findall(r"error: .*", done.stdout)
+        if done.returncode == 0 or "Tyer needs C++20: compile with -std=c++20" not in errors[0] or len(errors) > 2:
+            wrong.append(f"{header.name}: {done.stdout}")
+    return wrong
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--compiler", default="c++")
@@ -99,6 +113,10 @@ def main() -> int:
             if wrong:
                 failed += 1
                 print("\n".join("  " + w for w in wrong), output, sep="\n")
+    if not args.names:
+        old = wrong_in_old_language(args.compiler, args.include)
+        print(f"{'failed' if old else 'ok':8}C++17", *old, sep="\n  ")
+        failed += len(old)
     return 1 if failed else 0
 
 

@@ -127,6 +127,8 @@ class TYER_EXPORT completion {
 
 // Where completions of handlers without an executor of their own run: the client's `completions`, else a thread of the
 // client. Null if there is no client: then on a thread for all of these.
+[[noreturn]] TYER_EXPORT void throw_no_function();  // errc::invalid_option
+
 TYER_EXPORT home home_of(const acquirable&);
 TYER_EXPORT home home_of(const multi_mutex&);
 TYER_EXPORT home home_of(const client&);

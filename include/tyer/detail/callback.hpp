@@ -4,22 +4,33 @@
 #include <tyer/detail/async.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <system_error>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace tyer {
 inline namespace v1 {
 namespace detail {
 
+// A std::function or a pointer that points at nothing is refused where it is given, and not when the answer comes.
+template <class Done>
+const Done& not_empty(const Done& done) {
+  if constexpr (std::is_constructible_v<Done, std::nullptr_t> && requires { done == nullptr; }) {
+    if (done == nullptr) throw_no_function();
+  }
+  return done;
+}
+
 // One call: its callback, its answer, and who may stop it. All that the answer needs is reserved with it.
 template <class Done, class... Answer>
 class callback_call final : public completion, public std::enable_shared_from_this<callback_call<Done, Answer...>> {
  public:
-  callback_call(home at, Done done) : at_(std::move(at)), done_(std::move(done)) {}
+  callback_call(home at, Done done) : at_((not_empty(done), std::move(at))), done_(std::move(done)) {}
 
   void answer(failure f, Answer... a) {
     answer_.emplace(std::move(f), std::move(a)...);

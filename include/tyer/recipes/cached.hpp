@@ -1,6 +1,8 @@
 // A cache and a database that tell one story.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/client.hpp>
 #include <tyer/detail/same_client.hpp>
 #include <tyer/export.hpp>

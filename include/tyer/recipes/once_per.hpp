@@ -1,6 +1,8 @@
 // At most once in a period, on all machines together; and a value that comes with it.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/admin.hpp>
 #include <tyer/client.hpp>
 #include <tyer/clock.hpp>

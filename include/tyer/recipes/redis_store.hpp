@@ -1,6 +1,8 @@
 // A store in Redis or Valkey, with whatever client library you have.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/export.hpp>
 #include <tyer/recipes/store.hpp>
 

@@ -1,6 +1,8 @@
 // A value that one computes while the others wait for it.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/client.hpp>
 #include <tyer/detail/same_client.hpp>
 #include <tyer/export.hpp>

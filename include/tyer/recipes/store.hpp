@@ -1,6 +1,8 @@
 // Where the recipes keep values: your own cache, behind four functions.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/clock.hpp>
 #include <tyer/export.hpp>
 #include <tyer/fence_pass.hpp>

@@ -1,6 +1,8 @@
 // Several locks for one hot name.
 #pragma once
 
+#include <tyer/detail/cxx20.hpp>
+
 #include <tyer/client.hpp>
 #include <tyer/export.hpp>
 #include <tyer/hold.hpp>

@@ -2,9 +2,9 @@
 #include "engines/etcd/diagnosis.hpp"
 
 #include "engines/etcd/frame.hpp"
+#include "engines/kit/version.hpp"
 
 #include <array>
-#include <charconv>
 #include <string>
 #include <utility>
 
@@ -12,24 +12,8 @@ namespace tyer::etcd {
 
 namespace {
 
+using kit::version;
 using tyer::engine::finding;
-
-struct version {
-  int major = 0, minor = 0, patch = 0;
-  friend auto operator<=>(const version&, const version&) = default;
-};
-
-version read_version(std::string_view text) {
-  version v;
-  for (int* part : {&v.major, &v.minor, &v.patch}) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *part);
-    if (error != std::errc{}) break;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    if (!text.starts_with('.')) break;
-    text.remove_prefix(1);
-  }
-  return v;
-}
 
 struct bug {
   std::array<version, 3> fixed;  // in 3.4, 3.5 and 3.6
@@ -54,7 +38,7 @@ bool has(const bug& b, const version& v) {
 
 std::vector<finding> examine(const pb::StatusResponse& s) {
   std::vector<finding> all;
-  const auto v = read_version(s.version());
+  const auto v = kit::read_version(s.version());
   for (const bug& b : bugs) {
     if (!has(b, v)) continue;
     const auto& to = b.fixed[static_cast<std::size_t>(v.minor >= 4 ? v.minor - 4 : 0)];

@@ -2,6 +2,7 @@
 
 #include <tyer/error.hpp>
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/system/system_error.hpp>
 
@@ -15,6 +16,14 @@ context::context() : io_context(1) {
     const boost::asio::steady_timer needs_them{*this};
   } catch (const boost::system::system_error& e) {
     throw error({std::error_code{e.code()}, "the engine cannot be set up in this process: " + e.code().message()});
+  }
+}
+
+void context::wake() noexcept {
+  if (woken_.exchange(true)) return;
+  try {
+    boost::asio::post(*this, [] {});
+  } catch (...) {  // no memory: whoever waits returns with the next event
   }
 }
 

@@ -6,10 +6,21 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <atomic>
+
 namespace tyer::net {
 
-struct context : boost::asio::io_context {  // for one thread at a time
-  context();                                // throws tyer::error
+class context : public boost::asio::io_context {  // for one thread at a time, but for wake()
+ public:
+  context();  // throws tyer::error
+
+  // Lets whoever waits in it return, or the next one who does.
+  void wake() noexcept;
+  bool woken() const noexcept { return woken_; }
+  void returned() noexcept { woken_ = false; }
+
+ private:
+  std::atomic<bool> woken_{false};
 };
 
 }  // namespace tyer::net

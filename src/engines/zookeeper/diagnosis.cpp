@@ -1,40 +1,21 @@
 #include "engines/zookeeper/diagnosis.hpp"
 
+#include "engines/kit/version.hpp"
+
 #include <algorithm>
-#include <charconv>
 
 namespace tyer::zookeeper {
 
 namespace {
 
 using engine::finding;
-
-struct version {
-  int major = 0, minor = 0, patch = 0;
-  friend auto operator<=>(const version&, const version&) = default;
-};
-
-std::string shown(const version& v) {
-  return std::to_string(v.major) + '.' + std::to_string(v.minor) + '.' + std::to_string(v.patch);
-}
+using kit::version;
 
 std::string_view line_after(std::string_view text, std::string_view start) {
   const auto at = text.find(start);
   if (at == text.npos) return {};
   const auto rest = text.substr(at + start.size());
   return rest.substr(0, rest.find('\n'));
-}
-
-version read_version(std::string_view text) {
-  version v;
-  for (int* part : {&v.major, &v.minor, &v.patch}) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *part);
-    if (error != std::errc{}) break;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    if (!text.starts_with('.')) break;
-    text.remove_prefix(1);
-  }
-  return v;
 }
 
 constexpr version with_containers{3, 5, 3}, sound_8{3, 8, 5}, sound_9{3, 9, 3};
@@ -52,7 +33,7 @@ void examine_one(const said& one, std::vector<finding>& all) {
                    answers ? 0 : 2});
     return;
   }
-  const auto v = read_version(text);
+  const auto v = kit::read_version(text);
   const auto name = one.server + " is ZooKeeper " + shown(v);
   if (v < with_containers) {
     all.push_back({name + ", which has no containers", "upgrade to 3.8.5, 3.9.3 or later", 3});
@@ -66,7 +47,7 @@ void examine_one(const said& one, std::vector<finding>& all) {
 
 std::string version_in(std::string_view words) {
   const auto text = line_after(words, "Zookeeper version: ");
-  return text.empty() ? "" : shown(read_version(text));
+  return text.empty() ? "" : shown(kit::read_version(text));
 }
 
 std::vector<finding> examine(const std::vector<said>& all) {

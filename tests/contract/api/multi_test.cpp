@@ -50,6 +50,20 @@ TEST_F(multi, takes_every_name_once_and_in_one_order) {
   EXPECT_TRUE(all_free({x, y, z}));
 }
 
+TEST_F(multi, of_two_databases_of_one_server_only_one_was_locked) {
+  if (!engine_uri().starts_with("redis://")) GTEST_SKIP() << "this engine has no numbered databases";
+  const auto with_database = [uri = engine_uri()](const char* number) {
+    return std::string{uri}.insert(std::min(uri.find('?'), uri.size()), number);
+  };
+  const tyer::client first{with_database("/1")}, second{with_database("/2")};
+  tyer::multi_mutex m{{{first, x}, {second, x}}, options};
+  EXPECT_EQ(m.size(), 2U);
+  const auto h = m.acquire();
+  EXPECT_FALSE(took(tyer::mutex{first, x}.try_acquire()));
+  EXPECT_FALSE(took(tyer::mutex{second, x}.try_acquire()));
+  EXPECT_TRUE(tyer::admin{first}.address().ends_with("/1"));
+}
+
 // One attempt has no limit but that of a request.
 TEST_F(multi, a_limit_that_had_passed_already_became_an_attempt_that_waited_for_a_silent_engine) {
   if (!engine.there()) GTEST_SKIP() << no_server;

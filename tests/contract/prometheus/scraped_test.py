@@ -17,10 +17,13 @@ import urllib.request
 PATIENCE_S = 60
 GROUP = 'orders \\"\\\\'  # as a query spells it
 ORDERS = f'group="{GROUP}"'
+OURS = 'engine="the one of the test"'
 
 # Each query, and what its one result must be.
 EXPECTED = {
-    f'tyer_holds{{{ORDERS},engine="the one of the test"}}': lambda n: n == 1,
+    f'tyer_holds{{{ORDERS},{OURS}}}': lambda n: n == 1,
+    'tyer_holds{engine="its other"}': lambda n: n == 0,
+    'sum(tyer_acquire_duration_seconds_count{engine="its other",outcome="acquired"})': lambda n: n == 1,
     f"tyer_waiters{{{ORDERS}}}": lambda n: n == 0,
     f'sum(tyer_acquire_duration_seconds_count{{{ORDERS},outcome="acquired"}})': lambda n: n == 4,
     f'sum(tyer_acquire_duration_seconds_count{{{ORDERS},outcome="busy"}})': lambda n: n == 1,
@@ -30,11 +33,11 @@ EXPECTED = {
     f'sum(tyer_acquire_duration_seconds_bucket{{{ORDERS},outcome="timed_out",le="+Inf"}})': lambda n: n == 1,
     f"tyer_hold_duration_seconds_count{{{ORDERS}}}": lambda n: n == 3,
     f"sum(tyer_losses_total{{{ORDERS}}})": lambda n: n == 0,
-    "sum(tyer_acquire_duration_seconds_count{group=\"\"})": lambda n: n == 0,
-    'tyer_engine_request_duration_seconds_count{operation="acquire",outcome="answered"}': lambda n: n >= 6,
-    'tyer_engine_request_duration_seconds_sum{operation="release",outcome="answered"}': lambda n: n > 0,
-    "tyer_renewal_remaining_seconds_count": lambda n: n >= 1,
-    "tyer_renewal_remaining_min_seconds": lambda n: 0 < n < 3,
+    f'sum(tyer_acquire_duration_seconds_count{{group="",{OURS}}})': lambda n: n == 0,
+    f'tyer_engine_request_duration_seconds_count{{operation="acquire",outcome="answered",{OURS}}}': lambda n: n >= 6,
+    f'tyer_engine_request_duration_seconds_sum{{operation="release",outcome="answered",{OURS}}}': lambda n: n > 0,
+    f"tyer_renewal_remaining_seconds_count{{{OURS}}}": lambda n: n >= 1,
+    f"tyer_renewal_remaining_min_seconds{{{OURS}}}": lambda n: 0 < n < 3,
     "sum(tyer_reconnects_total) + sum(tyer_over_limit_total)": lambda n: n == 0,
 }
 

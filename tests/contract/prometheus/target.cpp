@@ -30,6 +30,7 @@ int main() try {
   const tyer::hold held = order.acquire();
   const auto locks = std::make_shared<tyer::prometheus_collector>(
       client, tyer::prometheus_collector::labels{{"engine", "the one of the test"}});
+  locks->add(other, {{"engine", "its other"}});
   ::prometheus::Exposer exposer{"127.0.0.1:0"};
   exposer.RegisterCollectable(locks);
   std::cout << exposer.GetListeningPorts().at(0) << std::endl;

@@ -2,10 +2,13 @@
 #include "contract/security/target.hpp"
 
 #include <tyer/client.hpp>
+#include <tyer/election.hpp>
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <future>
 #include <memory>
 
 namespace security {
@@ -86,6 +89,26 @@ TEST_F(secrets, a_user_who_may_not_lock) {
   EXPECT_FALSE(t.locks());
   EXPECT_TRUE(t.says("NOPERM")) << t.said();
   EXPECT_EQ(secret_in(t.said()), "") << t.said();
+}
+
+TEST_F(secrets, a_user_who_may_not_look_is_told_so_by_an_observation) {
+  if (!asked_of_redis()) GTEST_SKIP() << other_users_elsewhere;
+  using namespace std::chrono_literals;
+  const tyer::client c{
+      servers->uri(target::login("limited", "hunter2limited"), query() + servers->sentinel_login(user, password))};
+  std::promise<tyer::failure> first;
+  std::atomic<int> failures{0}, changes{0};
+  const auto looking_on = tyer::election{c, "leader"}.observe([&](const auto&) { ++changes; },
+                                                              [&](const tyer::failure& f) {
+                                                                if (failures++ == 0) first.set_value(f);
+                                                              });
+  auto told = first.get_future();
+  ASSERT_EQ(told.wait_for(30s), std::future_status::ready);
+  const auto why = told.get();
+  EXPECT_EQ(why.code, tyer::errc::refused) << why.message();
+  EXPECT_NE(why.message().find("NOPERM"), std::string::npos) << why.message();
+  EXPECT_EQ(secret_in(why.message()), "");
+  EXPECT_EQ(changes, 0) << "an error is not an empty office";
 }
 
 TEST_F(secrets, a_user_of_another_prefix_cannot_touch_these_locks) {

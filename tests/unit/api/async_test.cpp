@@ -39,6 +39,26 @@ class async_on_hand_time : public ::testing::Test {
   mutex mine{a, "x"}, theirs{b, "x"};
 };
 
+TEST_F(async_on_hand_time, an_empty_function_ended_the_process_when_the_answer_came) {
+  const auto refused = [](auto call) {
+    try {
+      call();
+    } catch (const error& e) {
+      return e.code() == errc::invalid_option;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused([&] { start_acquire(mine, std::function<void(failure, hold)>{}); }));
+  EXPECT_TRUE(refused([&] { start_try_acquire(mine, static_cast<void (*)(failure, hold)>(nullptr)); }));
+  EXPECT_TRUE(refused([&] { start_wait_ready(a, 1s, std::function<void(failure)>{}); }));
+  EXPECT_TRUE(refused([&] { start_release(mine.acquire(), std::function<void(failure, release_outcome)>{}); }));
+  EXPECT_TRUE(took(theirs.try_acquire_for(1s))) << "nothing was taken, and the hold went back";
+  told<hold> t;
+  start_acquire(
+      mine, std::function<void(failure, hold)>{[&](failure f, hold h) { t.callback()(std::move(f), std::move(h)); }});
+  EXPECT_TRUE(std::get<1>(t.get()));
+}
+
 // Each hold is given back by the callback that got it: time does not move on before the last one had its turn.
 TEST_F(async_on_hand_time, a_long_chain_of_hand_overs_takes_no_time) {
   constexpr std::size_t clients = 40;

@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <mutex>
+#include <thread>
+#include <utility>
+
 namespace tyer::testing_api {
 namespace {
 
@@ -29,6 +33,29 @@ TEST_F(mutex_on_hand_time, a_cancelled_try_does_not_give_its_empty_answer_to_the
   engine.advance(1s);
   ASSERT_TRUE(waiting.is_there());
   EXPECT_TRUE(waiting.get().got.valid());
+}
+
+TEST_F(mutex_on_hand_time, a_thread_that_locked_it_twice_waited_for_itself_for_ever) {
+  mutex m{a, "x"};
+  multi_mutex two{a, {"y", "z"}};
+  const auto refused = [](auto& lock) {
+    try {
+      lock.lock();
+    } catch (const error& e) {
+      return e.code() == errc::would_deadlock;
+    }
+    return false;
+  };
+  for (int i = 0; i < 2; ++i) {
+    const std::scoped_lock all{m, two};
+    EXPECT_TRUE(refused(m));
+    EXPECT_TRUE(refused(two));
+    EXPECT_FALSE(m.try_lock()) << "one attempt waits for nobody";
+    EXPECT_TRUE(m.held().valid()) << "and the first lock stands";
+  }
+  std::unique_lock mine{m};
+  std::thread{[theirs = std::move(mine)]() mutable { theirs.unlock(); }}.join();
+  const std::scoped_lock again{m};
 }
 
 TEST_F(mutex_on_hand_time, a_wait_without_a_limit_bears_an_outage_for_unavailable_after) {

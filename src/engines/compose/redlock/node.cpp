@@ -9,8 +9,7 @@ namespace tyer::redlock {
 
 namespace {
 
-constexpr std::chrono::milliseconds close_limit{150};  // what the runtime waits for a close is a little more
-constexpr std::chrono::milliseconds a_while{10};       // until there is memory again, perhaps
+constexpr std::chrono::milliseconds a_while{10};  // until there is memory again, perhaps
 
 }  // namespace
 

@@ -12,6 +12,7 @@
 #include "engine/inbox.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -35,6 +36,9 @@ class node final : private engine::events {
     ~listener() = default;
   };
   using task = core::function<void(engine::engine&), 96>;
+
+  // How long a close waits for answers that are still to come: a little less than the runtime waits for the close.
+  static constexpr std::chrono::milliseconds close_limit{150};
 
   node(std::size_t index, std::unique_ptr<engine::engine> e, const core::clock& clock)
       : index_(index), engine_(std::move(e)), clock_(clock) {}

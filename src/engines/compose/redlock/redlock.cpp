@@ -21,8 +21,6 @@ namespace {
 // A client that lost tries again after about this time, doubled with every loss: no node tells when the lock is free.
 constexpr milliseconds retry_least{8}, retry_most{128};
 
-constexpr milliseconds close_limit{150};  // for answers that are still to come
-
 quorum_lock::setting setting_of(const std::vector<unstarted_node>& nodes, milliseconds node_timeout,
                                 const seam::environment& e, const presence& there) {
   quorum_lock::setting s{{}, e.request_timeout, node_timeout, &there};
@@ -45,7 +43,7 @@ redlock_engine::redlock_engine(std::vector<unstarted_node> nodes, milliseconds n
                   {.scheme = "redlock://",
                    .request_timeout = e.request_timeout + node_timeout,
                    .waits_for = kit::draining::everything,
-                   .drain_max = close_limit},
+                   .drain_max = node::close_limit},
                   std::move(box)),
       setting_(setting_of(nodes, node_timeout, e, presence_)),
       can_(able(nodes)),

@@ -186,14 +186,14 @@ bool loop::body::run(time_point until) {
       const auto t = clock_.now();
       see_to_time(t);
       if (has_news()) break;
-      if (woken_ || t >= until || wanted_ > 0) {
+      if (context_.woken() || t >= until || wanted_ > 0) {
         serve({});
         break;
       }
       serve(std::min(until, due()) - t);
       if (has_news()) break;
     }
-    woken_ = false;
+    context_.returned();
     std::erase(channels_, nullptr);
     left_at_ = clock_.now();
   }
@@ -207,14 +207,6 @@ bool loop::body::run(time_point until) {
 void loop::body::send_now() {
   const turn mine{*this};
   flush(clock_.now());
-}
-
-void loop::body::wake() noexcept {
-  if (woken_.exchange(true)) return;
-  try {
-    asio::post(context_, [] {});
-  } catch (...) {  // no memory: run() returns with the next event
-  }
 }
 
 // --- the face ---

@@ -58,7 +58,7 @@ class loop::body {
   ~body();
 
   bool run(time_point until);
-  void wake() noexcept;
+  void wake() noexcept { context_.wake(); }
   void end();  // nobody is told any more
 
   time_point now() const { return clock_.now(); }
@@ -100,7 +100,7 @@ class loop::body {
   std::recursive_mutex turn_;
   std::mutex next_;             // of whoever waits for a turn; never with the turn
   std::atomic<int> wanted_{0};  // how many wait for a turn
-  std::atomic<bool> woken_{false}, ended_{false};
+  std::atomic<bool> ended_{false};
   net::context context_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::vector<channel*> channels_;  // null: has left

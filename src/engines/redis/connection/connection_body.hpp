@@ -1,6 +1,7 @@
 // The inside of a connection, for connection.cpp and connection_lifecycle.cpp alone: it brings all of Boost.Redis.
 #pragma once
 
+#include "engines/kit/reconnect.hpp"
 #include "engines/net/lookup.hpp"
 #include "engines/redis/connection/batch.hpp"
 #include "engines/redis/connection/connection.hpp"
@@ -9,7 +10,6 @@
 #include <boost/asio/io_context.hpp>
 
 #include <deque>
-#include <optional>
 #include <random>
 #include <vector>
 
@@ -64,7 +64,7 @@ class connection::body final : public loop::member,
     if (closing_) {
       return refuse(away(why::not_sent, "the connection to " + s_.where.shown + " is being closed"), std::move(back));
     }
-    if (stage_ != stage::up) return refuse(absence_, std::move(back));
+    if (stage_ != stage::up) return refuse(why_away(), std::move(back));
     const bool counts = via != nullptr && !is_owed(*via);
     if (counts && is_full()) {
       return refuse({why::over_limit, make_error_code(errc::over_limit),
@@ -188,6 +188,7 @@ class connection::body final : public loop::member,
   void prepared();
   void load_scripts();
   void lose(std::string words, why kind = why::not_sent);
+  failure why_away() const;
   void fail(batch&, why, const std::string& words);
   void make_room(std::size_t items);
 
@@ -236,8 +237,8 @@ class connection::body final : public loop::member,
   std::size_t preparing_ = 0, loading_scripts_ = 0;  // answers still to come
   core::function<void()> closed_;
   std::uint64_t attempts_ = 0;
-  std::optional<time_point> away_since_;  // without a connection that lasted
-  time_point next_attempt_ = time_point::max(), arrive_by_{}, up_since_{}, next_time_ = time_point::max(), last_read_{};
+  kit::reconnect reconnect_;
+  time_point next_attempt_ = time_point::max(), arrive_by_{}, next_time_ = time_point::max(), last_read_{};
   std::string drop_;  // set while delivering: the connection is of no more use
 
   asio::io_context& context_;

@@ -1,5 +1,4 @@
 // How a connection comes up, and how it is lost.
-#include "engines/redis/connection/backoff.hpp"
 #include "engines/redis/connection/connection_body.hpp"
 
 #include <boost/system/system_error.hpp>
@@ -192,7 +191,7 @@ void connection::body::check_server(std::string_view info) {
 void connection::body::prepared() {
   const auto t = now();
   stage_ = stage::up;
-  up_since_ = t;
+  reconnect_.up(t);
   next_time_ = t + clock_interval;
   outage_ = false;
   ready_.push_back({item::kind::up, 0, nullptr});
@@ -216,15 +215,16 @@ void connection::body::load_scripts() {
 void connection::body::move_to(const core::endpoint& server, const std::string& why) {
   s_.where = s_.where.at(server);
   if (stage_ != stage::away) lose(why);
-  away_since_ = now();
+  reconnect_.begin_anew(now());
   if (listener_ != nullptr && !closing_) next_attempt_ = now();
 }
 
 // One that is on its way may still be refused for what the server was: then the next comes soon.
 void connection::body::hurry() {
   if (stage_ == stage::up) return;
-  away_since_ = now();
-  if (stage_ == stage::away && listener_ != nullptr && !closing_) next_attempt_ = *away_since_;
+  const auto t = now();
+  reconnect_.begin_anew(t);
+  if (stage_ == stage::away && listener_ != nullptr && !closing_) next_attempt_ = t;
 }
 
 // Told from a callback, so in the end of a delivery.
@@ -242,8 +242,7 @@ void connection::body::lose(std::string words, why kind) {
   failure gone = away(kind, words);
 
   const auto t = now();
-  if (!away_since_ || (stage_ == stage::up && redis::settled(up_since_ - *away_since_, t - up_since_))) away_since_ = t;
-  const auto pause = longest_pause(t - *away_since_);
+  const auto pause = std::chrono::ceil<milliseconds>(reconnect_.lost(t));
   next_attempt_ = t + pause / 2 + milliseconds{random_() % static_cast<unsigned>(pause.count() / 2 + 1)};
   stage_ = stage::away;
   next_time_ = time_point::max();
@@ -264,6 +263,13 @@ void connection::body::lose(std::string words, why kind) {
   // What the client is told of, it logs itself.
   if (outage_ || s_.purpose != use::locks) log(outage_ ? log_level::debug : log_level::warning, words);
   if (!std::exchange(outage_, true) && !closing_) ready_.push_back({item::kind::down, 0, nullptr});
+}
+
+// At the first attempt: what it waits for. Later: what the connection was lost by.
+failure connection::body::why_away() const {
+  if (stage_ != stage::arriving || outage_) return absence_;
+  return away(why::not_sent,
+              session_ ? session_->explain_slowness() : greeting::too_slow(s_.where, greeting::step::looking_up));
 }
 
 // Room for so many more to be delivered: what is added then cannot fail.

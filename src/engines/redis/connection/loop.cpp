@@ -5,11 +5,9 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <exception>
 #include <new>
@@ -31,7 +29,7 @@ class loop::body {
 
   void run(time_point until);
   void serve(lease_clock::duration);
-  void wake() noexcept;
+  void wake() noexcept { context_.wake(); }
 
   asio::io_context& context() noexcept { return context_; }
 
@@ -77,7 +75,6 @@ class loop::body {
   const core::clock* clock_;
   time_point left_at_{};
   std::vector<member*> members_;  // null: has left
-  std::atomic<bool> woken_{false};
   net::context context_;
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   asio::steady_timer front_{context_};
@@ -91,7 +88,7 @@ void loop::body::run(time_point until) {
   for (;;) {
     const auto t = clock_->now();
     each([t](member& m) { m.tick(t); });
-    if (ready() || woken_ || t >= until) {
+    if (ready() || context_.woken() || t >= until) {
       serve({});
       break;
     }
@@ -99,7 +96,7 @@ void loop::body::run(time_point until) {
     if (ready()) break;
   }
   each([](member& m) { m.deliver(); });
-  woken_ = false;
+  context_.returned();
   std::erase(members_, nullptr);
   left_at_ = clock_->now();
 }
@@ -121,14 +118,6 @@ void loop::body::serve(lease_clock::duration limit) {
     each([words = std::string{e.what()}](member& m) { m.broken(words); });
   }
   each([](member& m) { m.drain(); });
-}
-
-void loop::body::wake() noexcept {
-  if (woken_.exchange(true)) return;
-  try {
-    asio::post(context_, [] {});
-  } catch (...) {  // no memory: run() returns with the next event
-  }
 }
 
 loop::loop(const core::clock& c) : body_(std::make_unique<body>(c)) {}

@@ -9,7 +9,6 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -22,7 +21,7 @@ class loop {
 
   // What has come, when there is something, or wake() was called, or it is time.
   std::vector<engine::delivery> wait(const engine::inbox::deadline& until);
-  void wake() noexcept;
+  void wake() noexcept { context_.wake(); }
 
   void note(engine::delivery what) { noted_.push_back(std::move(what)); }
   boost::asio::io_context& context() noexcept { return context_; }
@@ -31,7 +30,6 @@ class loop {
   net::context context_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context_.get_executor()};
   std::vector<engine::delivery> noted_;
-  std::atomic<bool> woken_{false};
 };
 
 }  // namespace tyer::zookeeper::wire

@@ -37,6 +37,19 @@ TEST_F(redis_tls, a_trusted_server) {
   EXPECT_TRUE(by_name.ready());
 }
 
+// The server waits for the end of a line, and we for its part of the handshake.
+TEST(redis_without_tls, a_port_that_does_not_speak_tls_was_named_after_five_seconds) {
+  const own_server server;
+  engine_client a{"rediss" + server.uri().substr(server.uri().find("://"))};
+  std::string words;
+  EXPECT_TRUE(a.until([&] {
+    const auto answer = a.acquire(a.ids.next(), "n");
+    if (const auto* f = std::get_if<tyer::engine::failure>(&answer.result)) words = f->words;
+    return words.find("if that port does not speak TLS") != words.npos;
+  })) << words;
+  EXPECT_EQ(a.downs, 0) << "it has not given up yet";
+}
+
 TEST_F(redis_tls, with_a_certificate_of_ones_own) {
   engine_client a{
       uri("127.0.0.1", "?ca=" + file("ca.crt") + "&cert=" + file("client.crt") + "&key=" + file("client.key"))};

@@ -1,0 +1,162 @@
+// tyer deadlocks: processes that wait for each other.
+#include "base/session.hpp"
+#include "base/signals.hpp"
+#include "base/trouble.hpp"
+#include "commands.hpp"
+#include "deadlocks/circles.hpp"
+#include "deadlocks/picture.hpp"
+#include "text/duration.hpp"
+#include "text/json.hpp"
+#include "text/plain.hpp"
+#include "text/progress.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <fstream>
+#include <iostream>
+#include <list>
+#include <memory>
+
+namespace cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+struct options {
+  std::string prefix, picture;
+  std::vector<std::string> also;
+  milliseconds apart{2s};
+};
+
+// The engines to look at: that of the session, and others.
+class engines {
+ public:
+  engines(session& s, const std::vector<std::string>& also) {
+    all_.push_back({short_address(s.admin().address()), s.admin()});
+    for (const auto& url : also) {
+      others_.emplace_back(url);
+      s.reach(others_.back());
+      const tyer::admin its{others_.back()};
+      all_.push_back({short_address(its.address()), its});
+    }
+  }
+
+  // Only what somebody waits for can be part of a deadlock. Who comes before whom, only show() says.
+  std::vector<seen_lock> look(const std::string& prefix) const {
+    std::vector<seen_lock> found;
+    for (const auto& [address, admin] : all_) {
+      for (auto& l : list_all(admin, prefix)) {
+        if (waiting(l.all) == 0) continue;
+        l.all = admin.show(l.name);
+        found.push_back({address, std::move(l)});
+      }
+    }
+    return found;
+  }
+  bool several() const { return all_.size() > 1; }
+
+ private:
+  std::list<tyer::client> others_;
+  std::vector<std::pair<std::string, tyer::admin>> all_;
+};
+
+struct sight {
+  std::vector<seen_lock> locks;
+  std::vector<circle> found;
+};
+
+// What waits for each other at one moment may be gone at the next: what is told was so twice.
+sight look_twice(session& s, const engines& at, const options& o) {
+  const progress looking{s.screen(), [] { return "looking for processes that wait for each other"; }};
+  const auto first = circles(at.look(o.prefix));
+  if (first.empty()) return {};
+  signals bell;
+  if (!bell.wait(o.apart)) throw tyer::error(tyer::errc::cancelled);
+  sight second{at.look(o.prefix), {}};
+  second.found = lasting(circles(second.locks), first);
+  return second;
+}
+
+std::string step_text(const sight& seen, const circle_step& step, bool with_engine, const terminal& screen) {
+  const auto& w = step.waits;
+  std::string text = "  " + screen.in(tone::bold, who(w)) + "\n    waits for " + named(w.name);
+  if (with_engine) text += " at " + seen.locks[step.on].engine;
+  text += ", " + how(w) + ", for " + age(w) + ", in " + where(w);
+  text += step.other.waiting ? "; before it in the queue is\n" : "; it is held by\n";
+  return text;
+}
+
+std::string circle_text(const sight& seen, const circle& c, bool with_engine, const terminal& screen) {
+  std::string text = screen.in(tone::bad, "deadlock of " + std::to_string(c.size()) + " processes") + "\n\n";
+  for (const auto& step : c) text += step_text(seen, step, with_engine, screen);
+  text += "  " + who(c.front().waits) + ", the first of them\n\n";
+  const auto held = std::ranges::find_if(c, [](const circle_step& s) { return !s.other.waiting; });
+  if (held != c.end())
+    text += "It ends when one of them lets go: end a process, or take a lock from its holder (tyer break " +
+            for_shell(held->other.name) + ").\n";
+  return text;
+}
+
+json circle_json(const sight& seen, const circle& c) {
+  json steps = json::array();
+  for (const auto& step : c) {
+    steps.push_back({{"engine", text_json(seen.locks[step.on].engine)},
+                     {"waits", entry_json(step.waits)},
+                     {"for", entry_json(step.other)}});
+  }
+  return {{"processes", steps}};
+}
+
+void save(const std::string& file, const std::string& text) {
+  std::ofstream out{file};
+  out << text;
+  if (!out.flush()) throw trouble{exit_code::failed, "cannot write " + plain(file)};
+}
+
+exit_code deadlocks(session& s, const options& o) {
+  const engines at{s, o.also};
+  const auto seen = look_twice(s, at, o);
+  if (!o.picture.empty()) save(o.picture, picture_of(seen.found));
+  if (s.json()) {
+    json all = {{"deadlocks", json::array()}};
+    for (const auto& c : seen.found) all["deadlocks"].push_back(circle_json(seen, c));
+    print(all);
+  } else if (seen.found.empty()) {
+    std::cout << "no deadlock\n";
+  } else {
+    for (const auto& c : seen.found) std::cout << circle_text(seen, c, at.several(), s.screen()) << '\n';
+    std::cout << "A process is told by host and pid. If it waits in one thread and holds in another, it may still go "
+                 "on.\n";
+  }
+  return seen.found.empty() ? exit_code::ok : exit_code::no;
+}
+
+}  // namespace
+
+command deadlocks_command() {
+  return {
+      .name = "deadlocks",
+      .summary = "Find processes that wait for each other",
+      .details =
+          "Looks at who holds and who waits, and names every circle of processes in which each waits for a lock that "
+          "the next one holds, or that the next one is to have before it. It looks twice, so that what passes by "
+          "itself is not told. Nothing is changed.\n\n"
+          "Processes are told apart by the host and pid that Tyer writes with each lock; holders of other libraries "
+          "are left out, and so are waiters on Redlock, which has no queue. Ends with 1 if there is a deadlock.",
+      .examples = {{"tyer deadlocks", "among all locks of the prefix"},
+                   {"tyer deadlocks --also etcd://10.0.0.7:2379", "over two engines"},
+                   {"tyer deadlocks --picture deadlock.svg", "as a picture, too"}},
+      .prepare = [](CLI::App& app) -> action {
+        auto o = std::make_shared<options>();
+        app.add_option("PREFIX", o->prefix, "Only locks whose names begin with this");
+        app.add_option("--also", o->also, "Another engine to look at, with its login; may be given several times")
+            ->type_name("URL");
+        app.add_option("--picture", o->picture, "Write what was found to this file, as SVG")->type_name("FILE");
+        add_duration(app, "--apart", o->apart, "How long after the first look to look again");
+        return [o](session& s) { return deadlocks(s, *o); };
+      }};
+}
+
+}  // namespace cli

@@ -1,0 +1,146 @@
+#!/usr/bin/python3
+"""tyer deadlocks, with real processes that wait for each other, on the engine that TYER_KIND names and over two of them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.dont_write_bytecode = True
+
+import harness
+from harness import Engine, Holder, Lines, check_schema, environment, eventually, tyer, tyer_json
+
+KIND = os.environ.get("TYER_KIND", "redis")
+
+
+class Entangled(Lines):
+    """Somebody else's program, which has the first lock and is going to want the second."""
+
+    def __init__(self, first: tuple[str, str, str], second: tuple[str, str, str]):
+        super().__init__([os.environ["TYER_ENTANGLED"], *first, *second], environment(None))
+        self.first, self.second = first, second
+        self.await_line("held")
+
+    def want_the_second(self) -> None:
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
+        self.await_line("waits")
+
+
+class Deadlocks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        stack = contextlib.ExitStack()
+        cls.addClassCleanup(stack.close)
+        cls.engine = stack.enter_context(Engine(KIND))
+        cls.url = cls.engine.url
+
+    def setUp(self):
+        self.stack = contextlib.ExitStack()
+        self.addCleanup(self.stack.close)
+        self.base = f"{self.id().rsplit('.', maxsplit=1)[-1]}/"
+
+    def lock(self, name: str, kind: str = "mutex", url: str | None = None) -> tuple[str, str, str]:
+        return url or self.url, kind, self.base + name
+
+    def entangle(self, *pairs) -> list[Entangled]:
+        """Each has its first lock, and then all want their second."""
+        all_of_them = [self.stack.enter_context(Entangled(*pair)) for pair in pairs]
+        for one in all_of_them:
+            one.want_the_second()
+            url, _, name = one.second
+            eventually(lambda u=url, n=name, p=one.process.pid: self.waits(u, n, p), what=f"{name} waited for")
+        return all_of_them
+
+    def waits(self, url: str, name: str, pid: int) -> bool:
+        return any(w["owner"]["pid"] == pid for w in tyer_json(url, "show", name)["waiters"])
+
+    def deadlocks(self, *words, code=harness.NO) -> list[list[int]]:
+        """The pids of each circle, the smallest first."""
+        found = tyer_json(self.url, "deadlocks", self.base, "--apart", "100ms", *words, code=code)
+        check_schema("deadlocks", found)
+        circles = [[step["waits"]["owner"]["pid"] for step in c["processes"]] for c in found["deadlocks"]]
+        return [c[c.index(min(c)):] + c[:c.index(min(c))] for c in circles]
+
+    @staticmethod
+    def circle(processes: list[Entangled]) -> list[int]:
+        pids = [p.process.pid for p in processes]
+        return pids[pids.index(min(pids)):] + pids[:pids.index(min(pids))]
+
+    def test_contention_is_no_deadlock(self):
+        a, b, c = (self.lock(n) for n in "abc")
+        self.entangle((a, b))
+        self.stack.enter_context(Holder(self.url, self.base + "b")).held()
+        self.entangle((c, a))
+        self.assertEqual(self.deadlocks(code=harness.OK), [])
+        self.assertEqual(tyer(self.url, "deadlocks", self.base, "--apart", "100ms").stdout, "no deadlock\n")
+
+    def test_three_processes_in_a_circle(self):
+        a, b, c = (self.lock(n) for n in "abc")
+        stuck = self.entangle((a, b), (b, c), (c, a))
+        self.entangle((self.lock("d"), a))  # waits for them, and is not one of them
+        self.assertEqual(self.deadlocks(), [self.circle(stuck)])
+
+    def test_two_circles_at_once(self):
+        a, b, c, d = (self.lock(n) for n in "abcd")
+        first, second = self.entangle((a, b), (b, a)), self.entangle((c, d), (d, c))
+        self.assertCountEqual(self.deadlocks(), [self.circle(first), self.circle(second)])
+
+    def test_a_reader_behind_a_writer_that_waits_for_the_reader(self):
+        read, write, other = self.lock("a", "shared"), self.lock("a"), self.lock("b")
+        stuck = self.entangle((read, other), (other, write))
+        self.assertEqual(self.deadlocks(), [self.circle(stuck)])
+
+    def test_permits_are_waited_for_as_long_as_one_holder_is_not_stuck(self):
+        permit, b = self.lock("a", "permit:2"), self.lock("b")
+        other = self.stack.enter_context(Holder(self.url, permit[2], "permits:1/2")).held()
+        self.entangle((permit, b), (b, permit))
+        self.assertEqual(self.deadlocks(code=harness.OK), [], "the other permit comes back some day")
+        self.assertTrue(other.process.poll() is None)
+
+    def test_permits_that_are_all_with_those_who_are_stuck(self):
+        permit, b = self.lock("a", "permit:1"), self.lock("b")
+        stuck = self.entangle((permit, b), (b, permit))
+        self.assertEqual(self.deadlocks(), [self.circle(stuck)])
+
+    def test_the_text_says_who_waits_for_what(self):
+        a, b = self.lock("a"), self.lock("b")
+        stuck = self.entangle((a, b), (b, a))
+        text = tyer(self.url, "deadlocks", self.base, "--apart", "100ms", code=harness.NO).stdout
+        self.assertTrue(text.startswith("deadlock of 2 processes\n"), text)
+        for one in stuck:
+            self.assertIn(f"pid {one.process.pid} clerk", text)
+            self.assertIn(f"waits for '{one.second[2]}', exclusive, for ", text)
+        self.assertIn("in entangled.cpp:", text)
+        self.assertIn("tyer break ", text)
+
+    def test_the_picture_is_an_svg_with_every_process_and_lock(self):
+        a, b, c = (self.lock(n) for n in ("a & b", "<b>", "c"))
+        stuck = self.entangle((a, b), (b, c), (c, a))
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "d.svg")
+            self.deadlocks("--picture", file)
+            text = " ".join(e.text or "" for e in xml.etree.ElementTree.parse(file).getroot().iter())
+        for one in stuck:
+            self.assertIn(f"pid {one.process.pid}", text)
+        for name in ("a & b", "<b>", "c"):
+            self.assertIn(name[-3:], text)
+
+    def test_a_circle_over_two_engines(self):
+        with Engine("etcd" if KIND == "redis" else "redis") as other:
+            a, b, c = self.lock("a"), self.lock("b", url=other.url), self.lock("c")
+            stuck = self.entangle((a, b), (b, c), (c, a))
+            self.assertEqual(self.deadlocks(code=harness.OK), [], "half of it is elsewhere")
+            self.assertEqual(self.deadlocks("--also", other.url), [self.circle(stuck)])
+            text = tyer(self.url, "deadlocks", self.base, "--apart", "100ms", "--also", other.url, code=harness.NO).stdout
+            self.assertIn(f"'{self.base}b' at {other.url.split('?')[0]}", text)
+
+
+if __name__ == "__main__":
+    harness.main()
