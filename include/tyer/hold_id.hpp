@@ -1,4 +1,4 @@
-// Which hold it is, for whoever must tell two holds apart that have the same token.
+// Identifies a hold, where two holds may have the same token.
 #pragma once
 
 #include <tyer/export.hpp>
@@ -24,9 +24,9 @@ class hold_id {
  public:
   static constexpr std::size_t length = 34;
 
-  constexpr hold_id() noexcept = default;  // of no hold
+  constexpr hold_id() noexcept = default;  // empty: the id of no hold
 
-  // From text(); whatever else is given, the id of no hold.
+  // From text(); any other input gives the empty id.
   static constexpr hold_id from(std::string_view text) noexcept {
     constexpr auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
     hold_id id;
@@ -38,9 +38,9 @@ class hold_id {
 
   explicit constexpr operator bool() const noexcept { return digits_[0] != '\0'; }
 
-  // Empty for the id of no hold.
+  // Empty for the empty id.
   std::string text() const { return std::string{view()}; }
-  // The same, for as long as this object lives.
+  // The same; valid for as long as this object lives.
   constexpr std::string_view view() const& noexcept { return {digits_.data(), *this ? digits_.size() : 0}; }
   std::string_view view() const&& = delete;
 

@@ -1,4 +1,4 @@
-// What Boost.Asio's tokens have to know of tyer::failure. Not for direct use: <tyer/asio.hpp>.
+// Teaches Boost.Asio's completion tokens about tyer::failure. Not for direct use: <tyer/asio.hpp>.
 #pragma once
 
 #include <tyer/error.hpp>
@@ -27,8 +27,6 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-// ---- redirect_error, which in Asio takes out boost::system::error_code and nothing else
-
 template <class Handler>
 struct redirected {
   boost::system::error_code* to;
@@ -41,7 +39,7 @@ struct redirected {
   }
 };
 
-// Inherits what an initiation says of itself.
+// Forwards the associated executor and allocator of an initiation.
 template <class Initiation>
 struct redirecting : Initiation {
   explicit redirecting(Initiation i) : Initiation(std::move(i)) {}
