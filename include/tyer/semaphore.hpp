@@ -1,3 +1,4 @@
+// A lock for up to N holders at a time.
 #pragma once
 
 #include <tyer/acquirable.hpp>

@@ -80,6 +80,7 @@ class TYER_EXPORT shared_mutex : public acquirable {
   void downgrade(hold& h) const;
   void downgrade(failure& why, hold& h) const noexcept;
 
+  // The std interface.
   void lock();
   [[nodiscard]] bool try_lock();
   void unlock() noexcept;

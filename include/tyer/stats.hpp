@@ -101,6 +101,7 @@ struct duration_histogram {
   std::uint64_t count() const noexcept { return std::accumulate(buckets.begin(), buckets.end(), std::uint64_t{0}); }
 };
 
+// Counts of the locks of one `lock_options::group`.
 struct group_stats {
   std::string name;                                                 // empty: locks without a group
   stats_by<acquire_end, duration_histogram> acquire_duration = {};  // from the call until its answer

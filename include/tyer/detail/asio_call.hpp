@@ -185,6 +185,7 @@ class asio_initiation {
   explicit asio_initiation(home h) noexcept : home_(std::move(h)) {}
   const executor_type& get_executor() const noexcept { return home_; }
 
+  // For a call with a timer.
   void go_through(std::shared_ptr<turnstile_body> t) noexcept { turnstile_ = std::move(t); }
   const std::shared_ptr<turnstile_body>& turnstile_there() const noexcept { return turnstile_; }
 

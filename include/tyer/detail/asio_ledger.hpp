@@ -178,6 +178,8 @@ class call_service final : public boost::asio::execution_context::service {
   const std::shared_ptr<call_ledger> ledger_ = std::make_shared<call_ledger>();
 };
 
+// ---- which context an executor belongs to
+
 // Executor types that may be inside a type-erased one that does not reveal its context, such as any_completion_executor.
 template <class F>
 void with_known_executor(const auto& any, F f) {

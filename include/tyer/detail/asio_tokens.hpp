@@ -27,6 +27,8 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
+// ---- redirect_error: Asio's own handles only boost::system::error_code
+
 template <class Handler>
 struct redirected {
   boost::system::error_code* to;
@@ -39,7 +41,7 @@ struct redirected {
   }
 };
 
-// Forwards the associated executor and allocator of an initiation.
+// Derives from the initiation, so that its associated executor and allocator stay visible.
 template <class Initiation>
 struct redirecting : Initiation {
   explicit redirecting(Initiation i) : Initiation(std::move(i)) {}

@@ -33,6 +33,7 @@ class answer_handler {
   ~answer_handler() = default;
 };
 
+// An answer_handler that was made by `new`.
 template <class... Answer>
 class answer_object : public answer_handler<Answer...> {
  public:
@@ -61,6 +62,7 @@ using answer_ptr = std::unique_ptr<answer_handler<Answer...>, destroyer>;
 using acquire_handler = answer_object<hold>;
 using release_handler = answer_object<release_outcome>;
 
+// The value that accompanies a failure.
 template <class Answer>
 Answer no_answer() {
   return {};

@@ -20,6 +20,7 @@ inline namespace v1 {
 namespace recipes {
 
 struct cached_options {
+  // For the locks of each key.
   lock_options lock = {};
 
   // How long read() and write() wait for others, and through an outage of the engine. Above zero.

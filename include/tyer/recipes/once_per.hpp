@@ -58,6 +58,7 @@ class TYER_EXPORT once_per {
   // Throws invalid_option unless period_min <= period <= period_max.
   once_per(client_source open, std::string_view name, std::chrono::milliseconds period);
   once_per(std::string_view uri, std::string_view name, std::chrono::milliseconds period, client_options options = {});
+  // A copy is the same object, and a move copies.
   once_per(const once_per&) = default;
   once_per& operator=(const once_per&) = default;
 
@@ -96,6 +97,7 @@ struct shared_value_options {
   // A value is not used any more when it has less than this to live: the longest time that a request with it may take.
   std::chrono::milliseconds ends_before{60000};
 
+  // For the lock `NAME/value`.
   lock_options lock = {};
 
   // How long get() waits for another fetch, for the rest of a period, and through an outage of the engine. Above zero.
