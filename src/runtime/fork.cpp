@@ -9,7 +9,7 @@ namespace tyer::runtime {
 
 namespace {
 
-// The only global of the library: fork is a thing of the whole process.
+// The only global of the library: fork concerns the whole process.
 std::atomic<std::uint64_t> generation{0};
 
 }  // namespace
