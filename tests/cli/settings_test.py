@@ -141,7 +141,7 @@ class Settings(unittest.TestCase):
                 begin = time.monotonic()
                 done = tyer(self.url.replace("://", "://u:geheim@"), *words, "--connect-timeout", "100s", code=harness.REFUSED)
                 self.assertLess(time.monotonic() - begin, harness.PATIENCE_S)
-                self.assertIn("look at the user and the password in the URI", " ".join((done.stderr + done.stdout).split()))
+                self.assertIn("check the user and the password in the URI", " ".join((done.stderr + done.stdout).split()))
                 self.assertNotIn("geheim", done.stderr + done.stdout)
 
     def test_a_missing_password_was_told_without_how_to_give_one(self):
