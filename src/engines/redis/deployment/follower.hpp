@@ -1,10 +1,11 @@
-// Which of the servers that sentinels name is to be followed. Answers in, decision out: no I/O and no clock of its own.
+// Decides which of the servers that sentinels name to follow. Answers in, decision out: no I/O and no clock of its own.
 //
-// What a sentinel knows is a pair: a config epoch, and the address that goes with it. Sentinels tell each other this pair, and
-// take over one with a larger epoch; so do we. One of them is not to be taken at its word: while it leads a failover, from the
-// promotion until every replica follows or failover-timeout is over (three minutes by default), SENTINEL MASTER gives the new
-// epoch with the old address. Its answer is completed by GET-MASTER-ADDR-BY-NAME, which is what it tells the others; until one
-// of these says so too, within moments, it counts for less: the server it promoted may be gone, and it goes on naming that one.
+// A sentinel knows a pair: a config epoch, and the address that belongs to it. Sentinels tell each other this pair, and
+// take over one with a larger epoch; so do we. The sentinel that leads a failover is an exception: from the promotion until
+// every replica follows or failover-timeout is over (three minutes by default), its SENTINEL MASTER gives the new epoch
+// with the old address. So its address is read with GET-MASTER-ADDR-BY-NAME, which is what it tells the others. Until
+// another sentinel says the same, usually within moments, its answer counts for less: the server it promoted may be gone,
+// and it would still name that one.
 //
 //   our server             what moves us
 //   none yet               the best word, once a majority of the sentinels has spoken, or all that can, or after `patience`
@@ -46,7 +47,7 @@ class follower {
   explicit follower(std::size_t sentinels) : sentinels_(sentinels) {}
 
   void heard(std::size_t sentinel, word, time_point);
-  void silent(std::size_t sentinel);  // it is gone, or cannot say
+  void silent(std::size_t sentinel);  // it is gone, or does not know
 
   // The server to go to; none: stay. `is_master`: our server answers and calls itself master.
   std::optional<core::endpoint> decide(bool is_master, time_point);
@@ -58,9 +59,9 @@ class follower {
 
  private:
   struct sentinel {
-    bool has_spoken = false;  // at least that it cannot say
+    bool has_spoken = false;  // or has answered that it does not know
     std::optional<word> says;
-    time_point leads_since{};  // with the same word
+    time_point leads_since{};  // with the same answer
   };
   struct place {
     core::endpoint server;
@@ -80,9 +81,9 @@ class follower {
   time_point next_look(time_point) const;
 
   std::vector<sentinel> sentinels_;
-  std::optional<place> at_, in_vain_;  // where we are; where one who led a failover sent us
+  std::optional<place> at_, in_vain_;  // our server; the server to which a failover's leader sent us in vain
   bool was_master_ = false;
-  std::optional<time_point> since_;  // we have had no master, or the first word when there never was one
+  std::optional<time_point> since_;  // since when we have no master; before the first one: since the first answer
   time_point due_ = time_point::max();
 };
 
