@@ -16,25 +16,26 @@
 // failure. A stop that comes after the answer changes nothing.
 //
 // The callback is called once, also when the client is closed, and never inside the call: where `client_options::completions`
-// puts it, else on a thread of the client, one after the other. (A loop that destroys it uncalled destroys its answer too: a hold
-// in it is released.) If memory runs out during the call, the callback gets std::errc::not_enough_memory. In a forked child, which
-// has no thread of the client, the callback runs inside the call, with errc::forked. So give the client your loop, which must queue
-// the function and run it later (a function that the loop runs at once is run on the client's thread instead):
+// puts it, else on a thread of the client, one after the other. (A loop that destroys it uncalled destroys its answer too: a
+// hold in it is released.) If memory runs out during the call, the callback gets std::errc::not_enough_memory. In a forked
+// child, which has no thread of the client, the callback runs inside the call, with errc::forked. So give the client your
+// loop, which must queue the function and run it later (a function that the loop runs at once is run on the client's thread
+// instead):
 //
 //   libuv            | [&](auto f) { queue.push(std::move(f)); uv_async_send(&wake); }    // and run the queue in its callback
 //   Qt               | [=](auto f) { QMetaObject::invokeMethod(object, std::move(f), Qt::QueuedConnection); }
 //   standalone Asio  | [ex](auto f) { asio::post(ex, std::move(f)); }
 //
-// For a call without a client (an empty hold), or whose client was closed, the callback runs on a detached thread. At exit the
-// process waits for it for at most a second, also for calls made by destructors of static objects: after static objects made later
-// than the call are destroyed, and before those that existed when the call was made.
+// For a call without a client (an empty hold), or whose client was closed, the callback runs on a detached thread. At exit
+// the process waits for it for at most a second, also for calls made by destructors of static objects: after static objects
+// made later than the call are destroyed, and before those that existed when the call was made.
 //
-// The callback may fork. The child may make a client of its own and block on it; if the child returns from the callback, it ends
-// there, as by _exit(0).
+// The callback may fork. The child may make a client of its own and block on it; if the child returns from the callback, it
+// ends there, as by _exit(0).
 //
-// The callback may be any movable callable. An exception that it throws reaches its caller: a loop of yours, or a thread of the
-// client, where it ends the process. What the callback owns is destroyed on the thread that called it. The arguments of a call need
-// not outlive the function that starts it.
+// The callback may be any movable callable. An exception that it throws reaches its caller: a loop of yours, or a thread of
+// the client, where it ends the process. What the callback owns is destroyed on the thread that called it. The arguments of a
+// call need not outlive the function that starts it.
 //
 // Thread safety: everything may be called from any thread.
 #pragma once

@@ -27,7 +27,7 @@ struct access;
 //   memory                      | none
 //   redis (but redlock)         | one, which looks up host names and sleeps otherwise
 //   redlock                     | two for each node
-//   etcd                        | one, which deletes overdue keys while no thread drives the client; one more if the URI has host names
+//   etcd                        | one, which deletes overdue keys while no thread drives; one more if the URI has host names
 //
 //   tyer::client client{"redis://127.0.0.1:6379"};
 //

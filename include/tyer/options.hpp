@@ -40,13 +40,13 @@ struct client_options {
   log_hook log = {};
 
   // Where completions of asynchronous calls run when the handler has no executor of its own. If empty: on a thread of the
-  // client, one after the other, so that a slow completion delays those behind it (but no lost()). Tyer calls this function from
-  // its own code, on any thread, also on yours inside any call, even in the destructor of a hold: so it must not need a mutex that
-  // you keep locked around such calls. It must only queue the function to run it later (a blocking call of Tyer fails there with
-  // errc::would_deadlock). If it runs the function at once, or throws, the function is run on the client's thread instead. A
-  // handler that throws there ends the process, since nothing could catch the exception. If it destroys a function without having
-  // run it, as a loop that has ended does, the callback is destroyed with its answer, a hold in that answer is released, and an
-  // observer is called after its next read.
+  // client, one after the other, so that a slow completion delays those behind it (but no lost()). Tyer calls this function
+  // from its own code, on any thread, also on yours inside any call, even in the destructor of a hold: so it must not need a
+  // mutex that you keep locked around such calls. It must only queue the function to run it later (a blocking call of Tyer
+  // fails there with errc::would_deadlock). If it runs the function at once, or throws, the function is run on the client's
+  // thread instead. A handler that throws there ends the process, since nothing could catch the exception. If it destroys a
+  // function without having run it, as a loop that has ended does, the callback is destroyed with its answer, a hold in that
+  // answer is released, and an observer is called after its next read.
   completion_executor completions = {};
 };
 

@@ -1,9 +1,9 @@
 // Calls of <tyer/asio.hpp> with a timer: cancel_after and cancel_at. Not for direct use.
 //
 // Asio makes the timer before the call, and relies on the executor to serialise the completions of the call and of the timer.
-// Here each call has a turnstile in front of the executor, which serialises both on any executor, and lets nothing through before
-// the call has begun (a timer that fires earlier would find nothing to cancel). The timer lives in the context of that executor if
-// it has one, and ends with it; else in timer_loop().
+// Here each call has a turnstile in front of the executor, which serialises both on any executor, and lets nothing through
+// before the call has begun (a timer that fires earlier would find nothing to cancel). The timer lives in the context of that
+// executor if it has one, and ends with it; else in timer_loop().
 #pragma once
 
 #include <tyer/detail/asio_executors.hpp>

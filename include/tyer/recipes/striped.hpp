@@ -42,7 +42,7 @@ struct stripe_hold {
 //   what goes wrong      | what happens
 //   ---------------------+------------------------------------------------------------------------------------------------------
 //   a holder dies        | its stripe is free after the ttl at the latest; the others are as they were
-//   the engine is away   | errc::unavailable, as mutex::acquire; nothing is held. With a cluster, only for stripes of the part that is away
+//   the engine is away   | errc::unavailable, as mutex::acquire; nothing is held. In a cluster only for stripes of the part that is away
 //   f throws             | its caller gets the exception; the stripe is given back
 //
 // Every stripe has its own tokens: check a token with what belongs to that stripe (its row, its counter).
