@@ -142,7 +142,7 @@ class slot_gates {
 };
 
 // A function for the top of your own Lua script: `tyer_fence(key, token, mode, id)` is true if the token was let in. The last
-// three are what redis_fence_arguments() gives. Without an id (nil) an equal token passes whoever shows it.
+// three are what redis_fence_arguments() gives. Without an id (nil) an equal token passes, whichever hold it belongs to.
 //
 //   if not tyer_fence(KEYS[1], ARGV[1], ARGV[2], ARGV[3]) then return 0 end
 //   ... what the script reads and writes

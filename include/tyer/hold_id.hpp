@@ -19,7 +19,7 @@ inline namespace v1 {
 // engine knows the hold by. The last two count the hand-offs inside the client since the engine's grant, so that every
 // hold has an id of its own. Neither a renewal nor a conversion changes it.
 //
-// It is not a secret: whoever may read the engine can read it.
+// It is not a secret: everybody who may read the engine can read it.
 class hold_id {
  public:
   static constexpr std::size_t length = 34;
