@@ -81,8 +81,8 @@ tyer::client session::open(tyer::client_options with) {
 tyer::failure session::try_to_reach(tyer::client& c, std::chrono::milliseconds at_most, const std::stop_token& stop) {
   const auto where = tyer::admin{c}.address();
   const progress waiting{terminal_, [&] { return "connecting to " + short_address(where); }};
-  const auto told = std::make_shared<
-      std::promise<tyer::failure>>();  // shared, since set_value() may still run when we have the answer
+  const auto told =
+      std::make_shared<std::promise<tyer::failure>>();  // shared: set_value() may still run when we have the answer
   tyer::start_wait_ready(c, at_most, [told](const tyer::failure& why) { told->set_value(why); }, stop);
   return told->get_future().get();
 }

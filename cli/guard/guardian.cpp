@@ -216,8 +216,7 @@ void guardian::end_all(ending why) {
 }
 
 void guardian::ask_all_to_end() {
-  const auto all =
-      signal_descendants(::getpid(), {SIGTERM, SIGCONT});  // a stopped process would not get SIGTERM without SIGCONT
+  const auto all = signal_descendants(::getpid(), {SIGTERM, SIGCONT});  // SIGCONT: or a stopped one would not get it
   if (all.count == 0 && has_group()) ::kill(whole_child(), SIGTERM);
   say_what_is_out_of_reach(all);
 }

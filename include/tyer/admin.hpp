@@ -46,8 +46,7 @@ struct lock_entry {
   std::optional<std::uint64_t> token;
 
   bool waiting = false;
-  std::uint32_t place =
-      0;  // in the queue: 1 is next. 0: it holds the lock, or the entry is from list(), which does not know
+  std::uint32_t place = 0;  // in the queue: 1 is next. 0: it holds the lock, or list() made the entry
   lock_mode mode = lock_mode::exclusive;
   std::chrono::milliseconds remaining{};  // until its lease or its place ends if it is not renewed
   std::vector<std::uint32_t> slots;       // of permits

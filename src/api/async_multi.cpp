@@ -140,8 +140,7 @@ class multi_call final : public pending_call, public std::enable_shared_from_thi
     parts.reserve(taken_);
     watched_.clear();
     got_->take_out([&](const auto& at, runtime::hold_ptr h) { parts.push_back(access::make_hold(at, std::move(h))); });
-    multi_hold all = multi_maker::make(
-        std::move(parts));  // first: if memory is exhausted, the handler must still be there to report that
+    multi_hold all = multi_maker::make(std::move(parts));  // first: it may throw, and the handler must report that
     handler_.release()->finish({}, std::move(all));
     return step::over;
   }

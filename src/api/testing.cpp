@@ -193,8 +193,7 @@ void engine::lose(const hold& h) {
 void engine::lose_everything() {
   world& w = state_->from_outside();
   const std::lock_guard lock{w.moving};
-  w.clock->set(now() +
-               std::chrono::microseconds{1});  // a restart takes time, and the next token is derived from the time
+  w.clock->set(now() + std::chrono::microseconds{1});  // a restart takes time; the next token depends on it
   w.server->lose_everything();
   w.settle();
 }

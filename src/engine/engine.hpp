@@ -101,11 +101,10 @@ struct capabilities {
   bool queue = false, shared = false, permits = false, push = false, token = false, convert = false;
   bool lock_delay = false;
   bool lift = false;
-  bool above_seen =
-      true;  // a part is always above request::seen, whatever the server has counted to; else such a request is refused
-  bool watch = false;    // the engine sends changed(); else observers poll
-  bool owners = true;    // stores request::owner, and lists it
-  bool handoffs = true;  // a hold may go from one caller of a client to the next without a request
+  bool above_seen = true;  // a part is always above request::seen; else a request with a larger `seen` is refused
+  bool watch = false;      // the engine sends changed(); else observers poll
+  bool owners = true;      // stores request::owner, and lists it
+  bool handoffs = true;    // a hold may go from one caller of a client to the next without a request
   milliseconds ttl_min{1};
   milliseconds ttl_max = std::chrono::hours{24};  // as far as the URI says: grants and renewals may still be shorter
   std::size_t keep_batch = 1;                     // how many ids one keep() may carry

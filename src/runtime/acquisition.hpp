@@ -68,8 +68,7 @@ struct change : revocable, std::enable_shared_from_this<change> {
 
   // The coordinator's own.
   bool pending = false;
-  lane* home =
-      nullptr;  // the lane of the other mode: a place there is reserved, so that the change itself allocates nothing
+  lane* home = nullptr;  // the lane of the other mode, with a reserved place: the change itself allocates nothing
 };
 
 // One caller's request to be told when the engine has answered for the first time, from the call until its one answer.

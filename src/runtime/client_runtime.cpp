@@ -44,8 +44,7 @@ bool client_runtime::put(task& o) {
 
 void client_runtime::submit(task o, afterwards next) {
   if (!put(o))
-    return o(
-        *coordinator_);  // a closed coordinator only answers errc::closed, and touches nothing but the task's own data
+    return o(*coordinator_);  // a closed coordinator answers errc::closed, and touches only the task's own data
   see_to_it(next);
 }
 

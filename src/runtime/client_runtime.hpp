@@ -39,8 +39,7 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
   struct parts {
     std::shared_ptr<const core::clock> clock;
     std::unique_ptr<core::id_source> ids;
-    std::unique_ptr<engine::engine>
-        engine;  // declared after the clock and the ids, which it uses until it is destroyed
+    std::unique_ptr<engine::engine> engine;  // after the clock and the ids, which it uses until it is destroyed
     limits bounds;
     completion_executor completions;
     log_hook log;

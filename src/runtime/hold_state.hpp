@@ -133,8 +133,7 @@ class hold_state {
   }
 
   std::weak_ptr<runtime::client_runtime> home;  // where to release it; expires with the client
-  runtime::ticket* at_coordinator =
-      nullptr;  // the coordinator's own: null once the engine's hold has another owner or is over
+  runtime::ticket* at_coordinator = nullptr;    // the coordinator's own: null once it has another owner or is over
 
   // The herald's own: its place in the herald's queue.
   struct {

@@ -46,8 +46,7 @@ struct view {
   resource name;
   store_time now;           // by the server's clock
   std::uint64_t guard = 0;  // every write changes it, whatever it writes; joins do not
-  std::uint64_t joins =
-      0;  // incremented by each join. Read before the queue, so a place that is missing there was not counted yet
+  std::uint64_t joins = 0;  // counts joins. Read before the queue, so a place that is missing there is not counted
 };
 
 class settle {
@@ -92,9 +91,7 @@ class settle {
   const failure& error() const noexcept { return error_; }
   bool by_attempt() const noexcept { return by_attempt_; }
   bool look_again() const noexcept { return look_again_; }  // after done: reap() once more, for others
-  bool in_doubt() const noexcept {
-    return in_doubt_;
-  }  // after failed: it may have left something at the server, or may still do so
+  bool in_doubt() const noexcept { return in_doubt_; }      // after failed: it may have left something, or may still
 
  private:
   bool takes(std::uint32_t number, verb of);

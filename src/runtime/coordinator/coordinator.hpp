@@ -410,8 +410,7 @@ class coordinator final : public engine::events {
   bool closed_ = false;
   bool met_ = false;  // the engine has been connected once
   std::size_t acquisitions_ = 0;
-  std::map<std::uint32_t, asks> asks_,
-      releases_;  // by group; a map, since a name may change its group during an iteration
+  std::map<std::uint32_t, asks> asks_, releases_;        // by group, which may change during an iteration
   std::map<std::string, turns, std::less<>> held_back_;  // by name
   const std::shared_ptr<under_way> under_way_ = std::make_shared<under_way>(this);
   std::uint64_t keeps_sent_ = 0;
