@@ -7,16 +7,17 @@
 // another sentinel says the same, usually within moments, its answer counts for less: the server it promoted may be gone,
 // and it would still name that one.
 //
-//   our server             what moves us
-//   none yet               the best word, once a majority of the sentinels has spoken, or all that can, or after `patience`
-//   calls itself master    a larger epoch; of who leads a failover only if no other sentinel answers, or if it has said so for
-//                          `long_away` and the others that answer are no majority: they would have heard of it, so they are cut
-//                          off. Not again if we went there and found nobody
-//   away                   the same epoch too, where more sentinels name another; after `patience` also who leads a failover
-//   away for `long_away`   also a smaller epoch, if a majority answers and none has ours: they may have been set up anew; and
-//                          who leads a failover to our server is no longer heard
+//   our server             what makes us follow another
+//   none yet               the best answer, once a majority of the sentinels has answered, or all that can, or after `patience`
+//   calls itself master    an answer with a larger epoch. From the leader of a failover only if no other sentinel answers, or if
+//                          it has said the same for `long_away` and the others that answer are no majority: they would know by
+//                          now, so they are cut off. Not a second time if that server was not reachable
+//   away                   also an answer with the same epoch, if more sentinels name another server; after `patience` also that
+//                          of the leader of a failover
+//   away for `long_away`   also a smaller epoch, if a majority answers and none has ours: they may have been set up again. And the
+//                          leader of a failover to our server is ignored
 //
-// The best word: the largest epoch; then one outside of a failover; then what more sentinels say; then our server, unless it
+// The best answer: the largest epoch; then one outside of a failover; then what more sentinels say; then our server, unless it
 // has been away for long; then the sentinel that comes first in the URI.
 #pragma once
 
