@@ -53,7 +53,7 @@ std::vector<nanoseconds> one_caller(const tyer::client& c, const std::string& na
   return all;
 }
 
-// Each caller has a lock of its own: what is measured is the engine and the way to it, not a queue.
+// Each caller has a lock of its own: this measures the engine and the network, not a queue.
 result measure(const tyer::client& c, std::size_t callers, std::chrono::milliseconds during) {
   std::mutex mutex;
   std::vector<nanoseconds> all;
@@ -119,15 +119,15 @@ exit_code bench(session& s, const options& o) {
 command bench_command() {
   return {
       .name = "bench",
-      .summary = "Measure how quick locking is on your engine, from here",
+      .summary = "Measure how fast locking is on your engine, from here",
       .details =
           "Locks and unlocks for some seconds with one caller, then with 64, over one client and one connection, each "
-          "caller with a lock of its own under tyer-bench/. It is a load on the engine: do not do it where others "
-          "work.",
+          "caller with a lock of its own under tyer-bench/. This puts load on the engine: do not run it on an engine "
+          "that others use.",
       .examples = {{"tyer bench --for 5s", "five seconds each"}},
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
-        add_duration(app, "--for", o->during, "How long each of the two takes");
+        add_duration(app, "--for", o->during, "How long each of the two measurements takes");
         return [o](session& s) { return bench(s, *o); };
       }};
 }

@@ -1,4 +1,4 @@
-// tyer break: makes somebody give a lock back.
+// tyer break: makes a holder release its lock.
 #include "base/news.hpp"
 #include "base/session.hpp"
 #include "base/signals.hpp"
@@ -51,7 +51,7 @@ struct holder {
   fate became = fate::still_held;
   bool renewed = false;  // since then
 
-  // Of its lease there is more left than there would be if nobody had renewed it.
+  // More of its lease is left than without a renewal.
   void compare(const tyer::lock_entry& now) {
     constexpr milliseconds imprecision = 1500ms;  // of etcd, which counts in seconds
     const auto since = std::chrono::duration_cast<milliseconds>(steady_clock::now() - seen);
@@ -75,7 +75,7 @@ bool among(const tyer::lock_entry& which, const entries& all) {
   return std::ranges::any_of(all, [&](const auto& e) { return !e.waiting && same(e, which); });
 }
 
-// Exactly what was seen: the next holder came by rights.
+// Evicts exactly the holders that were seen: a later one holds the lock rightfully.
 void evict(const tyer::admin& admin, std::vector<holder>& holders, const std::string& reason) {
   for (auto& h : holders) h.became = admin.evict(h.entry, reason) ? fate::evicted : fate::already_gone;
 }
@@ -86,7 +86,7 @@ bool note_who_left(std::vector<holder>& holders, const entries& now) {
   return std::ranges::none_of(holders, [](const auto& h) { return h.became == fate::still_held; });
 }
 
-// What an engine cannot say: whether anybody is there who could give it back.
+// Finds out what an engine cannot say: whether a holder is alive that could release it.
 void look_who_renews(const tyer::admin& admin, const options& o, std::vector<holder>& holders) {
   tyer::failure why;
   for (const auto& now : admin.show(why, o.name)) {
@@ -96,7 +96,7 @@ void look_who_renews(const tyer::admin& admin, const options& o, std::vector<hol
   }
 }
 
-// False: interrupted. The holder may take its time, and one that does not listen goes on renewing.
+// False: interrupted. The holder may take its time, and one that ignores the request keeps renewing.
 bool wait_until_given_back(session& s, const options& o, signals& bell, std::vector<holder>& holders) {
   news told{s.admin(), o.name, bell, 500ms};
   const auto owner = who(holders.front().entry);
@@ -115,32 +115,33 @@ void confirm(session& s, const options& o, const entries& all) {
   if (o.yes) return;
   if (!s.screen().in_is_terminal() || !s.screen().err_is_terminal()) {
     throw trouble(exit_code::usage, "breaking a lock must be confirmed, and there is no terminal to ask on",
-                  "Say --yes if you are sure.");
+                  "Use --yes if you are sure.");
   }
   std::cerr << lock_text(o.name, all, terminal{"never"}) << '\n';
   const char* question =
-      o.now ? "Take it from its holder, who may be at work, at once?" : "Ask its holder to give it back?";
+      o.now ? "Take it at once from its holder, who may be working?" : "Ask its holder to release it?";
   if (!confirmed(question)) throw trouble(exit_code::refused, "nothing was done");
 }
 
-// A hold that was given back and is kept by a min_hold looks like any other: while its client lives, that renews it.
+// A released hold that a min_hold keeps taken looks like any other: while its client lives, the client renews it.
 std::string advice_on(const std::vector<holder>& holders) {
   if (std::ranges::all_of(holders, once_per::is_memory, &holder::entry))
-    return "--now opens it, and the job can start again.";
+    return "--now frees it, and the job can start again.";
   if (std::ranges::any_of(holders, &holder::renewed)) {
-    return "It was asked for and is renewed: its holder does not listen, or a min_hold keeps what was given back.\n"
+    return "The holder was asked and keeps renewing: it ignores the request, or a min_hold keeps the released lock "
+           "taken.\n"
            "Stop the holder, or take the lock from it with --now.";
   }
-  return "It was asked for, and nobody was seen to renew it. Perhaps nobody is there who could give it back: a\n"
-         "min_hold keeps what was given back already, or the holder is dead or stands still. It ends by itself when\n"
-         "its lease is over (tyer show); --now opens it.";
+  return "The holder was asked, and no renewal was seen. Perhaps no holder is left that could release it: a min_hold\n"
+         "keeps the released lock taken, or the holder is dead or stopped. It ends by itself when its lease is over\n"
+         "(tyer show); --now frees it.";
 }
 
 std::string why_not(const options& o, const std::vector<holder>& holders) {
   if (!std::ranges::all_of(holders, once_per::is_memory, &holder::entry))
-    return named(o.name) + " was not given back within " + typed(o.timeout);
+    return named(o.name) + " was not released within " + typed(o.timeout);
   return named(o.name) + " is kept by --once-per for " + left(holders.front().entry) +
-         " more: nobody is there to be asked";
+         " more: there is no holder to ask";
 }
 
 exit_code report(session& s, const options& o, const std::vector<holder>& holders, std::uint32_t asked) {
@@ -156,10 +157,10 @@ exit_code report(session& s, const options& o, const std::vector<holder>& holder
       const auto owner = who(h.entry);
       switch (h.became) {
         case fate::evicted: std::cout << "taken from " << owner << ", token " << token(h.entry) << '\n'; break;
-        case fate::gave_back: std::cout << owner << " does not hold it any more\n"; break;
-        case fate::already_gone: std::cout << owner << " had given it back already\n"; break;
+        case fate::gave_back: std::cout << owner << " no longer holds it\n"; break;
+        case fate::already_gone: std::cout << owner << " had already released it\n"; break;
         case fate::still_held:
-          std::cout << owner << (once_per::is_memory(h.entry) ? " has left it" : " has not given it back") << '\n';
+          std::cout << owner << (once_per::is_memory(h.entry) ? " has left it" : " has not released it") << '\n';
           break;
       }
     }
@@ -179,7 +180,7 @@ exit_code break_lock(session& s, const options& o) {
   }
   confirm(s, o, all);
   if (o.now) {
-    // Not asked before: whether it had gone by itself or had lost the lock would be a matter of luck.
+    // Does not ask the holder first: else it would be random whether the holder releases the lock or loses it.
     evict(admin, holders, o.reason);
     return report(s, o, holders, 0);
   }
@@ -195,28 +196,30 @@ exit_code break_lock(session& s, const options& o) {
 command break_command() {
   return {
       .name = "break",
-      .summary = "Make the holder of a lock give it back",
+      .summary = "Make the holder of a lock release it",
       .details =
-          "Asks the holder (its hold::revoked() is requested, with the reason) and waits until it has given the lock "
-          "back or its lease is over. A command under `tyer run` or `tyer elect` is sent SIGTERM, and tyer ends with "
-          "its code. A holder that does not listen goes on renewing: then it exits with 124. A lock that was given "
-          "back and is kept by a min_hold looks the same from outside, and has nobody to be asked; nor has what "
-          "`tyer run --once-per` keeps. --now opens it.\n\n"
-          "With --now the lock is taken at once from exactly the holds that were seen, never from whoever comes next. "
+          "Asks the holder to release the lock (its hold::revoked() is requested, with the reason) and waits until it "
+          "has done so or its lease has ended. A command under `tyer run` or `tyer elect` gets SIGTERM, and tyer ends "
+          "with its code. A holder that ignores the request keeps renewing: then tyer break exits with 124. A "
+          "released lock that stays taken because of a min_hold looks the same from outside, and has no holder that "
+          "could be asked; neither has the lock of `tyer run --once-per`. --now frees them.\n\n"
+          "With --now the lock is taken at once, from exactly the holders that were seen, never from a later one. "
           "Nobody is asked. The old holder is told that it has lost the lock (`tyer run` ends with 123, `tyer elect` "
-          "stands again), but until it hears of it, it goes on working, and the "
-          "next one is at work already. Only what checks fencing tokens is safe then.\n\n"
-          "With and without --now it asks for confirmation on a terminal; without one it does nothing unless --yes is "
-          "given. Exits with 1 if nobody holds the lock.",
+          "stands for election again), but until the message arrives it keeps working, while the next holder already "
+          "works. Only resources that check fencing tokens are safe then.\n\n"
+          "With and without --now it asks for confirmation on a terminal; without a terminal it does nothing unless "
+          "--yes is given. Exits with 1 if nobody holds the lock.",
       .examples = {{"tyer break deploy --reason 'rollback'", "asks, and waits"},
-                   {"tyer break deploy --reason 'host is gone' --now --yes", "in a script, without mercy"}},
+                   {"tyer break deploy --reason 'host is gone' --now --yes", "in a script, at once"}},
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
         app.add_option("NAME", o->name, "The lock")->required();
-        app.add_option("--reason", o->reason, "Why; a holder that is asked is told")->required()->type_name("TEXT");
+        app.add_option("--reason", o->reason, "The reason, which is shown to the holder")
+            ->required()
+            ->type_name("TEXT");
         app.add_flag("--now", o->now, "Take the lock from its holder at once");
         app.add_flag("--yes", o->yes, "Do not ask for confirmation");
-        app.add_option("--id", o->id, "Of several holders, only the one with this id")->type_name("ID");
+        app.add_option("--id", o->id, "Only the holder with this id, if there are several")->type_name("ID");
         add_duration(app, "--timeout", o->timeout, "How long to wait for the holder");
         return [o](session& s) { return break_lock(s, *o); };
       }};

@@ -1,4 +1,4 @@
-// Every command there is: one function, one file each.
+// All commands: one function and one file each.
 #pragma once
 
 #include "base/command.hpp"

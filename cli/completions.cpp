@@ -25,10 +25,10 @@ exit_code completions(session& s, const std::string& shell) {
 
 command completions_command() {
   return {.name = "completions",
-          .summary = "Print what makes a shell complete commands, options and names of locks",
-          .details = "Names of locks are asked from the engine that TYER_URL or the configuration file names.",
+          .summary = "Print a shell script that completes commands, options and names of locks",
+          .details = "Names of locks are read from the engine that TYER_URL or the configuration file names.",
           .examples = {{"source <(tyer completions bash)", "in ~/.bashrc"},
-                       {"source <(tyer completions zsh)", "in ~/.zshrc, behind compinit"},
+                       {"source <(tyer completions zsh)", "in ~/.zshrc, after compinit"},
                        {"tyer completions fish | source", "in ~/.config/fish/config.fish"}},
           .prepare = [](CLI::App& app) -> action {
             auto shell = std::make_shared<std::string>();

@@ -1,4 +1,4 @@
-// tyer config: which engine is meant, and who says so.
+// tyer config: which engine is used, and where that is set.
 #include "base/secrets.hpp"
 #include "base/session.hpp"
 #include "base/trouble.hpp"
@@ -31,11 +31,11 @@ struct options {
 
 bool has_login(const std::string& url) { return url.find('@') != url.npos; }
 
-// As far as there is certainly no password in it.
+// The part of the URL that certainly contains no password.
 std::string shown(const std::string& url) { return url.find_first_of("@?") == url.npos ? url : shown_url(url); }
 
 std::string text_for(const given& g, const std::string& url) {
-  std::string text = "# tyer looks here for what neither --url nor TYER_URL says. Passwords: chmod 600.\n";
+  std::string text = "# Used when neither --url nor TYER_URL is given. With a password in it: chmod 600.\n";
   text += url.empty() ? "# url = redis://127.0.0.1:6379\n" : "url = " + url + '\n';
   text += g.prefix.empty() ? "# prefix = shop:\n" : "prefix = " + g.prefix + '\n';
   return text + "# url.prod = rediss://locks.example.net   # tyer --url prod ls\n";
@@ -45,13 +45,13 @@ std::string text_for(const given& g, const std::string& url) {
   throw trouble(exit_code::failed, "cannot write " + path + ": " + std::strerror(errno));
 }
 
-// Never over one that is there.
+// Never overwrites a file.
 void write_new(const std::string& path, const std::string& text, mode_t mode) {
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path{path}.parent_path(), ignored);
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (fd < 0 && errno == EEXIST)
-    throw trouble(exit_code::usage, path + " is there already", "Edit it, or move it away first.");
+    throw trouble(exit_code::usage, path + " exists already", "Edit it, or move it away first.");
   if (fd < 0) cannot_write(path);
   const auto written = ::write(fd, text.data(), text.size());
   const bool closed = ::close(fd) == 0;
@@ -63,9 +63,9 @@ exit_code init(session& s, const options& o) {
   const char* in_environment = std::getenv("TYER_URL");
   const std::string url = !g.url.empty() ? g.url : in_environment == nullptr ? "" : in_environment;
   if (!url.empty() && url.find("://") == url.npos)
-    throw trouble(exit_code::usage, named(shown_url(url)) + " is no URL", "Say it in full: redis://HOST:PORT");
+    throw trouble(exit_code::usage, named(shown_url(url)) + " is not a URL", "Write it in full: redis://HOST:PORT");
   const std::string path = !g.config.empty() ? g.config : o.system ? system_config_path() : own_config_path();
-  if (path.empty()) throw trouble(exit_code::failed, "HOME is not set", "Say where to write: --config FILE");
+  if (path.empty()) throw trouble(exit_code::failed, "HOME is not set", "Name the file: --config FILE");
   const bool for_all = o.system && !has_login(url);  // cron jobs of every user read it
   write_new(path, text_for(g, url), for_all ? S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH : S_IRUSR | S_IWUSR);
   if (s.json()) {
@@ -73,8 +73,8 @@ exit_code init(session& s, const options& o) {
   } else {
     std::cout << path << " was written" << (url.empty() ? "; put the URL into it" : ", with " + plain(shown(url)))
               << '\n';
-    if (o.system && !for_all) std::cout << "There is a login in it, so only this user can read it.\n";
-    if (!url.empty()) std::cout << "See whether all is well: tyer doctor\n";
+    if (o.system && !for_all) std::cout << "It contains a login, so only this user can read it.\n";
+    if (!url.empty()) std::cout << "Check the engine: tyer doctor\n";
   }
   return exit_code::ok;
 }
@@ -108,19 +108,18 @@ exit_code show(session& s) {
 command config_command() {
   return {
       .name = "config",
-      .summary = "Write a configuration file, or show which engine is meant and why",
+      .summary = "Write a configuration file, or show which engine is used and why",
       .details =
-          "init writes the file with the URL of --url or TYER_URL, and --prefix, if they are given; one that is there "
-          "is "
-          "never changed. It is the person's own (~/.config/tyer/config), or with --system that of the machine "
-          "(/etc/tyer/config), which also cron and systemd find: a URL without a login in it can then be read by all. "
-          "TYER_SYSTEM_CONFIG in the environment names another place for the latter.\n\n"
-          "show prints what is in force, who says so, and where files are looked for. Passwords are not shown.\n\n"
-          "--url goes before TYER_URL, that before the person's own file, and that before the machine's, each name by "
-          "itself.",
+          "init writes the file with the URL of --url or TYER_URL, and with --prefix, if they are given; it never "
+          "changes an existing file. It is your own file (~/.config/tyer/config), or with --system that of the "
+          "machine (/etc/tyer/config), which cron and systemd jobs use too: if its URL contains no login, all users "
+          "can read it. TYER_SYSTEM_CONFIG in the environment names another place for the latter.\n\n"
+          "show prints the settings in force, where each comes from, and where files are searched. Passwords are not "
+          "shown.\n\n"
+          "--url overrides TYER_URL, which overrides your own file, which overrides the machine's, setting by setting.",
       .examples = {{"tyer --url redis://127.0.0.1:6379 config init", "for you"},
                    {"sudo tyer --url redis://locks:6379 --prefix shop: config init --system", "for cron, too"},
-                   {"tyer config show", "why it asks this engine"}},
+                   {"tyer config show", "why it uses this engine"}},
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
         app.add_option("ACTION", o->action, "What to do")->required()->check(CLI::IsMember({"init", "show"}));

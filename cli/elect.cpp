@@ -1,4 +1,4 @@
-// tyer elect: a command where it leads.
+// tyer elect: runs a command on the leader.
 #include "commands.hpp"
 #include "run/keep.hpp"
 #include "run/plan.hpp"
@@ -16,7 +16,7 @@ action prepare(CLI::App& app) {
   p->elect = true;
   add_common(app, *p);
   const auto once = std::make_shared<bool>(false);
-  app.add_flag("--once", *once, "End with 123 when leadership is lost, instead of standing again");
+  app.add_flag("--once", *once, "Exit with 123 when leadership is lost, instead of standing again");
   return [p, once](session& s) {
     p->again = !*once;
     return run_plan(s, *p);
@@ -29,9 +29,9 @@ command elect_command() {
   return {.name = "elect",
           .summary = "Run a command on one machine at a time, for as long as it leads",
           .details = words::paragraphs(
-              {"Stands for election, runs the command while it leads, and stands again if leadership is lost; "
-               "the command is then ended before another one can lead. When the command ends by itself, "
-               "tyer resigns and ends with its code. TYER_TOKEN is the term.",
+              {"Stands for election, runs the command while it leads, and stands again if leadership is lost; the "
+               "command is ended before another one can lead. When the command ends by itself, tyer resigns and exits "
+               "with its code. TYER_TOKEN is the number of the term.",
                words::what_is_promised, words::whose_words, words::environment, words::if_asked}),
           .examples = {{"tyer elect scheduler --note $(hostname) -- ./scheduler",
                         "start it on every machine; one runs it"}},

@@ -74,13 +74,11 @@ command ls_command() {
       .name = "ls",
       .summary = "List the locks that are held or waited for",
       .details =
-          "One line for each lock: what state it is in, who holds it, for how long, how long ago it was asked for, how "
-          "much "
-          "of its lease is left if nobody renews it, and how many wait. With several holders the first is shown; "
-          "`tyer show NAME` shows all. Kept is what remembers a start for `tyer run --once-per`: nobody is at work "
-          "under it. "
-          "HELD is not known on etcd.\n\n"
-          "A listing is no snapshot: a lock that is taken or given back meanwhile may be missing.",
+          "One line for each lock: its state, who holds it, for how long, how long ago it was asked for, how much of "
+          "its lease is left if it is not renewed, and how many wait. With several holders the first is shown; `tyer "
+          "show NAME` shows all. A lock in the state kept marks a period of `tyer run --once-per`: no job runs under "
+          "it. HELD is not known on etcd.\n\n"
+          "A listing is no snapshot: a lock that is taken or released meanwhile may be missing.",
       .examples = {{"tyer ls", "all locks of the prefix"},
                    {"tyer ls order/", "those whose names begin with order/"},
                    {"tyer ls --json | jq -r '.locks[] | select(.waiting > 10) | .name'", "those with a long queue"}},

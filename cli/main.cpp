@@ -26,29 +26,30 @@ namespace {
 constexpr const char* about = "Distributed locks for programs, cron jobs and people at a shell";
 
 constexpr const char* more =
-    "The engine is named by --url, by TYER_URL in the environment, or in a configuration file, the person's own before "
-    "the "
-    "machine's; `tyer config init` makes one:\n\n"
+    "The engine is named by --url, by TYER_URL in the environment, or in a configuration file (your own, then the "
+    "machine's); `tyer config init` writes one:\n\n"
     "  # ~/.config/tyer/config, /etc/tyer/config\n"
     "  url = redis://127.0.0.1:6379\n"
     "  prefix = shop:\n"
     "  url.prod = rediss://locks.example.net   # tyer --url prod ls\n\n"
-    "Names of locks are any text. What the engine says is shown with control characters made visible. Durations are "
-    "written like 500ms, 30s, 5m, 2h.";
+    "A name of a lock is any text. Control characters in names and messages are shown escaped. Durations are written "
+    "like 500ms, 30s, 5m, 2h.";
 
 void add_common(CLI::App& app, common_options& o) {
   app.add_option("--url", o.engine.url,
-                 "The engine, as redis://HOST:PORT, or the name that the configuration file has for it; else TYER_URL")
+                 "The engine, as redis://HOST:PORT, or its name in the configuration file; default: TYER_URL")
       ->type_name("URL");
-  app.add_option("--prefix", o.engine.prefix, "Put before every name at the engine; else what the URL says, or tyer:")
+  app.add_option("--prefix", o.engine.prefix,
+                 "Put before every name at the engine; default: the prefix in the URL, "
+                 "or tyer:")
       ->type_name("TEXT");
   app.add_option("--config", o.engine.config, "Read this instead of ~/.config/tyer/config and /etc/tyer/config")
       ->type_name("FILE");
-  app.add_flag("--json", o.json, "Print JSON, as docs/schemas say; one object, or one on each line where it goes on");
+  app.add_flag("--json", o.json, "Print JSON (see docs/schemas): one object, or one per line for continuous output");
   app.add_option("--color", o.colour, "When to use colours; NO_COLOR in the environment means never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->default_str("auto");
-  add_duration(app, "--connect-timeout", o.connect_timeout, "How long the engine may take to answer at first (6s)");
+  add_duration(app, "--connect-timeout", o.connect_timeout, "How long to wait for the first answer of the engine (6s)");
 }
 
 // To stderr, in one form: what is wrong, and what to do about it.
@@ -100,7 +101,7 @@ exit_code run(int argc, char** argv) {
   const auto commands = all_commands();
   for (const auto& c : commands) {
     CLI::App* sub = app.add_subcommand(c.name, c.summary);
-    sub->set_help_flag();  // the one of tyer itself, which --help behind the command reaches too
+    sub->set_help_flag();  // none of its own: --help after the command is handled by tyer itself
     sub->fallthrough();
     actions[sub] = c.prepare(*sub);
   }
@@ -131,7 +132,8 @@ bool wrong_library() {
                            std::to_string(TYER_VERSION_PATCH);
   if (tyer::library_version() == mine) return false;
   std::cerr << "tyer: this is tyer " << mine << ", but the libtyer it found is " << tyer::library_version()
-            << "\nInstall both from one version; `ldd $(command -v tyer)` says which library that is.\n";
+            << "\n"
+               "Install both in the same version; `ldd $(command -v tyer)` shows which library that is.\n";
   return true;
 }
 
@@ -139,7 +141,7 @@ bool wrong_library() {
 
 int main(int argc, char** argv) {
   if (cli::wrong_library()) return static_cast<int>(cli::exit_code::failed);
-  std::setlocale(LC_CTYPE, "C.UTF-8");  // what is printed is UTF-8, whatever the terminal was told
+  std::setlocale(LC_CTYPE, "C.UTF-8");  // the output is UTF-8, whatever the locale says
   cli::take_signals_over();
   const int code = static_cast<int>(cli::run(argc, argv));
   std::cout.flush();

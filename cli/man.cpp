@@ -49,7 +49,7 @@ command man_command() {
                        {"tyer man --all ~/.local/share/man/man1", "installs all pages"}},
           .prepare = [](CLI::App& app) -> action {
             auto o = std::make_shared<options>();
-            app.add_option("COMMAND", o->about, "About this command; else about all of them");
+            app.add_option("COMMAND", o->about, "About this command; default: about all of them");
             app.add_option("--all", o->into, "Write all pages to this folder")->type_name("FOLDER");
             return [o](session& s) { return man(s, *o); };
           }};

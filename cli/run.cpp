@@ -14,34 +14,31 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* about_once_per =
-    "With --once-per two starts are never nearer to each other than that, on all machines together, whoever is "
-    "killed when, as the engine counts time: if the clock of a Redis server is set forward, or the server loses its "
-    "data, "
-    "the next start may come earlier by as much. A start that comes too early is left out, silently and with success. "
-    "It is "
-    "at most once, not "
-    "exactly once: a job that is killed is not made up for until the next period. Say a little less than the time "
-    "between two starts of cron, 50m for an hourly job and 23h for a daily one, since cron is not exact. The lock "
-    "NAME:once is its memory: `tyer break NAME:once --now --reason again` lets the job start again.";
+    "With --once-per two starts are never closer than that period, on all machines together, even if processes are "
+    "killed. The engine measures the time: if the clock of a Redis server is set forward, or the server loses its "
+    "data, the next start may come earlier by as much. A start that comes too early is skipped, silently and with "
+    "success. This is at most once, not exactly once: a job that is killed is not repeated before the next period. "
+    "Use a period a little shorter than the time between two starts of cron, 50m for an hourly job and 23h for a "
+    "daily one, since cron is not exact. The lock NAME:once marks the period: `tyer break NAME:once --now --reason "
+    "again` lets the job start again.";
 
 constexpr const char* about_flock =
-    "Options of flock(1) mean here what they mean there: -n does not wait, -w waits that long (with a unit: -w 30s), "
-    "-E "
-    "is the code if others have the lock, and -s is --shared.";
+    "Options of flock(1) have the same meaning here: -n does not wait, -w waits that long (with a unit: -w 30s), -E "
+    "is the exit code if others have the lock, and -s is --shared.";
 
 action prepare(CLI::App& app) {
   const auto p = std::make_shared<plan>();
   p->verb = "run";
   add_common(app, *p);
   add_permits(app, *p);
-  auto* wait = add_duration(app, "-w,--wait", p->wait, "How long to wait for the lock; else as long as it takes");
+  auto* wait = add_duration(app, "-w,--wait", p->wait, "How long to wait for the lock; default: without a limit");
   const auto now_or_never = std::make_shared<bool>(false);
   app.add_flag("-n,--nonblock", *now_or_never, "Do not wait, as `tyer try`")->excludes(wait);
   add_code_if_busy(app, *p);
   add_duration(app, "--once-per", p->once_per,
-               "Start at most once in that time, on all machines; does not wait unless told to");
+               "Start at most once in this period, on all machines; does not wait unless -w is given");
   app.add_flag("--fail-if-skipped", p->tell_skipped,
-               "With --once-per: end with 124 if it was not started, instead of 0");
+               "With --once-per: exit with 124 instead of 0 if the start was skipped");
   return [p, now_or_never](session& s) {
     if ((p->once_per || *now_or_never) && !p->wait) p->wait = 0ms;
     return run_plan(s, *p);
@@ -60,9 +57,9 @@ command run_command() {
            words::if_asked, about_flock, about_once_per}),
       .examples = {{"tyer run nightly -- ./backup --all", "one at a time, on all machines"},
                    {"tyer run -w 30s nightly -- ./backup", "gives up after 30 seconds, with the code 124"},
-                   {"tyer run -n -E 0 nightly -- ./backup", "left out, with success, if another one still runs"},
+                   {"tyer run -n -E 0 nightly -- ./backup", "skipped, with success, if another one still runs"},
                    {R"([ "$TYER_LOCK" = nightly ] || exec tyer run -n nightly -- "$0" "$@")",
-                    "at the top of a script, which so takes its own lock"},
+                    "at the top of a script that takes its own lock"},
                    {"tyer run render --permits 1/3 -- sh -c 'render --slot $TYER_SLOT'", "three at a time"},
                    {"tyer run report --once-per 23h -- ./report", "from cron on every machine; one of them does it"}},
       .prepare = prepare,

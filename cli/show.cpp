@@ -57,7 +57,7 @@ void holder_in_full(std::string& out, const tyer::lock_entry& e, const terminal&
   row(out, screen, once_per::is_memory(e) ? "kept for" : "held for", held(e));
   row(out, screen, "asked", age(e) == "-" ? "" : age(e) + " ago");
   row(out, screen, "lease",
-      left(e) + (once_per::is_memory(e) ? " more; --now opens it (tyer break)" : " more, if it is not renewed"));
+      left(e) + (once_per::is_memory(e) ? " more; --now frees it (tyer break)" : " more, if it is not renewed"));
   row(out, screen, "token", token(e));
   row(out, screen, "id", e.id.text());
 }
@@ -84,7 +84,7 @@ table waiters_table(const entries& all) {
   return t;
 }
 
-// Somebody who looks for a lock in vain has mistyped it, or looks at another engine, or with another prefix.
+// If a lock is not found, its name may be mistyped, or the engine or the prefix may be another one.
 struct elsewhere {
   std::string engine, prefix;
   std::vector<lock> near;
@@ -154,17 +154,16 @@ command show_command() {
       .summary = "Show who holds a lock and who waits for it",
       .details =
           "Shows every holder with its host, process, program and the place in its code, its note, how long it has "
-          "held "
-          "the lock and how long ago it asked for it, how much of its lease is left and its fencing token; then those "
-          "who wait, the next one first. What holds a lock by `tyer run`, `try` or `elect` is shown with its user and "
+          "held the lock and how long ago it asked for it, how much of its lease is left and its fencing token; then "
+          "the waiters, the next one first. A holder under `tyer run`, `try` or `elect` is shown with its user and "
           "command line: a signal to that process reaches the command. KEPT is how long a place in the queue lasts if "
-          "nobody hears from the waiter any more.\n\n"
-          "What `tyer run --once-per` keeps is said to be kept and not held: nobody is at work under it. A lock that "
-          "was given back and is kept by a min_hold looks like one that is held.\n\n"
-          "Who somebody is, is what that client says of itself. Times are by the clock of the owner's machine. "
-          "How long it has been held is by the clock of the server, and not known on etcd. "
-          "Hand-offs between threads of one client are not seen from outside.\n\n"
-          "Of a lock that is free it says where it looked, and which names that are held look like it.\n\n"
+          "the waiter does not renew it.\n\n"
+          "The lock of `tyer run --once-per` is shown as kept, not held: no job runs under it. A released lock that "
+          "stays taken because of a min_hold looks like a held one.\n\n"
+          "The identity of an owner is what its client says. Times are by the clock of the owner's machine, except "
+          "how long the lock has been held, which is by the clock of the server, and not known on etcd. Hand-offs "
+          "between threads of one client are not visible from outside.\n\n"
+          "For a free lock it says where it looked, and which held locks have similar names.\n\n"
           "Exits with 1 if nobody holds the lock or waits for it.",
       .examples = {{"tyer show order/42", "who has it"},
                    {"tyer show order/42 --json | jq -r '.holders[0].owner.host'", "on which machine"}},

@@ -12,7 +12,7 @@ namespace cli {
 // One line for each lock.
 table locks_table(const std::vector<lock>& locks);
 
-// All there is about one lock. `of_one_name` may be empty.
+// Everything about one lock. `of_one_name` may be empty.
 std::string lock_text(const std::string& name, const entries& of_one_name, const terminal& where);
 
 }  // namespace cli

@@ -1,4 +1,4 @@
-// tyer try: a command under a lock that is free.
+// tyer try: runs a command if the lock is free.
 #include "commands.hpp"
 #include "run/keep.hpp"
 #include "run/plan.hpp"
@@ -31,7 +31,7 @@ command try_command() {
               {"As `tyer run`, but does not wait: if somebody has the lock, or waits for it, the command is not "
                "started and the code is 124.",
                words::what_is_promised, words::whose_words, words::environment, words::slots, words::the_end}),
-          .examples = {{"tyer try sync -- rsync -a here/ there/", "left out if another one still runs"}},
+          .examples = {{"tyer try sync -- rsync -a here/ there/", "skipped if another one still runs"}},
           .prepare = prepare,
           .usage = words::usage};
 }

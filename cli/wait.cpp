@@ -1,4 +1,4 @@
-// tyer wait: until nobody holds a lock.
+// tyer wait: waits until nobody holds a lock.
 #include "base/doubt.hpp"
 #include "base/news.hpp"
 #include "base/session.hpp"
@@ -40,7 +40,7 @@ std::string in_words(const std::string& name, const entries& all) {
   return text;
 }
 
-// Where there is no terminal nobody sees what is waited for, and so nobody would see that it is not known.
+// Without a terminal there is no progress line that could show the outage.
 void tell_outage(session& s, const std::string& name, const std::string& unknown) {
   if (s.screen().err_is_terminal()) return;
   if (unknown.empty()) {
@@ -53,7 +53,7 @@ void tell_outage(session& s, const std::string& name, const std::string& unknown
 struct outcome {
   bool free = false, interrupted = false;
   entries last;
-  std::string unknown;  // why it is not known whether it is free
+  std::string unknown;  // why the state is not known
 
   void note(session& s, const std::string& name, doubt::look seen) {
     const bool was_known = unknown.empty();
@@ -69,7 +69,7 @@ struct outcome {
 outcome wait_until_free(session& s, const options& o, signals& bell) {
   const auto admin = s.admin();
   std::mutex mutex;
-  outcome now{.last = admin.show(o.name)};  // an engine that cannot be asked is told at once
+  outcome now{.last = admin.show(o.name)};  // throws at once if the engine cannot be asked
   now.free = is_free(now.last);
   news told{admin, o.name, bell, 1s};
   doubt silence{admin, o.name, 1s};
@@ -83,7 +83,7 @@ outcome wait_until_free(session& s, const options& o, signals& bell) {
   while (!now.free && !now.interrupted) {
     auto left = milliseconds::max();
     if (o.timeout) left = *o.timeout - std::chrono::duration_cast<milliseconds>(steady_clock::now() - start);
-    if (left <= 0ms) {  // an engine that has fallen silent meanwhile is told, and not taken for a holder
+    if (left <= 0ms) {  // an engine that stopped answering is reported, and not taken for a holder
       const auto all = admin.show(o.name);
       const std::lock_guard lock{mutex};
       now.last = all;
@@ -107,7 +107,7 @@ outcome wait_until_free(session& s, const options& o, signals& bell) {
 }
 
 exit_code wait(session& s, const options& o) {
-  s.client();  // Ctrl-C ends it as ever until there is something to wait for
+  s.client();  // until here Ctrl-C ends the process as usual
   signals bell;
   const auto start = steady_clock::now();
   const auto end = wait_until_free(s, o, bell);
@@ -129,16 +129,16 @@ command wait_command() {
       .name = "wait",
       .summary = "Wait until nobody holds a lock",
       .details =
-          "Takes nothing: by the time it returns somebody else may have the lock. To do something under the lock use "
-          "`tyer run`.\n\n"
-          "Exits with 0 when nobody holds it, at once if that is so already, and with 124 if it is still held at the "
-          "end of --timeout. If the engine falls silent meanwhile, that is said within 4 s, and it goes on.",
+          "Does not take the lock: when it returns, somebody else may already have it. To do something under the lock "
+          "use `tyer run`.\n\n"
+          "Exits with 0 when nobody holds the lock, at once if it is free already, and with 124 if it is still held "
+          "after --timeout. If the engine stops answering meanwhile, it says so within 4 s and keeps waiting.",
       .examples = {{"tyer wait deploy && echo over", "until the deployment is over"},
-                   {"tyer wait deploy --timeout 0", "only looks: 0 if it is free, 124 if it is held"}},
+                   {"tyer wait deploy --timeout 0", "only checks: 0 if it is free, 124 if it is held"}},
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
         app.add_option("NAME", o->name, "The lock")->required();
-        add_duration(app, "--timeout", o->timeout, "Give up after this long; else never");
+        add_duration(app, "--timeout", o->timeout, "Give up after this long; default: never");
         return [o](session& s) { return wait(s, *o); };
       }};
 }

@@ -70,7 +70,7 @@ std::string in_words(const tyer::failure& why) {
   return "the engine does not answer: " + plain(why.words.empty() ? why.code.message() : why.words);
 }
 
-// In a pipe, where silence would say that nothing has changed. No name: of all locks.
+// In a pipe, where silence would mean that nothing has changed. No name: for all locks.
 void tell_unknown(session& s, const std::string& name, const tyer::failure& why) {
   if (s.json()) {
     json j = {{"state", "unknown"}, {"why", text_json(in_words(why))}};
@@ -81,7 +81,7 @@ void tell_unknown(session& s, const std::string& name, const tyer::failure& why)
             << std::endl;
 }
 
-// Calls `look` until the time is over or somebody interrupts; it says how long to wait for the next.
+// Calls `look` until the time is over or a signal comes; `look` returns the pause until the next call.
 exit_code until_the_end(const options& o, signals& bell, const std::function<milliseconds()>& look) {
   const auto start = steady_clock::now();
   for (;;) {
@@ -91,11 +91,11 @@ exit_code until_the_end(const options& o, signals& bell, const std::function<mil
       if (left <= 0ms) return exit_code::ok;
       pause = std::min(pause, left);
     }
-    if (!bell.wait(pause)) return exit_code::ok;  // how people end it
+    if (!bell.wait(pause)) return exit_code::ok;  // the usual way to end it
   }
 }
 
-// A screen is drawn anew at each change and, since ages go on, from time to time.
+// Redraws the screen at each change and, since shown ages grow, from time to time.
 exit_code on_screen(session& s, const options& o, signals& bell, const std::function<std::string()>& picture) {
   const live_screen screen;
   const auto where = short_address(s.admin().address());
@@ -106,7 +106,7 @@ exit_code on_screen(session& s, const options& o, signals& bell, const std::func
   });
 }
 
-// An engine that is away for a while is no reason to end; what is shown says so.
+// An outage is no reason to end; the output shows it.
 template <class T>
 std::string or_trouble(const tyer::failure& why, const T& text) {
   return why ? in_words(why) + '\n' : text();
@@ -141,7 +141,7 @@ exit_code watch_one(session& s, const options& o, signals& bell) {
   });
 }
 
-// What makes a lock worth telling again: who holds it and how many wait.
+// What must change for a lock to be printed again: who holds it and how many wait.
 std::string gist(const lock& l) {
   std::string text = std::to_string(waiting(l.all));
   for (const auto& e : l.all) {
@@ -187,7 +187,7 @@ exit_code watch_all(session& s, const options& o, signals& bell) {
     const auto now = look_at_all(admin, o.prefix, why);
     if (why && known) {
       tell_unknown(s, {}, why);
-      for (auto& [name, g] : before) g.clear();  // so that all of them are told again
+      for (auto& [name, g] : before) g.clear();  // so that all of them are printed again
     }
     known = !why;
     if (known) tell_changes(s, now, before);
@@ -208,23 +208,22 @@ command watch_command() {
       .name = "watch",
       .summary = "Watch one lock, or all of them, as they change",
       .details =
-          "On a terminal the picture of `tyer show` or `tyer ls` is kept up to date. In a pipe there is one line for "
-          "each change, with --json one object on each line, the first for what there is now.\n\n"
-          "With a name changes are told as they happen where the engine pushes. All locks are listed every second; "
-          "what comes and goes in between is not seen. If the engine falls silent, a pipe is told that the state is "
-          "unknown, "
-          "at the latest 2 s after --every (of one lock: 2 s at least) has passed, and what there is when it answers "
-          "again. Ends with Ctrl-C, or after --for.",
+          "On a terminal the output of `tyer show` or `tyer ls` is kept up to date. In a pipe there is one line for "
+          "each change, with --json one JSON object per line, the first for the current state.\n\n"
+          "With a name, changes are shown as they happen if the engine pushes them. All locks are listed every "
+          "second; changes in between are not seen. If the engine stops answering, a pipe gets a line with the state "
+          "unknown, at the latest 2 s after --every (for one lock: 2 s at least) has passed, and the current state "
+          "when the engine answers again. Ends with Ctrl-C, or after --for.",
       .examples = {{"tyer watch order/42", "one lock"},
                    {"tyer watch --begins-with order/", "all that begin with order/"},
                    {"tyer watch order/42 --json | jq -r .state", "in a script"}},
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
-        auto* name = app.add_option("NAME", o->name, "The lock; else all");
-        app.add_option("--begins-with", o->prefix, "Of all locks, only those whose names begin with this")
+        auto* name = app.add_option("NAME", o->name, "The lock; default: all locks");
+        app.add_option("--begins-with", o->prefix, "Only locks whose names begin with this")
             ->type_name("TEXT")
             ->excludes(name);
-        add_duration(app, "--every", o->every, "How often to look, at least");
+        add_duration(app, "--every", o->every, "The longest time between two reads");
         add_duration(app, "--for", o->during, "End after this long");
         return [o](session& s) { return watch(s, *o); };
       }};

@@ -15,10 +15,10 @@ constexpr const char* end_of_options = "--";
 
 bool is_option(const std::string& word) { return word.size() > 1 && word.front() == '-' && word != end_of_options; }
 
-// Without the value that may stand behind it: "--wait" of "--wait=5s".
+// The option without its value: "--wait" of "--wait=5s".
 std::string name_in(const std::string& word) { return word.substr(0, word.find('=')); }
 
-// What stands behind a letter may be its value, and nobody else's business: "-p" of "-psecret".
+// Text after a short option may be its value, perhaps a secret: "-p" of "-psecret".
 std::string shown_name(const std::string& name) { return name.starts_with("--") ? name : name.substr(0, 2); }
 
 std::string title_of(const CLI::App* command) { return command == nullptr ? "tyer" : "tyer " + command->get_name(); }
@@ -75,12 +75,12 @@ class sorter {
     }
   }
 
-  // `tyer run -- -x -- make`: no command begins with a dash, and so this is no command whose NAME was forgotten.
+  // `tyer run -- -x -- make`: no command begins with a dash, so -x is the NAME.
   void take_name_with_a_dash() {
     const bool meant = at_ + 1 < words_.size() && is_option(words_[at_]) && words_[at_ + 1] == end_of_options;
     if (!meant) {
       throw trouble(exit_code::usage, "NAME is missing before `--`",
-                    "Say which lock it is: " + title_of(command_) + " NAME -- COMMAND…");
+                    "Name the lock: " + title_of(command_) + " NAME -- COMMAND…");
     }
     plain_.push_back(words_[at_]);
     at_ += 2;
@@ -97,7 +97,7 @@ class sorter {
       done_ = o == root_.get_help_ptr();
       return;
     }
-    // In two words always: the parser would take an empty value for one that is still to come.
+    // Always as two words: the parser would take the next word for an empty value.
     found_.own.push_back(name);
     found_.own.push_back(name == word ? value_of(name) : word.substr(name.size() + 1));
   }

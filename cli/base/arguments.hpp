@@ -1,4 +1,4 @@
-// Which words of the command line are tyer's own, and which are those of the command that it is to run.
+// Splits the command line into tyer's own words and those of the command to run.
 //
 //   tyer [OPTION…] run [OPTION…] NAME [OPTION…] [--] COMMAND…
 //
@@ -19,8 +19,8 @@ struct arguments {
   std::vector<std::string> command;  // of run, try and elect; else empty
 };
 
-// Throws trouble: an option or a command that is not known, with what may have been meant; a word too many; a `--` where NAME
-// should be. What is missing else, or is no value for its option, is for the parser to say.
+// Throws trouble for an unknown option or command, with a suggestion, for an extra word, and for a `--` in the place of
+// NAME. The parser reports everything else: missing words and wrong values.
 arguments sort_arguments(const CLI::App& root, int argc, const char* const* argv);
 
 }  // namespace cli

@@ -1,7 +1,6 @@
-// A command of `tyer`: its words, its options, and what it does. One file each, named as the command.
+// A command of `tyer`: its texts, its options, and what it does. One file each, named after the command.
 //
-// --help, the man page and the completions of the shells are all made from what is here and from the options that
-// prepare() adds: nothing is said twice.
+// --help, the man page and the shell completions are all made from this struct and from the options that prepare() adds.
 #pragma once
 
 #include "base/exit_code.hpp"
@@ -31,10 +30,10 @@ struct command {
   std::string details;  // paragraphs, a blank line between them
   std::vector<example> examples;
   std::function<action(CLI::App&)> prepare;
-  std::string usage = {};  // behind "tyer NAME", where what the options and arguments say by themselves is not enough
+  std::string usage = {};  // after "tyer NAME", if the generated usage is not enough
 };
 
-// All of them, in the order in which people should meet them.
+// All commands, in the order of --help.
 std::vector<command> all_commands();
 
 }  // namespace cli

@@ -1,4 +1,4 @@
-// Looks from time to time whether the engine still answers: who watches is told of changes, and of an outage nothing.
+// Checks from time to time whether the engine still answers: an observation reports changes, but no outage.
 #pragma once
 
 #include "text/entries.hpp"
@@ -19,7 +19,7 @@ class doubt {
   static constexpr std::chrono::milliseconds least{2000};
 
   struct look {
-    tyer::failure why;  // it is not known who holds the lock
+    tyer::failure why;  // why the holder is not known
     entries all;
   };
 
@@ -31,7 +31,7 @@ class doubt {
     return std::max(std::chrono::ceil<milliseconds>(next_ - clock::now()), milliseconds::zero());
   }
 
-  // Asks the engine, if it is time to.
+  // Asks the engine if it is time to do so.
   std::optional<look> take() {
     if (clock::now() < next_) return std::nullopt;
     look l;

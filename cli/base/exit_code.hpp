@@ -1,7 +1,7 @@
-// What `tyer` says to the shell that started it. The one place where the numbers are; --help and the man pages print it.
+// The exit codes of `tyer`. The only place with the numbers; --help and the man pages print this table.
 //
-// They are where few commands have theirs, since `tyer run` hands the command's own code on; 124 to 127 mean what they mean
-// for timeout(1), env(1) and the shell.
+// The numbers are in a range that few commands use, since `tyer run` passes the command's own code on; 124 to 127 mean the
+// same as for timeout(1), env(1) and the shell.
 #pragma once
 
 #include <array>
@@ -32,9 +32,9 @@ inline constexpr std::array<exit_code_meaning, 10> exit_code_meanings{{
     {exit_code::no,
      "the answer is no: the lock is free (show), there is nothing to break (break), something is wrong "
      "(doctor), there is a deadlock (deadlocks)"},
-    {exit_code::usage, "tyer was called wrongly, or its configuration is wrong"},
+    {exit_code::usage, "wrong usage of tyer, or an error in its configuration"},
     {exit_code::unreachable, "the engine cannot be reached, or has not answered in time"},
-    {exit_code::refused, "the engine, or the person who was asked, said no"},
+    {exit_code::refused, "refused by the engine, or not confirmed by the user"},
     {exit_code::lost, "the lock was lost while the command ran; the command has been stopped"},
     {exit_code::not_acquired, "the lock was not free in time: others had it"},
     {exit_code::failed, "something else has failed"},
@@ -42,7 +42,7 @@ inline constexpr std::array<exit_code_meaning, 10> exit_code_meanings{{
     {exit_code::not_found, "the command was not found (run, try, elect)"},
 }};
 
-// Any code, of a command that was run for somebody.
+// The exit code of a command that was run.
 constexpr exit_code passed_on(int code) noexcept { return static_cast<exit_code>(code); }
 
 }  // namespace cli

@@ -1,10 +1,10 @@
-// Signals whose handling tyer needs in its own way, whatever its parent left to it: SIGPIPE ends it, and SIGCHLD is not ignored
-// (the kernel would reap the command in silence, and nobody would learn that it ended).
+// Signals that tyer handles in its own way, whatever it inherited: SIGPIPE ends it, and SIGCHLD is not ignored (else the
+// kernel would reap the command, and its end would go unnoticed).
 #pragma once
 
 namespace cli {
 
 void take_signals_over();
-void hand_signals_on();  // as the parent left them, for the command
+void hand_signals_on();  // restores the inherited handling for the command
 
 }  // namespace cli

@@ -1,4 +1,4 @@
-// What an observation tells, kept for the thread that waits for it.
+// Keeps the reports of an observation for the thread that waits for them.
 #pragma once
 
 #include "base/signals.hpp"
@@ -29,7 +29,7 @@ class news {
             },
             every)) {}
 
-  // The oldest that nobody has taken.
+  // The oldest report that was not taken yet.
   std::optional<entries> take() {
     const std::lock_guard lock{mutex_};
     if (untold_.empty()) return std::nullopt;

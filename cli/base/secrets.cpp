@@ -7,7 +7,7 @@ namespace {
 constexpr std::string_view scheme_letters = "abcdefghijklmnopqrstuvwxyz0123456789+-.";
 constexpr std::string_view not_shown = "…";
 
-// Nothing behind the scheme is certain not to be a part of the password: it may have any of the characters that should end it.
+// Anything after the scheme may be part of the password, which may contain any of the characters that should end it.
 std::string scheme_of(std::string_view typed) {
   const auto end = typed.find("://");
   if (end == typed.npos || typed.find_first_not_of(scheme_letters) != end) return std::string{not_shown};

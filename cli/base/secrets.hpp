@@ -1,4 +1,4 @@
-// What people have typed, for messages: without the password that a URL may have in it, however it was mistyped.
+// Removes passwords of URLs from the user's input before it is shown, even if the URL is mistyped.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace cli {
 
-// Something that should have been a URL or a plain word. What is no word is shown as far as its scheme.
+// For input that should be a URL or a plain word. Of anything but a word only the scheme is shown.
 std::string shown_url(std::string_view typed);
 
-// A text that repeats words of the command line: those that may be URLs are shown as far as their scheme.
+// For a text that repeats words of the command line: of words that may be URLs only the scheme is shown.
 std::string without_urls(std::string text, int argc, const char* const* argv);
 
 }  // namespace cli

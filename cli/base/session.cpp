@@ -18,13 +18,13 @@ namespace cli {
 namespace {
 
 constexpr const char* how_to_say =
-    "Say which engine, in one of these ways:\n"
+    "Name the engine in one of these ways:\n"
     "  tyer --url redis://127.0.0.1:6379 config init       # for you, from now on; --system: for this machine\n"
     "  export TYER_URL=redis://127.0.0.1:6379              # in this shell\n"
-    "  tyer --url redis://127.0.0.1:6379 ls                # this once\n"
+    "  tyer --url redis://127.0.0.1:6379 ls                # only this time\n"
     "`tyer version` lists the engines this tyer knows.";
 
-// All that the library knows are in its words when it knows none.
+// The library's error for an unknown scheme lists all known ones.
 std::vector<std::string> schemes_in(const std::string& words) {
   std::vector<std::string> all;
   std::istringstream in{words};
@@ -34,7 +34,7 @@ std::vector<std::string> schemes_in(const std::string& words) {
   return all;
 }
 
-// A slip of the pen, or an engine that this tyer was built without: then the library names the component.
+// A typing error, or an engine that this tyer was built without: then the library names the component.
 std::string advice_on_scheme(std::string_view url, const std::string& words) {
   if (words.find("needs the component") != words.npos)
     return "This tyer was built without that engine; `tyer version` lists those it has.";
@@ -42,18 +42,17 @@ std::string advice_on_scheme(std::string_view url, const std::string& words) {
   return meant.empty() ? "`tyer version` lists the engines this tyer has." : "Did you mean " + meant + "://?";
 }
 
-// The doctor could say no more than this: it has nobody to examine.
+// Does not refer to the doctor, which could not say more than this.
 trouble not_reached(const std::string& where, const tyer::failure& why) {
   const bool named = why.words.find(where) != why.words.npos;
   const auto told = trouble_of(why, named ? "" : "cannot reach " + where);
   if (why.code == tyer::errc::refused)
     return {told.code(), told.what(),
-            "The server is there, but does not let this login in: look at user and password in the URL,\n"
-            "as …://USER:PASSWORD@HOST, and at their rights."};
-  return {
-      told.code(), told.what(),
-      "See whether a server runs there, whether host and port of the URL are right, on which addresses it listens,\n"
-      "whether it wants TLS (rediss://, etcds://) or not (redis://, etcd://), and whether a firewall stands between."};
+            "The server runs, but refuses this login: check user and password in the URL,\n"
+            "as …://USER:PASSWORD@HOST, and their permissions."};
+  return {told.code(), told.what(),
+          "Check that a server runs there, that host and port of the URL are right, on which addresses it listens,\n"
+          "whether it needs TLS (rediss://, etcds://) or not (redis://, etcd://), and that no firewall is in between."};
 }
 
 }  // namespace
@@ -68,10 +67,13 @@ tyer::client session::open(tyer::client_options with) {
   } catch (const tyer::error& e) {
     if (e.code() == tyer::errc::invalid_uri)
       throw trouble(exit_code::usage, "the URL cannot be understood: " + e.words(),
-                    "It is that of " + found.source + '.');
+                    "It comes from " + found.source + '.');
     if (e.code() == tyer::errc::no_engine)
       throw trouble(exit_code::usage, e.words(),
-                    advice_on_scheme(found.url, e.words()) + "\nThe URL is that of " + found.source + '.');
+                    advice_on_scheme(found.url, e.words()) +
+                        "\n"
+                        "The URL comes from " +
+                        found.source + '.');
     throw;
   }
 }
@@ -80,7 +82,7 @@ tyer::failure session::try_to_reach(tyer::client& c, std::chrono::milliseconds a
   const auto where = tyer::admin{c}.address();
   const progress waiting{terminal_, [&] { return "connecting to " + short_address(where); }};
   const auto told =
-      std::make_shared<std::promise<tyer::failure>>();  // which may still be at it when we have the answer
+      std::make_shared<std::promise<tyer::failure>>();  // shared: set_value() may still run when we have the answer
   tyer::start_wait_ready(c, at_most, [told](const tyer::failure& why) { told->set_value(why); }, stop);
   return told->get_future().get();
 }

@@ -1,4 +1,4 @@
-// What every command is given: which engine, and where to write.
+// What every command gets: the engine, and where to write.
 #pragma once
 
 #include "base/settings.hpp"
@@ -24,7 +24,7 @@ struct common_options {
   std::optional<std::chrono::milliseconds> connect_timeout;
 };
 
-// Longer than an engine's own attempt, which then has told why it failed.
+// Longer than an engine's own attempt to connect, so that its error is known by then.
 inline constexpr std::chrono::milliseconds connect_timeout_usual{6000};
 
 class session {
@@ -36,31 +36,31 @@ class session {
   terminal& screen() noexcept { return terminal_; }
   const manual& pages() const noexcept { return manual_; }
   const given& engine() const noexcept { return options_.engine; }
-  // What is to be run, word for word; empty if nothing is.
+  // The command to run, word by word; empty if there is none.
   const std::vector<std::string>& command() const noexcept { return command_; }
 
-  // A new client of the engine that was asked for, with its prefix. Does not wait for the engine.
+  // A new client of the selected engine, with its prefix. Does not wait for the engine.
   tyer::client open(tyer::client_options with = {});
 
-  // Waits until the engine has answered, with a word on the terminal; throws trouble if it does not in time, and at once if
-  // it does not want us. Throws errc::cancelled if it is to stop.
+  // Waits until the engine has answered, with a message on the terminal; throws trouble if it does not answer in time, and
+  // at once if it refuses us. Throws errc::cancelled when stopped.
   void reach(tyer::client& c, const std::stop_token& stop = {});
 
-  // The same, with an answer instead of trouble: nothing is wrong if it has been reached.
+  // The same, but returns the failure instead of throwing; empty if the engine was reached.
   tyer::failure try_to_reach(tyer::client& c, std::chrono::milliseconds at_most, const std::stop_token& stop = {});
 
-  // The client of this session, once the engine has answered it: told is what is wrong if it does not in that time. May be
-  // called again, and then waits on.
+  // Waits until the engine has answered the client of this session; returns what is wrong if it does not in that time. May
+  // be called again to wait longer.
   tyer::failure try_client(std::chrono::milliseconds at_most);
   std::string address();  // where it is, or would be
 
-  // What people have said with --connect-timeout.
+  // The value of --connect-timeout.
   std::optional<std::chrono::milliseconds> connect_timeout() const noexcept { return options_.connect_timeout; }
 
-  // What stands before every name at the engine.
+  // The prefix of every name at the engine.
   std::string prefix() const;
 
-  // The client of this session, which has been reached.
+  // The client of this session, after the engine was reached.
   tyer::client& client();
   tyer::admin admin() { return tyer::admin{client()}; }
 

@@ -61,7 +61,7 @@ struct value {
 };
 using values = std::map<std::string, value, std::less<>>;
 
-// A file that was named must be there; the usual ones need not.
+// A file that was named must exist; the default ones need not.
 void read_file(const std::string& path, bool named, values& into) {
   std::ifstream file{path};
   if (!file) {
@@ -74,7 +74,7 @@ void read_file(const std::string& path, bool named, values& into) {
   for (auto& [key, found] : read_config(text.str(), path)) into.insert_or_assign(key, value{std::move(found), path});
 }
 
-// What a person has said goes before what the machine says, name by name.
+// The user's own file overrides the machine's, name by name.
 values read_files(const std::string& named) {
   values all;
   if (!named.empty()) {
@@ -87,7 +87,7 @@ values read_files(const std::string& named) {
   return all;
 }
 
-// The URL, or what the files have under that name.
+// The URL itself, or the URL with that name in the files.
 value resolved(const std::string& url, const values& config) {
   if (url.empty() || url.find("://") != url.npos) return {url, {}};
   if (const auto at = config.find("url." + url); at != config.end()) return at->second;
@@ -108,12 +108,12 @@ std::map<std::string, std::string> read_config(std::string_view text, const std:
     if (line.empty() || line.starts_with('#')) continue;
     const auto equals = line.find('=');
     const auto key = trimmed(line.substr(0, equals));
-    // The value is not shown: it may have a password in it.
+    // The value is not shown: it may contain a password.
     const std::string where = path + " line " + std::to_string(number) + ": ";
     if (equals == line.npos) throw trouble(exit_code::usage, where + "expected name = value");
     if (!is_key(key)) {
       throw trouble(exit_code::usage, where + "unknown name '" + shown_url(key) + "'",
-                    "Known are url, url.NAME and prefix.");
+                    "Known names are url, url.NAME and prefix.");
     }
     auto value = trimmed(line.substr(equals + 1));
     if (const auto comment = value.find(" #"); comment != value.npos) value = trimmed(value.substr(0, comment));
@@ -154,7 +154,7 @@ settings find_settings(const given& options) {
 std::string settings::prefix_in_use() const {
   if (!prefix.empty()) return prefix;
   if (auto in_url = option_in(url, "prefix")) return *in_url;
-  return option_in(url, "protocol") ? "" : "tyer:";  // the names of others are raw
+  return option_in(url, "protocol") ? "" : "tyer:";  // names shared with other libraries have no prefix
 }
 
 }  // namespace cli

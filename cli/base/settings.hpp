@@ -1,4 +1,5 @@
-// Which engine: --url, else TYER_URL, else the configuration files: the person's own, and for what it does not say the machine's.
+// Selects the engine: --url, else TYER_URL, else the configuration files: the user's own, then the machine's for names that
+// it does not have.
 //
 //   # ~/.config/tyer/config, /etc/tyer/config
 //   url = redis://127.0.0.1:6379
@@ -13,15 +14,15 @@
 namespace cli {
 
 struct settings {
-  std::string url;     // empty: nobody has said it
+  std::string url;     // empty: not given
   std::string prefix;  // empty: the engine's own
   std::string source;  // of the URL, for messages: "--url", "TYER_URL", "the configuration file /etc/tyer/config"
 
-  // What stands before every name, also where nobody has said it: by the same rule as in the library.
+  // The prefix of every name, also if none was given: by the same rule as in the library.
   std::string prefix_in_use() const;
 };
 
-struct given {  // on the command line; empty where it was not
+struct given {  // on the command line; empty if not given
   std::string url, prefix, config;
 };
 
@@ -31,8 +32,8 @@ std::map<std::string, std::string> read_config(std::string_view text, const std:
 // Looks at the environment and at the files. Throws trouble.
 settings find_settings(const given& options);
 
-// Where the files are, whether they are there or not. Empty: there is no such place, as without HOME.
+// The paths of the files, which need not exist. Empty: there is no such path, for example without HOME.
 std::string own_config_path();
-std::string system_config_path();  // TYER_SYSTEM_CONFIG in the environment says another
+std::string system_config_path();  // TYER_SYSTEM_CONFIG in the environment overrides it
 
 }  // namespace cli

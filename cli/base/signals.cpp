@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::array ending{SIGINT, SIGTERM, SIGHUP};
 
-// What a handler of signals can reach.
+// A global, for the signal handler.
 int bell = -1;
 std::atomic<int> signal_that_came{0};
 

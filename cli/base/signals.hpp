@@ -1,4 +1,4 @@
-// Waiting that Ctrl-C ends, so that a command can tidy up behind it.
+// A wait that Ctrl-C ends, so that a command can clean up.
 #pragma once
 
 #include "base/exit_code.hpp"
@@ -15,13 +15,13 @@ class signals {
   signals& operator=(const signals&) = delete;
   ~signals();
 
-  // Until wake(), a signal, or the end of that time. False: a signal has come, now or before.
+  // Waits until wake(), a signal, or the end of that time. False: a signal has come, now or before.
   bool wait(std::chrono::milliseconds at_most);
 
-  // From any thread. One that comes before wait() is not lost.
+  // From any thread. A call before wait() is not lost.
   void wake() noexcept;
 
-  // As a shell calls it: 128 and the number of the signal.
+  // As in a shell: 128 plus the number of the signal.
   exit_code code() const noexcept;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t beginning_min = 3;
 
-// How many letters must be put in, left out, changed, or swapped with their neighbour.
+// How many letters must be inserted, deleted, changed, or swapped with their neighbour.
 std::size_t slips_between(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
   std::iota(last.begin(), last.end(), 0);
@@ -72,7 +72,7 @@ std::size_t distance(std::string_view typed, std::string_view name) {
   const auto& shorter = a.size() < b.size() ? a : b;
   const auto& longer = a.size() < b.size() ? b : a;
   const bool part = shorter.size() >= beginning_min && longer.find(shorter) != longer.npos;
-  return part ? longer.size() : far;  // behind all slips of the pen
+  return part ? longer.size() : far;  // after all typing errors
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What somebody may have meant who typed a word that is not known.
+// Suggestions for unknown words.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace cli {
 
-// The known word that is nearest to it, or nothing if none is near: slips of a letter or two, and beginnings.
+// The nearest known word, or nothing if none is near: one or two wrong letters, and prefixes.
 std::string nearest(std::string_view typed, const std::vector<std::string>& known);
 
-// Those that somebody may have meant, the nearest first: also where punctuation, capitals or one end of the name differ.
+// The known words that may have been meant, the nearest first: also if punctuation, capitals or one end of the name differ.
 std::vector<std::string> similar(std::string_view typed, const std::vector<std::string>& known, std::size_t at_most);
 
 // What other tools call a command of ours: "list" for ls. Nothing if it is no such word.

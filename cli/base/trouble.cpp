@@ -5,10 +5,10 @@ namespace cli {
 namespace {
 
 std::string advice_for(const std::error_code& why) {
-  if (why == tyer::errc::unavailable) return "See whether the server runs and is reached from here: tyer doctor";
-  if (why == tyer::errc::refused) return "See what this login may do: tyer doctor";
-  if (why == tyer::errc::permits_differ) return "All who use a semaphore must say the same number: --permits K/N";
-  if (why == tyer::errc::name_conflict) return "Use another name or another --prefix, or remove what lies there.";
+  if (why == tyer::errc::unavailable) return "Check that the server runs and can be reached from here: tyer doctor";
+  if (why == tyer::errc::refused) return "Check what this login may do: tyer doctor";
+  if (why == tyer::errc::permits_differ) return "All users of a semaphore must give the same number: --permits K/N";
+  if (why == tyer::errc::name_conflict) return "Use another name or another --prefix, or remove what is stored there.";
   return {};
 }
 

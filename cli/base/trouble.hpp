@@ -1,4 +1,4 @@
-// Why a command cannot go on, and what the person can do about it.
+// Why a command cannot continue, and what the user can do about it.
 #pragma once
 
 #include "base/exit_code.hpp"
@@ -25,7 +25,7 @@ class trouble : public std::runtime_error {
   std::string advice_;
 };
 
-// What the library says, in the words of the shell.
+// The exit code for an error of the library.
 exit_code code_of(const std::error_code& why) noexcept;
 trouble trouble_of(const tyer::failure& why, const std::string& doing = {});
 

@@ -18,10 +18,10 @@ using std::chrono::system_clock;
 
 constexpr int looks = 3;
 constexpr auto between_looks = 300ms;
-constexpr auto jump = 50ms;        // far more than a clock drifts in a second, or a connection takes to be made
-constexpr auto far_apart = 500ms;  // above it people who compare logs are misled
+constexpr auto jump = 50ms;        // far more than a clock drifts in a second, or than connecting takes
+constexpr auto far_apart = 500ms;  // more than this misleads people who compare logs
 
-// A server tells its clock when a client comes: each look is a client of its own.
+// A server reports its clock when a client connects: so each reading uses a client of its own.
 std::vector<milliseconds> offsets(session& s) {
   std::vector<milliseconds> all;
   for (int i = 0; i < looks; ++i) {
@@ -35,7 +35,7 @@ std::vector<milliseconds> offsets(session& s) {
   return all;
 }
 
-// How much further the wall clock went than time did.
+// How much more the wall clock has advanced than the steady clock.
 class own_clock {
  public:
   milliseconds jumped() const {
@@ -53,16 +53,16 @@ milliseconds size_of(milliseconds d) { return d < 0ms ? -d : d; }
 
 void judge(report& r, const std::vector<milliseconds>& all) {
   const auto [least, most] = std::ranges::minmax(all);
-  r.clock_offset = least;  // the quickest connection has the best view
+  r.clock_offset = least;  // the fastest connection is the most exact
   if (most - least > jump) {
     r.found(tyer::severity::warning, "the server's clock jumped by " + shown(most - least) + " while we looked",
-            "slew clocks instead of setting them: leases and tokens are counted on the server's");
+            "slew clocks instead of setting them: leases and tokens are counted on the server's clock");
   }
   if (size_of(least) > far_apart) {
     r.found(
         tyer::severity::advice,
         "the server's clock is " + shown(size_of(least)) + (least > 0ms ? " ahead of" : " behind") + " ours",
-        "let NTP set both: no lease depends on it, but ages that are shown and logs do, and after a failover tokens");
+        "synchronise both with NTP: no lease depends on it, but shown ages and logs do, and tokens after a failover");
   } else {
     r.fine("the server's clock is within " + shown(std::max(size_of(least), 1ms)) + " of ours");
   }
@@ -75,14 +75,14 @@ void look_at_clocks(session& s, report& r) {
   const own_clock ours;
   const auto all = offsets(s);
   if (all.empty()) {
-    r.fine("this engine has no one clock that it could tell");
+    r.fine("this engine has no single clock to compare");
   } else {
     judge(r, all);
   }
   if (size_of(ours.jumped()) > jump) {
     r.found(tyer::severity::warning,
             "this machine's clock jumped by " + shown(size_of(ours.jumped())) + " while we looked",
-            "slew it instead of setting it; leases here do not depend on it, other programs may");
+            "slew it instead of setting it; leases here do not depend on it, but other programs may");
   }
 }
 

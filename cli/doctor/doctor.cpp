@@ -1,4 +1,4 @@
-// tyer doctor: is this engine fit for locks, and are we?
+// tyer doctor: is this engine fit for locks, and is this login?
 #include "base/session.hpp"
 #include "base/trouble.hpp"
 #include "commands.hpp"
@@ -82,7 +82,7 @@ void print_json(const report& r) {
   print(j);
 }
 
-// What is found is told with the worst first, and of several servers together: there is one thing to do about it.
+// Sorts the findings, the worst first, and joins those of several servers that have the same advice.
 void gather(std::vector<check>& checks) {
   const auto found = std::ranges::stable_partition(checks, &check::fine);
   std::vector<check> sorted;
@@ -98,7 +98,7 @@ void gather(std::vector<check>& checks) {
   std::ranges::copy(sorted, found.begin());
 }
 
-// One look. What it cannot do is a finding, and no end of the others.
+// One check. If it fails, that is a finding, and the other checks go on.
 void take(report& r, const char* doing, const std::function<void()>& look) {
   try {
     look();
@@ -107,7 +107,7 @@ void take(report& r, const char* doing, const std::function<void()>& look) {
     const bool refused = e.code() == tyer::errc::refused;
     r.found(severity::error, std::string{refused ? "this login cannot " : "could not "} + doing + ": " + told.what(),
             refused ? doctor::least_privilege
-                    : "it had answered before: look at the log and the load of the server, and at the network between");
+                    : "it had answered before: check the log and the load of the server, and the network in between");
   }
 }
 
@@ -139,16 +139,16 @@ exit_code examine(session& s, const options& o) {
 command doctor_command() {
   return {
       .name = "doctor",
-      .summary = "See whether an engine is fit for locks, and say what to do about it",
+      .summary = "Check whether an engine is fit for locks, and say what to do about it",
       .details =
-          "Reaches the engine and measures round trips; compares them with the ttl you use; compares clocks and looks "
-          "whether one jumps; asks the engine about its version, eviction, persistence and replicas; and tries for "
-          "real, on a lock of its own under tyer-doctor/, whether this login may do all that locking needs.\n\n"
-          "Takes a few seconds. Nobody else's locks are touched. An engine that cannot be reached is told within 2 s, "
-          "with what answers at its port instead: nobody, TLS or plain text, or another protocol. Exits with 1 if "
-          "there "
-          "is an error, with 121 if the engine cannot be reached, with 122 if it does not want this login.",
-      .examples = {{"tyer doctor", "before the first lock, and when something is odd"},
+          "Connects to the engine and measures round trips; compares them with the ttl you use; compares clocks and "
+          "checks whether one jumps; asks the engine about its version, eviction, persistence and replicas; and "
+          "tries, on a lock of its own under tyer-doctor/, whether this login may do everything that locking "
+          "needs.\n\n"
+          "Takes a few seconds, and touches no other locks. If the engine cannot be reached, the report comes within "
+          "2 s and says what answers at its port instead: nothing, TLS or plain text, or another protocol. Exits with "
+          "1 if there is an error, with 121 if the engine cannot be reached, with 122 if it refuses this login.",
+      .examples = {{"tyer doctor", "before the first lock, and when something is wrong"},
                    {"tyer doctor --ttl 2s", "with the ttl that your programs use"}},
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();

@@ -32,13 +32,13 @@ void look_at_engine(session& s, report& r) {
   r.fine("it can: " + what_it_can(can));
   if (!can.tokens) {
     r.found(tyer::severity::warning, "there are no fencing tokens in this mode",
-            "only the lease protects what you write to; keep the ttl well above any pause of your programs");
+            "only the lease protects your writes; keep the ttl well above any pause of your programs");
   }
   tyer::failure why;
   const auto findings = admin.diagnose(why);
   if (why) {
-    r.found(tyer::severity::advice, "the engine cannot be asked how it is set up: " + why.words,
-            "allow this login to ask (INFO for Redis), or look by hand at eviction, persistence and replicas");
+    r.found(tyer::severity::advice, "the engine's settings cannot be read: " + why.words,
+            "allow this login to read them (INFO for Redis), or check eviction, persistence and replicas by hand");
     return;
   }
   for (const auto& f : findings) r.found(f.level, f.what, f.advice);

@@ -1,4 +1,4 @@
-// What the doctor looks at. Each adds to the report, and throws what the engine says that it cannot do or be asked.
+// The checks of the doctor. Each adds to the report, and throws the engine's error if it cannot be done.
 #pragma once
 
 #include "base/exit_code.hpp"
@@ -10,7 +10,7 @@
 
 namespace cli::doctor {
 
-// Whether the engine answers this login at all: else the code to end with, and within 2 s what is wrong and what to do.
+// Whether the engine answers this login at all: else the exit code, and within 2 s a finding with advice.
 exit_code look_whether_it_answers(session& s, report& r);
 
 // How long a request takes, and whether a lease of `ttl` can live with that.
@@ -19,11 +19,11 @@ void look_at_round_trips(session& s, report& r, std::chrono::milliseconds ttl);
 // How far the server's clock is from ours, and whether one of the two jumps.
 void look_at_clocks(session& s, report& r);
 
-// How the engine is set up and which bugs its version has: what the engine itself says.
+// The engine's own findings about its settings and the known bugs of its version.
 void look_at_engine(session& s, report& r);
 
-// Whether this login may do all that locking needs: by doing it, on a name of its own. A lease takes its time: `meanwhile` is
-// done while it runs.
+// Whether this login may do everything that locking needs: tries it on a name of its own. Runs `meanwhile` while it waits
+// for a lease.
 void look_at_permissions(session& s, report& r, const std::function<void()>& meanwhile);
 
 }  // namespace cli::doctor

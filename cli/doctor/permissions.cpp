@@ -21,12 +21,12 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-// A name that nobody else has.
+// A unique name.
 std::string scratch_name() {
   return "tyer-doctor/" + std::to_string(::getpid()) + '-' + std::to_string(std::time(nullptr));
 }
 
-// False if that time is over before.
+// False if that time ends first.
 bool requested_within(const std::stop_token& what, milliseconds at_most) {
   std::mutex mutex;
   std::condition_variable_any never;
@@ -53,7 +53,7 @@ class trial {
   }
 
  private:
-  // Nothing more after the first that goes wrong.
+  // Skips all further attempts after the first failure.
   void attempt(const char* doing, const std::function<std::string()>& f) {
     if (!fine_) return;
     std::string wrong;
@@ -75,7 +75,7 @@ class trial {
     return hold_ ? "" : "somebody has " + name_;
   }
 
-  // Until longer than its first lease is over.
+  // The time until its first lease is certainly over.
   milliseconds left() const {
     const auto over = std::chrono::ceil<milliseconds>(since_ + ttl_ + ttl_ / 4 - std::chrono::steady_clock::now());
     return std::max(over, 0ms);
@@ -106,16 +106,14 @@ class trial {
     return "";
   }
 
-  // It has had the time of a lease for it.
+  // The message has had the time of a lease to arrive.
   std::string told() const {
     const bool is = !admin_.can().push || revoked_.stop_requested();
-    return is ? ""
-              : "the holder was not told; with Redis, this user may not listen at the channels of the prefix "
-                "(&PREFIX*)";
+    return is ? "" : "the holder was not told; with Redis, this user may not subscribe to the channels of the prefix ";
   }
 
   std::string release() {
-    return hold_.release() == tyer::release_outcome::released ? "" : "the engine did not have it any more";
+    return hold_.release() == tyer::release_outcome::released ? "" : "the engine no longer had it";
   }
 
   session& session_;

@@ -37,7 +37,7 @@ class socket {
   int fd_;
 };
 
-// False when the time is over.
+// False if the time is over.
 bool ready(int fd, short for_what, clock::time_point until) {
   const auto left = std::chrono::ceil<milliseconds>(until - clock::now()).count();
   pollfd p{fd, for_what, 0};
@@ -72,7 +72,7 @@ heard ask(const addrinfo& to, std::string_view question, clock::time_point until
 }
 
 constexpr std::string_view ping = "PING\r\n";
-// A record with the hello of a client that knows TLS 1.2 and one way to encrypt: any server of TLS answers, or complains, in TLS.
+// A ClientHello with TLS 1.2 and one cipher suite: any TLS server answers, or complains, in TLS.
 constexpr std::string_view hello{
     "\x16\x03\x01\x00\x2d\x01\x00\x00\x29\x03\x03"
     "tyer doctor asks if this is TLS."
@@ -144,7 +144,7 @@ std::vector<server> servers_in(std::string_view address) {
   return all;
 }
 
-// On a thread that is left alone if a name server does not answer.
+// Runs on a thread that is detached if a name server does not answer.
 sighting look_at(const server& where, milliseconds at_most) {
   const auto told = std::make_shared<std::promise<sighting>>();
   auto answer = told->get_future();

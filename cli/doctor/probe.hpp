@@ -1,4 +1,4 @@
-// What answers at a port, found out by asking it: for an engine that cannot be reached.
+// Finds out what answers at a port, for an engine that cannot be reached.
 #pragma once
 
 #include <chrono>
@@ -14,14 +14,14 @@ struct server {
   std::string text() const;  // "[::1]:6379"
 };
 
-// Of "rediss://a:1,b:2": where the client would go. None where the address has no ports.
+// The servers in "rediss://a:1,b:2". Empty if the address has no ports.
 std::vector<server> servers_in(std::string_view address);
 
 enum class speech {
   unknown_host,
   nobody,       // the connection was refused
   unreachable,  // or nothing came back
-  silent,       // it takes connections, and answers nothing
+  silent,       // it accepts connections and does not answer
   redis,        // in plain text
   http,         // in plain text, as etcd does
   tls,
@@ -30,10 +30,10 @@ enum class speech {
 
 struct sighting {
   speech what = speech::unreachable;
-  std::string words;  // the system's or, of another protocol, its own
+  std::string words;  // the system's error or, for another protocol, what the server said
 };
 
-// Asks as a client of Redis, of TLS and of HTTP would, in this order, until it is answered: nothing that changes anything. Takes
+// Asks like a client of Redis, TLS and HTTP, in this order, until it gets an answer; changes nothing at the server. Takes
 // at most that long.
 sighting look_at(const server& where, std::chrono::milliseconds at_most);
 

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-// Together with the start of the program at most 2 s until it is told what is wrong.
+// With the start of the program, at most 2 s until the finding is printed.
 constexpr milliseconds first_wait = 700ms, probe_max = 900ms;
 static_assert(first_wait + probe_max + probe_max / 4 < 2s, "as look_at() counts it");
 constexpr std::size_t servers_max = 16;
@@ -44,34 +44,33 @@ verdict judge(const scheme& s, const std::string& where, const sighting& seen) {
   const std::string wanted = s.is_etcd() ? "etcd" : "Redis", begins = s.name + "://";
   switch (seen.what) {
     case speech::unknown_host:
-      return {"the host of " + where + " is not known: " + seen.words, "look at the host in the URL, and at DNS"};
+      return {"the host of " + where + " is not known: " + seen.words, "check the host in the URL, and DNS"};
     case speech::nobody:
       return {"nobody listens at " + where + " (" + seen.words + ")",
-              "start the server, or mend host and port in the URL; see on which addresses the server listens (" +
+              "start the server, or correct host and port in the URL; check on which addresses the server listens (" +
                   std::string{s.is_etcd() ? "listen-client-urls" : "bind"} + ')'};
     case speech::unreachable:
       return {where + " cannot be reached (" + seen.words + ")",
-              "see whether the host is up, and whether a firewall stands between"};
+              "check that the host is up, and that no firewall is in between"};
     case speech::silent:
-      return {where + " takes connections and says nothing",
-              "the server stands still, or is no " + wanted + ": look at its log and its load, and at the port"};
+      return {where + " accepts connections but does not answer",
+              "the server hangs, or is no " + wanted + ": check its log and its load, and the port"};
     case speech::redis:
-      if (s.is_etcd()) return {where + " speaks Redis, and not etcd", "begin the URL with redis://, or mend the port"};
+      if (s.is_etcd()) return {where + " speaks Redis, and not etcd", "use redis:// in the URL, or correct the port"};
       return {where + " speaks plain text, and not TLS",
               "begin the URL with " + s.other() + " instead of " + begins + ", or switch TLS on at the server"};
     case speech::http:
       if (!s.is_etcd())
-        return {where + " speaks HTTP, as etcd does, and not Redis", "begin the URL with etcd://, or mend the port"};
+        return {where + " speaks HTTP, as etcd does, and not Redis", "use etcd:// in the URL, or correct the port"};
       return {where + " speaks plain text, and not TLS",
               "begin the URL with " + s.other() + " instead of " + begins + ", or switch TLS on at the server"};
     case speech::tls: return {where + " speaks TLS", "begin the URL with " + s.other() + " instead of " + begins};
     case speech::other: break;
   }
-  return {where + " speaks neither " + wanted + " nor TLS; it said: " + plain(seen.words),
-          "look at the port in the URL"};
+  return {where + " speaks neither " + wanted + " nor TLS; it said: " + plain(seen.words), "check the port in the URL"};
 }
 
-// All at once. Adds what is wrong with each, and says whether anything is.
+// Probes all servers at once. Adds a finding for each fault, and returns whether there is any.
 bool look_at_ports(const std::string& address, report& r) {
   const scheme s{address};
   auto servers = servers_in(address);
@@ -93,7 +92,7 @@ bool look_at_ports(const std::string& address, report& r) {
 std::string advice_on_login(const std::string& words) {
   const auto said = [&](const char* what) { return words.find(what) != words.npos; };
   if (said("NOPERM") || said("permission denied")) return least_privilege;
-  return "look at user and password in the URL, …://USER:PASSWORD@HOST, where @ in a password is written %40";
+  return "check user and password in the URL, …://USER:PASSWORD@HOST, where @ in a password is written %40";
 }
 
 }  // namespace
@@ -106,14 +105,14 @@ exit_code look_whether_it_answers(session& s, report& r) {
     if (look_at_ports(r.engine, r)) return exit_code::unreachable;
     const bool hopeless = why.words.find("certificate") != why.words.npos;
     if (!hopeless)
-      why = s.try_client(std::max(patience - first_wait, 1ms));  // the right one answers there, only slowly
+      why = s.try_client(std::max(patience - first_wait, 1ms));  // the right server answers there, only slowly
   }
   if (!why) return exit_code::ok;
   const auto told = trouble_of(why);
   const bool refused = why == tyer::errc::refused;
   r.found(tyer::severity::error, told.what(),
           refused ? advice_on_login(told.what())
-                  : "what answers there speaks the right protocol: look at what it says, at its log and at its load");
+                  : "the server speaks the right protocol: check its answer, its log and its load");
   return told.code();
 }
 

@@ -12,7 +12,7 @@
 
 namespace cli::doctor {
 
-// Something that was looked at: fine, or a finding that says what to do.
+// The result of a check: fine, or a finding with advice.
 struct check {
   bool fine = true;
   tyer::severity level = tyer::severity::note;
@@ -20,7 +20,7 @@ struct check {
 };
 
 inline constexpr const char* least_privilege =
-    "give this user what the page of the engine lists under \"Least privilege\"";
+    "give this user the permissions that the page of the engine lists under \"Least privilege\"";
 
 struct report {
   std::string engine;

@@ -29,18 +29,18 @@ figures measure(const tyer::admin& admin) {
   return figures{std::move(all)};
 }
 
-// A lease is renewed every third of its ttl, so a renewal that fails can be tried again for two thirds of it.
+// A lease is renewed every third of its ttl, so a failed renewal can be retried for two thirds of it.
 void compare(report& r, milliseconds ttl, nanoseconds p99, milliseconds ttl_min) {
   const auto with = "a ttl of " + typed(ttl);
   const auto tries = p99.count() > 0 ? ttl / 3 * 2 / std::max<nanoseconds>(p99, 1us) : 1000;
   if (ttl < ttl_min) {
-    r.found(tyer::severity::error, with + " is less than this engine can do", "use at least " + typed(ttl_min));
+    r.found(tyer::severity::error, with + " is shorter than this engine supports", "use at least " + typed(ttl_min));
   } else if (tries < 4) {
     r.found(tyer::severity::error, with + " is too short for round trips of " + shown_exactly(p99),
-            "locks would be lost without need; use at least " + shown(std::chrono::ceil<milliseconds>(p99 * 30)));
+            "locks would be lost without a fault; use at least " + shown(std::chrono::ceil<milliseconds>(p99 * 30)));
   } else if (tries < 20) {
     r.found(tyer::severity::warning, with + " leaves room for few renewals at round trips of " + shown_exactly(p99),
-            "use at least " + shown(std::chrono::ceil<milliseconds>(p99 * 30)) + ", or come nearer to the engine");
+            "use at least " + shown(std::chrono::ceil<milliseconds>(p99 * 30)) + ", or move closer to the engine");
   } else {
     r.fine(with + " is long enough for round trips of " + shown_exactly(p99));
   }

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int code_not_found = 127, code_not_started = 126, code_of_first_signal = 128;
 
-// What a lock around this one has set, and this one may not: a slot, or a token that is another lock's.
+// Removes variables of an outer `tyer run` that this one may not set itself: a slot, or the token of another lock.
 void forget_outer_lock() {
   for (const char* name : {"TYER_LOCK", "TYER_HOLD", "TYER_TOKEN", "TYER_SLOT", "TYER_SLOTS"}) ::unsetenv(name);
 }
@@ -39,7 +39,7 @@ void add_to_environment(std::string_view all) {
 [[noreturn]] void become(const std::vector<std::string>& command, std::string_view environment, const sigset_t& mask,
                          pid_t guardian, pid_t group, int report) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != guardian) ::_exit(code_not_started);  // it died before the line above
+  if (::getppid() != guardian) ::_exit(code_not_started);  // the guardian died before the line above
   ::setpgid(0, group);
   forget_outer_lock();
   add_to_environment(environment);
@@ -77,7 +77,7 @@ child start_child(const std::vector<std::string>& command, std::string_view envi
     ::close(report[0]);
     throw std::system_error(why, std::generic_category(), "fork");
   }
-  ::setpgid(pid, group);  // as the child does: whoever comes first, it is done when we go on
+  ::setpgid(pid, group);  // the child does the same: whichever is first, it is done when we continue
   return {.pid = pid, .own_group = !on_terminal, .report = report[0]};
 }
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int parent_field = 4, born_field = 22;  // of /proc/PID/stat, counted from 1 as in proc(5)
 
-// The fields behind the command's name, which may itself have spaces and brackets in it.
+// The fields after the command's name, which may itself contain spaces and brackets.
 std::optional<relative> parse(pid_t pid, std::string_view stat) {
   const auto bracket = stat.rfind(')');
   if (bracket == std::string_view::npos || bracket + 2 >= stat.size()) return {};
@@ -65,7 +65,7 @@ std::vector<relative> everybody() {
   return all;
 }
 
-// By descriptor: between the look and the signal its pid may have become another's.
+// By pidfd: between the check and the signal the pid may have been reused.
 int signal_exactly(const relative& r, int signal) {
   const int fd = static_cast<int>(::syscall(SYS_pidfd_open, r.pid, 0));
   if (fd < 0) return errno == ENOSYS ? ::kill(r.pid, signal) : -1;
@@ -78,14 +78,14 @@ int signal_exactly(const relative& r, int signal) {
   return result;
 }
 
-// A /proc of another PID namespace (unshare -p without --mount-proc, a sandbox with the host's) counts in other numbers than
-// kill() does. Its NSpid line has one number for each namespace from its own down to ours.
+// A /proc of another PID namespace (unshare -p without --mount-proc, a sandbox with the host's) has other pids than kill().
+// The NSpid line has one pid for each namespace from that of /proc down to ours.
 bool proc_counts_as_we_do() {
   std::ifstream status{"/proc/self/status"};
   std::string word;
   while (status >> word && word != "NSpid:") {}
   std::string numbers;
-  if (!std::getline(status, numbers)) return look_at(::getpid()).has_value();  // Linux before 4.1 does not tell
+  if (!std::getline(status, numbers)) return look_at(::getpid()).has_value();  // Linux before 4.1 has no NSpid
   std::istringstream each{numbers};
   pid_t first = 0, second = 0;
   return each >> first && first == ::getpid() && !(each >> second);
@@ -118,7 +118,7 @@ bool can_see_descendants() {
 
 reached signal_descendants(pid_t head, std::initializer_list<int> signals) {
   reached result{.blind = !can_see_descendants()};
-  if (result.blind) return result;  // the numbers of another namespace name others in ours
+  if (result.blind) return result;  // pids of another namespace are other processes in ours
   for (const relative& r : descendants(head)) {
     ++result.count;
     for (const int signal : signals) {

@@ -1,8 +1,8 @@
-// All processes below one, wherever they went: other process groups, other sessions, orphans that came back to it because it
-// is a subreaper.
+// All descendants of a process, wherever they are: in other process groups or sessions, and orphans that became its
+// children because it is a subreaper.
 //
-// A process group would be simpler, and is not enough: `setsid` leaves it. What another service started on the command's
-// behalf (docker, systemd-run, at, ssh) is below nobody here, and cannot be found.
+// A process group would be simpler, but is not enough: `setsid` leaves it. A process that another service started for the
+// command (docker, systemd-run, at, ssh) is no descendant, and cannot be found.
 #pragma once
 
 #include <sys/types.h>
@@ -15,20 +15,20 @@ namespace cli {
 
 struct relative {
   pid_t pid = 0, parent = 0;
-  std::uint64_t born = 0;  // with the pid it names a process for ever: pids are used again
+  std::uint64_t born = 0;  // start time: with the pid it identifies a process, since pids are reused
 };
 
-// Every descendant of `head`, also those that have died and were not reaped: a process whose first thread has ended looks
-// dead, and may still be at work in others.
+// Every descendant of `head`, also zombies: a process whose first thread has ended looks dead, but other threads of it may
+// still run.
 std::vector<relative> descendants(pid_t head);
 
 struct reached {
   int count = 0;
-  pid_t forbidden = 0;  // one that may not be signalled, because it runs as somebody else
-  bool blind = false;   // /proc does not tell: nobody was found, whoever may be there
+  pid_t forbidden = 0;  // a process that may not be signalled, because it runs as another user
+  bool blind = false;   // /proc cannot be read: no process was found, even if there are some
 };
 
-// Whether descendants can be found at all: only /proc tells who they are, and only if it is that of our PID namespace.
+// Whether descendants can be found at all: this needs a readable /proc of our own PID namespace.
 bool can_see_descendants();
 
 // Sends the signals to each of them.

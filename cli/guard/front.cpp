@@ -50,7 +50,7 @@ std::optional<int> front::serve() {
     hear_guardian();
     take_signals();
     reap();
-    // It has nothing left to keep, and will not end by itself.
+    // The keeper has nothing left to keep, and is stopped: it will not end by itself.
     if (lost_ && keeper_stopped_ && !job_.again && keeper_ != 0) ::kill(keeper_, SIGKILL);
   }
   return code_;
@@ -70,7 +70,7 @@ void front::hear_guardian() {
       case line::state::told: break;
     }
     if (n.what == word::lost) lost_ = true;
-    // In our own group the terminal has stopped us together with it.
+    // If it is in our own group, the terminal has stopped us together with it.
     if (n.what == word::paused && on_terminal_) ::raise(SIGSTOP);
   }
 }
@@ -105,7 +105,8 @@ void front::reap() {
   }
 }
 
-// All it guarded has come to us, since we are the next subreaper. The keeper goes with them: it leaves the lock to its ttl.
+// Its descendants are our children now, since we are the next subreaper. The keeper is killed with them: the lock ends with
+// its ttl.
 void front::on_guardian_dead() {
   for (;;) {
     signal_descendants(::getpid(), {SIGKILL});

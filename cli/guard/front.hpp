@@ -1,7 +1,7 @@
-// The process that the shell knows: it passes signals on, stops when the command stops, and ends with its code.
+// The process that the shell has started: it passes signals on, stops when the command stops, and ends with its code.
 //
-// It has neither the lock nor the command. So Ctrl-Z can stop it, and the keeper goes on renewing; and if it is killed, the
-// guardian ends the command and the keeper gives the lock back.
+// It owns neither the lock nor the command. So when Ctrl-Z stops it, the keeper keeps renewing; and if it is killed, the
+// guardian ends the command and the keeper releases the lock.
 #pragma once
 
 #include "guard/job.hpp"
@@ -21,11 +21,11 @@ class front {
   front& operator=(const front&) = delete;
   ~front();
 
-  // The keeper's exit code when both others are gone; nothing if it could not say one: then the lock is lost.
+  // The keeper's exit code when both other processes are gone; nothing if it had none: then the lock is lost.
   std::optional<int> serve();
 
-  // Those it passes on, but not what was ignored when we were started: nohup means it. To be blocked before there are
-  // others to pass them on to.
+  // The signals that it passes on, without those that were ignored when we were started (nohup). Block them before the
+  // other processes exist.
   static sigset_t signals();
 
  private:

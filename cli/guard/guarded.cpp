@@ -25,7 +25,7 @@ bool has_terminal() {
   return true;
 }
 
-// Whoever started us may have closed them; a line must not get the number that others write their complaints to.
+// The parent may have closed descriptors 0 to 2; a line must not get the number of stderr.
 void fill_standard_descriptors() {
   int fd = 0;
   do {
@@ -40,10 +40,10 @@ void block_all() {
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
 }
 
-// True in the child. It is in a process group of its own, and hears of no signal: also of none that stops a background
+// True in the child. It is in a process group of its own with all signals blocked, also those that stop a background
 // process that writes to the terminal.
 bool fork_off(pid_t& pid, const char* name) {
-  std::fflush(nullptr);  // or the child would write it once more
+  std::fflush(nullptr);  // or the child would write the buffers again
   pid = ::fork();
   if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork");
   if (pid > 0) return false;
@@ -57,7 +57,7 @@ bool fork_off(pid_t& pid, const char* name) {
 
 exit_code run_guarded(const job& j, const std::function<exit_code(line)>& keep) {
   fill_standard_descriptors();
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // for what a killed guardian leaves
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // for descendants of a guardian that was killed
   const sigset_t ours = front::signals();
   sigset_t before;
   ::sigprocmask(SIG_BLOCK, &ours, &before);
@@ -70,7 +70,7 @@ exit_code run_guarded(const job& j, const std::function<exit_code(line)>& keep) 
   if (fork_off(guardian_pid, "tyer-guardian")) {
     front_end.hang_up();
     keeper_end.hang_up();
-    ::mlockall(MCL_CURRENT);  // where it is allowed
+    ::mlockall(MCL_CURRENT);  // if it is allowed
     guardian{j, std::move(guardian_to_keeper), std::move(guardian_to_front), before, group, on_terminal}.serve();
     ::_exit(0);
   }

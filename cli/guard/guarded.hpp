@@ -1,6 +1,6 @@
-// Runs a command under a lock in three processes, forked while there is one thread.
+// Runs a command under a lock with three processes, forked while there is only one thread.
 //
-//   front     the caller, and what the shell knows
+//   front     the caller, which the shell has started
 //   keeper    has the client and the lock; in a process group of its own, so that Ctrl-Z does not stop the renewal
 //   guardian  has the command, and ends it before the lock ends
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace cli {
 
-// Returns twice: in the keeper with what `keep` returns or throws, so that it ends as any command does, and in the front with
-// the code that the keeper has ended with.
+// Returns twice: in the keeper with what `keep` returns or throws, so that it ends like any command, and in the front with
+// the keeper's exit code.
 exit_code run_guarded(const job&, const std::function<exit_code(line to_guardian)>& keep);
 
 }  // namespace cli

@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A process may have forked between the look and the signal. One that does not die at all sleeps in the kernel.
+// A process may fork between the check and the signal. One that does not die at all sleeps in the kernel.
 constexpr std::chrono::milliseconds kill_again_after_min = 4ms, kill_again_after_max = 500ms;
 
 int opened(int fd, const char* what) {
@@ -67,8 +67,8 @@ guardian::~guardian() {
 void guardian::serve() {
   while (state_ != state::idle || keeper_.open()) {
     wait();
-    // What was said before we slept, or were kept from running, is heard before the clock is looked at: a deadline that the
-    // engine has confirmed holds, however late it is read.
+    // Notes that arrived while we slept, or were not scheduled, are read before the clock: a deadline that the engine has
+    // confirmed counts, however late it is read.
     hear_keeper();
     look_at_clock();
     hear_front();
@@ -79,7 +79,7 @@ void guardian::serve() {
 void guardian::wait() {
   std::array<pollfd, 4> fds{
       {{timer_, POLLIN, 0}, {children_, POLLIN, 0}, {keeper_.fd(), POLLIN, 0}, {front_.fd(), POLLIN, 0}}};
-  ::poll(fds.data(), fds.size(), -1);  // a line that was hung up has the descriptor -1, which poll skips
+  ::poll(fds.data(), fds.size(), -1);  // a closed line has the descriptor -1, which poll skips
   std::uint64_t rung = 0;
   [[maybe_unused]] ssize_t n = ::read(timer_, &rung, sizeof rung);
   signalfd_siginfo who;
@@ -129,7 +129,7 @@ void guardian::hear_front() {
       continue;
     }
     front_.hang_up();
-    // Whoever started us is gone: nobody would ever learn how it went.
+    // The front is gone: nobody would learn the result.
     if (state_ == state::running) end_all(ending::by_itself);
     cancel(SIGHUP);
   }
@@ -138,7 +138,7 @@ void guardian::hear_front() {
 void guardian::on_front(const note& n) {
   if (n.what == word::signal) return pass_on(n);
   if (n.what != word::resume || child_.pid == 0 || child_ended_) return;
-  // In the front's own group it goes on together with it.
+  // If it is in the front's group, it continues together with the front.
   if (const pid_t group = ::getpgid(child_.pid); group > 0 && group != front_group_) ::kill(-group, SIGCONT);
 }
 
@@ -163,7 +163,7 @@ void guardian::start(const note& n, const std::string& environment) {
   arm(term_at());
 }
 
-// A signal of the terminal has reached the command already, if it is in the front's group.
+// If the command is in the front's group, a signal from the terminal has reached it already.
 void guardian::pass_on(const note& n) {
   if (state_ == state::idle) {
     cancel(n.number);
@@ -174,7 +174,7 @@ void guardian::pass_on(const note& n) {
   }
 }
 
-// The keeper may have said start in this moment: that one comes too late.
+// If the keeper sends start at this moment, it comes too late.
 void guardian::cancel(int signal) {
   cancelled_ = true;
   keeper_.send({.what = word::cancel, .number = signal});
@@ -185,7 +185,7 @@ void guardian::reap() {
     int status = 0;
     const pid_t pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED);
     if (pid == 0 || (pid < 0 && errno == EINTR)) break;
-    if (pid < 0) return finish();  // ECHILD: nobody is left
+    if (pid < 0) return finish();  // ECHILD: no descendant is left
     if (pid != child_.pid) continue;
     if (WIFSTOPPED(status)) {
       if (on_terminal_ && ::getpgid(pid) != front_group_) front_.send({.what = word::paused});
@@ -196,7 +196,7 @@ void guardian::reap() {
   }
   if (!child_ended_ || state_ != state::running) return;
   if (job_.leave) return finish();
-  end_all(ending::by_itself);  // what the command has left behind
+  end_all(ending::by_itself);  // ends what the command has left behind
 }
 
 void guardian::look_at_clock() {
@@ -216,7 +216,7 @@ void guardian::end_all(ending why) {
 }
 
 void guardian::ask_all_to_end() {
-  const auto all = signal_descendants(::getpid(), {SIGTERM, SIGCONT});  // who is stopped would not hear of the first
+  const auto all = signal_descendants(::getpid(), {SIGTERM, SIGCONT});  // SIGCONT: or a stopped one would not get it
   if (all.count == 0 && has_group()) ::kill(whole_child(), SIGTERM);
   say_what_is_out_of_reach(all);
 }
@@ -228,8 +228,8 @@ void guardian::kill_all() {
   kill_again_after_ = std::min(2 * kill_again_after_, kill_again_after_max);
 }
 
-// The command, or what it has left behind in its own process group. Whoever is left there is a child of ours, or below one; if
-// nobody is, the group's number may be another's by now.
+// Whether the command's own process group still exists: the command or what it left there. Those processes are our
+// descendants; if there are none, the group's number may have been reused.
 bool guardian::has_group() const {
   if (!child_ended_) return true;
   siginfo_t nobody{};
@@ -255,8 +255,8 @@ void guardian::say_what_is_out_of_reach(const reached& all) {
   }
   if (all.blind && !job_.blind && !std::exchange(said_blind_, true)) {
     ::dprintf(STDERR_FILENO,
-              "tyer: /proc does not tell any more: what has left the command's process group cannot be found, and may "
-              "live on when the lock %s ends\n",
+              "tyer: /proc cannot be read any more: processes that have left the command's process group cannot be "
+              "found, and may live on when the lock %s ends\n",
               job_.lock.c_str());
   }
 }

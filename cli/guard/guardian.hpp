@@ -1,21 +1,21 @@
-// Ends the command, and all that came from it, before its lock does: a process of its own, with one thread, that needs
-// nobody else for it.
+// Ends the command and all its descendants before the lock ends: a separate process with one thread, which depends on no
+// other process.
 //
 //   state    | what goes on                     | becomes
 //   ---------+----------------------------------+---------------------------------------------------------------
-//   idle     | nothing is there to be guarded   | running: the keeper says start
+//   idle     | there is nothing to guard        | running: the keeper sends start
 //   running  | the command runs                 | ending: the lock is about to end, is lost, or the keeper or the
 //            |                                  |   front is gone; or the command has ended and left others behind
-//   ending   | all have SIGTERM                 | killing: the grace, or what the lock leaves of it, is over
+//   ending   | all have got SIGTERM             | killing: the grace, or what the lock leaves of it, is over
 //   killing  | SIGKILL, again and again         |
 //   any      |                                  | idle: no descendant is left
 //
-// It knows until when the lock is valid by what the keeper last said, counted on CLOCK_BOOTTIME; no news is bad news. It is
-// a subreaper, so it has no children left exactly when all that came from the command is dead.
+// It knows until when the lock is valid from the keeper's last note, counted on CLOCK_BOOTTIME; without a new note the lock
+// ends then. It is a subreaper, so it has no children left exactly when all descendants of the command are dead.
 //
-// In a process group of its own and with all signals blocked, it is stopped by nothing that stops `tyer` or the command from
-// a terminal. Cannot be helped: SIGSTOP or SIGKILL at the guardian itself (then the front ends the command), processes in
-// uninterruptible sleep, and those that have become another user's.
+// It is in a process group of its own with all signals blocked, so nothing that stops `tyer` or the command from a terminal
+// stops it. Its limits: SIGSTOP, or SIGKILL (then the front ends the command), sent to the guardian itself, processes in
+// uninterruptible sleep, and processes of another user.
 #pragma once
 
 #include "guard/child.hpp"
@@ -32,13 +32,13 @@ namespace cli {
 
 class guardian {
  public:
-  // `mask` is what the command is to have; `front_group` the process group it joins on a terminal.
+  // `mask` is the command's signal mask; `front_group` the process group that it joins on a terminal.
   guardian(const job&, line keeper, line front, const sigset_t& mask, pid_t front_group, bool on_terminal);
   guardian(const guardian&) = delete;
   guardian& operator=(const guardian&) = delete;
   ~guardian();
 
-  // Until there is nothing to guard and nobody to guard it for.
+  // Returns when there is nothing to guard and no keeper or front is left.
   void serve();
 
  private:
@@ -61,7 +61,7 @@ class guardian {
   void finish();
 
   void say_what_is_out_of_reach(const reached&);
-  // As kill(2) takes it. Only while has_group(): later the number may be another's.
+  // As kill(2) takes it. Only while has_group(): later the number may be reused.
   bool has_group() const;
   pid_t whole_child() const { return child_.own_group ? -child_.pid : child_.pid; }
   time_point term_at() const { return valid_until_ - job_.margin - job_.grace; }

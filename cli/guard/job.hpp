@@ -1,4 +1,4 @@
-// What to run, and how it is to be ended.
+// What to run, and how to end it.
 #pragma once
 
 #include <chrono>
@@ -12,9 +12,9 @@ struct job {
   std::vector<std::string> command;
   std::chrono::milliseconds grace{};   // between SIGTERM and SIGKILL
   std::chrono::milliseconds margin{};  // between SIGKILL and the end of the lock
-  bool leave = false;                  // what the command leaves behind may live on
+  bool leave = false;                  // processes that the command leaves behind may live on
   bool again = false;                  // after a loss the keeper tries for the lock again
-  bool blind = false;                  // it is known that /proc cannot be read, and what that means
+  bool blind = false;                  // the user has accepted that /proc cannot be read
 };
 
 }  // namespace cli

@@ -1,5 +1,5 @@
-// What the three processes of `tyer run` tell each other: one note is one packet of a SOCK_SEQPACKET pair, so none is ever
-// read in half, and the end of a process is an end of file.
+// The messages between the three processes of `tyer run`: one note is one packet of a SOCK_SEQPACKET pair, so none is ever
+// read in part, and the end of a process is an end of file.
 //
 //   keeper  ── start, valid_until, stop, ask ──▶ guardian ── signal, resume ◀── front
 //           ◀── cancel, ended ────────────────             ── paused, lost ──▶
@@ -14,20 +14,20 @@
 namespace cli {
 
 enum class word : std::uint32_t {
-  // from the keeper, who has the lock
-  start,        // when: valid_until; by: not later than this (0: whenever); the text is the environment to add
+  // from the keeper, which has the lock
+  start,        // when: valid_until; by: start not later than this (0: any time); the text is the environment to add
   valid_until,  // when
   stop,         // the lock is lost
   ask,          // somebody asked for the lock: SIGTERM, and no more
-  // from the front, whom the shell knows
-  signal,  // number; by: 1 if the terminal sent it to the whole foreground group. The keeper may say it too
-  resume,  // the shell lets us go on
+  // from the front, which the shell has started
+  signal,  // number; by: 1 if the terminal sent it to the whole foreground group. The keeper may send it too
+  resume,  // the shell continues us
   // to the keeper
   cancel,  // number: the signal that ends the waiting
   ended,   // number: a wait status, or an errno; by: an `ending`
   // to the front
   paused,  // the command was stopped, in a process group of its own
-  lost,    // the lock was lost, and all of the command is gone
+  lost,    // the lock was lost, and the command and its descendants are gone
 };
 
 // How the command came to an end.
@@ -56,7 +56,7 @@ class line {
   bool open() const noexcept { return fd_ >= 0; }
   void hang_up() noexcept;
 
-  // Never blocks: one who does not read for that long has other sorrows than this note. From any thread.
+  // Never blocks: a note is dropped if the receiver has not read for very long. From any thread.
   bool send(const note&, std::string_view text = {}) const noexcept;
 
   enum class state { told, nothing_yet, ended };

@@ -35,7 +35,7 @@ std::string environment_of(const tyer::hold& h) {
   add(all, "TYER_HOLD", h.id().text());
   try {
     add(all, "TYER_TOKEN", std::to_string(h.token()));
-  } catch (const tyer::error&) {  // Redisson's locks have none
+  } catch (const tyer::error&) {  // Redisson locks have no token
   }
   if (h.slots().empty()) return all;
   std::string slots;
@@ -75,11 +75,11 @@ ward::result ward::run(const tyer::hold& h, std::chrono::milliseconds ttl,
   auto known = h.valid_until();
   line_.send({.what = word::start, .when = in_nanoseconds(known), .by = start_by ? in_nanoseconds(*start_by) : 0},
              environment_of(h));
-  // Behind the start: one that is lost already says so now.
+  // Made after the start: for a hold that is lost already it is called now.
   const std::stop_callback lost{h.lost(), [this] { line_.send({.what = word::stop}); }};
   const std::stop_callback asked{h.revoked(), [this] { line_.send({.what = word::ask}); }};
 
-  // Of a renewal nobody is told: the deadline is only seen to be another.
+  // There is no callback for a renewal, so the deadline is polled.
   const auto look_every = std::clamp<std::chrono::milliseconds>(ttl / 40, 10ms, 250ms);
   std::unique_lock lock{mutex_};
   while (!changed_.wait_for(lock, look_every, [this] { return ended_.has_value(); })) {
@@ -100,7 +100,7 @@ void ward::listen(const std::stop_token& stop) {
     note n;
     const auto got = line_.receive(n);
     if (got == line::state::told) hear(n);
-    // Nobody guards the command any more, and nobody here can say when it is dead: so the lock is not given back.
+    // The guardian is gone, and we cannot know when the command is dead: so the lock is not released.
     if (got == line::state::ended) ::_exit(code_without_guardian);
   }
 }

@@ -1,4 +1,5 @@
-// The guarded command as the keeper sees it: told to start under a hold, fed with deadlines, and heard of when it has ended.
+// The guarded command as the keeper sees it: the keeper starts it under a hold, sends deadlines, and is told when it has
+// ended.
 #pragma once
 
 #include "guard/note.hpp"
@@ -26,7 +27,7 @@ class ward {
   explicit ward(line to_guardian);
   ~ward();
 
-  // Runs the command once, and returns when all of it is gone. `start_by`: not later than this.
+  // Runs the command once, and returns when it and its descendants are gone. `start_by`: the latest time to start it.
   result run(const tyer::hold&, std::chrono::milliseconds ttl,
              std::optional<tyer::lease_clock::time_point> start_by = {});
 
@@ -40,7 +41,7 @@ class ward {
   void pass_signals_on();
 
   line line_;
-  int signals_;  // people see our pid with the lock, and may signal it
+  int signals_;  // the lock shows our pid, so people may signal it
   std::stop_source cancel_;
   std::atomic<int> signal_{0};
   std::mutex mutex_;

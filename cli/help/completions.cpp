@@ -6,7 +6,7 @@ namespace cli {
 
 namespace {
 
-// Names of locks come from the engine; a shell must not wait long for them, and is not told what went wrong.
+// Names of locks come from the engine; a shell must not wait long for them, and shows no errors.
 constexpr const char* names_from_engine = "tyer ls --names --connect-timeout 1s";
 
 bool takes_a_lock(const page& p) {
@@ -58,7 +58,7 @@ std::vector<std::string> choices_of(const page& p) {
   return {};
 }
 
-// One case for each option that takes a value: what may stand behind it.
+// One case for each option that takes a value: the possible values.
 std::string bash_values(const std::vector<page::item>& options) {
   std::string out;
   for (const auto& o : options) {
@@ -107,7 +107,7 @@ std::string bash_completions(const manual& m) {
 
 namespace {
 
-// _arguments wants brackets and colons told apart from its own.
+// Escapes brackets and colons for _arguments.
 std::string zsh_text(std::string_view text) {
   std::string out;
   for (const char c : text) {

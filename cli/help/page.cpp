@@ -18,7 +18,7 @@ std::vector<std::string> paragraphs(std::string_view text) {
   return all;
 }
 
-// CLI11 writes what is allowed behind the type: TEXT:{auto,always,never}
+// CLI11 writes the allowed values after the type: TEXT:{auto,always,never}
 std::vector<std::string> choices_in(std::string_view type) {
   std::vector<std::string> all;
   const auto open = type.find('{'), close = type.rfind('}');

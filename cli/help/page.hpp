@@ -1,4 +1,4 @@
-// What there is to say about a command: the one source of --help, the man pages and the completions.
+// The documentation of a command: the one source of --help, the man pages and the completions.
 #pragma once
 
 #include "base/command.hpp"
@@ -23,7 +23,7 @@ struct page {
   std::string name;     // "ls"; empty for the page about all of them
   std::string title;    // "tyer ls"
   std::string summary;  // one line
-  std::string usage;    // behind the title
+  std::string usage;    // after the title
   std::vector<std::string> details;
   std::vector<item> commands, arguments, options, common, codes;
   std::vector<example> examples;

@@ -15,7 +15,7 @@ std::string upper(std::string text) {
   return text;
 }
 
-// Text that is no request, and in which a hyphen can be copied as one.
+// Escapes text so that it is no roff request, and so that hyphens can be copied.
 std::string text(std::string_view words) {
   std::string out;
   bool line_begins = true;

@@ -24,10 +24,9 @@ namespace {
 
 constexpr int code_of_first_signal = 128;
 
-constexpr std::chrono::seconds told_after =
-    30s;  // cron sends a mail for every line, and what waits that long is worth one
+constexpr std::chrono::seconds told_after = 30s;  // cron sends a mail for any output, and such a long wait is worth one
 
-// Where the lock was asked for in our own source says nothing to those who look at it.
+// A location in our own source would mean nothing to the user.
 constexpr std::source_location nowhere{};
 
 tyer::hold acquire(session& s, const plan& p, const tyer::acquirable& lock, std::stop_token stop) {
@@ -44,10 +43,10 @@ tyer::hold acquire(session& s, const plan& p, const tyer::acquirable& lock, std:
   const std::string after = *p.wait == 0ms ? "" : " within " + shown(*p.wait);
   throw trouble(p.code_if_busy ? passed_on(*p.code_if_busy) : exit_code::not_acquired,
                 named(p.name) + " was not free" + after,
-                "The command was not started. Who has it: tyer show " + for_shell(p.name));
+                "The command was not started. Who has the lock: tyer show " + for_shell(p.name));
 }
 
-// Cron sends a mail for every line, so there is one only for a person.
+// Cron sends a mail for any output, so this is printed only on a terminal.
 exit_code skipped(session& s, const plan& p, story& tale, const std::string& why) {
   tale.skipped();
   if (s.screen().err_is_terminal())
@@ -65,16 +64,16 @@ exit_code code_of(const plan& p, const ward& command, const ward::result& r, sto
       throw trouble(passed_on(code_of_failure(r.number)), p.command.front() + ": " + std::strerror(r.number));
     case ending::too_late:
       if (command.cancelled_by() != 0) return code_of_signal(command);
-      throw trouble(
-          exit_code::lost, named(p.name) + ": the command was not started: the lock came too late to be of use",
-          "This machine or the engine is too slow for a --ttl of " + shown(p.ttl) + "; give it a longer one.");
+      throw trouble(exit_code::lost,
+                    named(p.name) + ": the command was not started: the lock was granted too late to be useful",
+                    "This machine or the engine is too slow for a --ttl of " + shown(p.ttl) + "; use a longer one.");
     case ending::stopped: break;
   }
   throw trouble(exit_code::lost, "lost " + named(p.name) + " while the command ran; the command has been stopped",
-                "Why it may have been: tyer doctor");
+                "Possible causes: tyer doctor");
 }
 
-// From waiting until the lock is given back.
+// One turn: wait for the lock, run the command, release the lock.
 exit_code one_turn(session& s, const plan& p, const tyer::acquirable& lock, ward& command, story& tale) {
   tyer::hold h = acquire(s, p, lock, command.cancelled());
   if (!h && p.once_per) return skipped(s, p, tale, "runs already");
@@ -91,12 +90,12 @@ exit_code one_turn(session& s, const plan& p, const tyer::acquirable& lock, ward
   const auto result = command.run(h, p.ttl, start_by);
   tale.over();
   if (h.release() == tyer::release_outcome::unknown && result.how == ending::by_itself)
-    std::cerr << "tyer: the engine did not confirm that " << named(p.name) << " was given back; it is free in "
+    std::cerr << "tyer: the engine did not confirm that " << named(p.name) << " was released; it is free in "
               << shown(p.ttl) << " at the latest\n";
   return code_of(p, command, result, tale);
 }
 
-// A leader that was deposed stands again, and goes on standing while the engine is away.
+// A leader that has lost its term stands again, also while the engine is away.
 exit_code all_turns(session& s, const plan& p, const tyer::acquirable& lock, ward& command, story& tale) {
   for (;;) {
     try {
@@ -106,7 +105,7 @@ exit_code all_turns(session& s, const plan& p, const tyer::acquirable& lock, war
       std::cerr << "tyer: " << plain(t.what()) << "; standing again\n";
     } catch (const tyer::error& e) {
       if (!p.again || e.code() != tyer::errc::unavailable) throw;
-      std::cerr << "tyer: the engine does not answer; still standing for " << named(p.name) << '\n';
+      std::cerr << "tyer: the engine does not answer; still a candidate for " << named(p.name) << '\n';
     }
   }
 }
@@ -137,7 +136,7 @@ exit_code run_plan(session& s, plan p) {
     });
     if (!in_front) tale.tell(code);
     return code;
-  } catch (const trouble& t) {  // in the front: that the keeper was killed
+  } catch (const trouble& t) {  // in the front: the keeper was killed
     tale.tell(t.code());
     throw;
   }

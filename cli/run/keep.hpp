@@ -1,4 +1,4 @@
-// Takes the lock, has the command run under it, and gives the lock back when all of the command is gone.
+// Takes the lock, runs the command under it, and releases the lock when the command and its descendants are gone.
 #pragma once
 
 #include "base/exit_code.hpp"

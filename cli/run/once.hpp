@@ -13,8 +13,8 @@ using tyer::recipes::once_per;
 
 class session;
 
-// Takes the period. Not later than this the job must start: else it would be too near the next. Nothing: it was started by
-// somebody in this period. Throws tyer::error.
+// Takes the period. Returns the latest time at which the job may start: later would be too close to the next start.
+// Nothing: the job was started already in this period. Throws tyer::error.
 std::optional<tyer::lease_clock::time_point> take_period(session&, const std::string& lock,
                                                          std::chrono::milliseconds period);
 

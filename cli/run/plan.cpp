@@ -24,15 +24,15 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr milliseconds ttl_min = 1s, ttl_max = 24h;  // for less the guardian would have to be too quick
+constexpr milliseconds ttl_min = 1s, ttl_max = 24h;  // with a shorter ttl the guardian could not be fast enough
 
-// A lock is granted with a third of its ttl left at the least. Before the grace begins there must be time for a renewal.
+// A granted lock has at least a third of its ttl left. There must be time for a renewal before the grace begins.
 milliseconds grace_max(milliseconds ttl) { return ttl / 5; }
 milliseconds grace_of(const plan& p) { return p.grace.value_or(std::min<milliseconds>(2s, grace_max(p.ttl))); }
 
 constexpr std::uint32_t permits_max = 1000;  // at once: TYER_SLOTS names each of them
 
-// From SIGKILL until the last one of many is dead, on a busy machine. The lock's own margin comes on top of it.
+// The time from SIGKILL until the last of many processes is dead, on a busy machine. The lock's own margin comes on top.
 milliseconds margin_of(milliseconds ttl) { return std::clamp<milliseconds>(ttl / 20, 50ms, 1s); }
 
 std::optional<permits> parse_permits(std::string_view text) {
@@ -62,34 +62,42 @@ void check_command(const std::string& program) {
 
 void add_common(CLI::App& app, plan& p) {
   app.add_option("NAME", p.name, "The lock's name")->required();
-  // For --help: its words are not the parser's, which would take lists and options out of them (see base/arguments.hpp).
-  app.add_option("COMMAND", p.command, "What to run, and its words: from here on all of them are its own");
-  add_duration(app, "--ttl", p.ttl, "How long the lock outlives this machine; it is renewed every third of it");
+  // Only for --help: the parser does not see these words, since it would find lists and options in them (see
+  // base/arguments.hpp).
+  app.add_option("COMMAND", p.command, "The command and its arguments: all words from here on belong to it");
+  add_duration(app, "--ttl", p.ttl,
+               "How long the lock stays taken if this machine dies; it is renewed every third of "
+               "it");
   add_duration(app, "--grace", p.grace,
-               "Between SIGTERM and SIGKILL when the lock ends (2 s, a fifth of the ttl at most)");
-  app.add_flag("--leave", p.leave, "Let processes live on that the command leaves behind when it ends");
+               "Time between SIGTERM and SIGKILL when the lock ends (default 2 s, at most a fifth of the ttl)");
+  app.add_flag("--leave", p.leave, "Do not end processes that the command leaves behind");
   app.add_flag("--without-proc", p.without_proc,
-               "Run although /proc cannot be read: what leaves the command's process group may then outlive the lock");
+               "Run even if /proc cannot be read: processes that leave the command's process group may then outlive "
+               "the lock");
   app.add_option("--note", p.note, "Shown to others with the lock, at most 256 bytes");
   app.add_option("--show-as", p.show_as, "Shown to others instead of the command line");
 }
 
 void add_code_if_busy(CLI::App& app, plan& p) {
-  app.add_option("-E,--conflict-exit-code", p.code_if_busy, "End with this code instead of 124 if others have the lock")
+  app.add_option("-E,--conflict-exit-code", p.code_if_busy,
+                 "Exit with this code instead of 124 if others have the "
+                 "lock")
       ->check(CLI::Range(0, 255).description(""))
       ->type_name("CODE");
 }
 
 void add_permits(CLI::App& app, plan& p) {
-  auto* shared = app.add_flag("-s,--shared", p.shared, "Beside others who share it, and beside nobody who does not");
+  auto* shared = app.add_flag("-s,--shared", p.shared,
+                              "Share the lock with other --shared holders; nobody holds it "
+                              "exclusively meanwhile");
   app.add_option_function<std::string>(
          "--permits",
          [&p](const std::string& text) {
            const auto parsed = parse_permits(text);
-           if (!parsed) throw CLI::ValidationError("--permits", "'" + text + "' is not like 1/3: so many of so many");
+           if (!parsed) throw CLI::ValidationError("--permits", "'" + text + "' is not of the form K/N, like 1/3");
            p.take = *parsed;
          },
-         "So many of so many: 1/3 lets three run at a time")
+         "K of N permits: 1/3 lets three run at a time")
       ->type_name("K/N")
       ->excludes(shared);
 }
@@ -98,26 +106,24 @@ void check(const plan& p) {
   if (p.ttl < ttl_min || p.ttl > ttl_max) wrong("--ttl must be from 1s to 24h", "The default is 10s.");
   if (grace_of(p) > grace_max(p.ttl)) {
     wrong("--grace is more than a fifth of --ttl (" + shown(p.ttl) + ")",
-          "Say --ttl " + std::to_string((p.grace->count() * 5 + 999) / 1000) + "s or more, or a shorter --grace.");
+          "Use --ttl " + std::to_string((p.grace->count() * 5 + 999) / 1000) + "s or more, or a shorter --grace.");
   }
-  if (p.take.take > permits_max) wrong("--permits takes at most 1000 at once", "Take fewer, larger ones.");
+  if (p.take.take > permits_max) wrong("--permits takes at most 1000 at once", "Use fewer, larger permits.");
   if (p.once_per && *p.once_per < once_per::period_min) wrong("--once-per must be at least 1s", "");
   if (p.once_per && *p.once_per > once_per::period_max) {
-    wrong(
-        "--once-per must be at most 23h",
-        "For a daily job say 23h: cron starts it a little earlier one day than the day before, and a whole day would\n"
-        "leave out every second run. For longer periods, let the command itself keep the date of its last run.");
+    wrong("--once-per must be at most 23h",
+          "For a daily job use 23h: cron may start it a little earlier than the day before, and a whole day would\n"
+          "skip every second run. For longer periods, let the command itself store the date of its last run.");
   }
-  if (p.command.empty()) wrong("COMMAND is required", "Say what to run: tyer " + p.verb + " NAME -- COMMAND…");
+  if (p.command.empty()) wrong("COMMAND is required", "Name the command: tyer " + p.verb + " NAME -- COMMAND…");
   check_command(p.command.front());
   if (!p.without_proc && !can_see_descendants()) {
     throw trouble(
         exit_code::failed,
-        "/proc cannot be read, or is that of another PID namespace, so what the command leaves behind could not be "
-        "found and might outlive the lock",
-        "The lock was not taken. Mount /proc (unshare: --mount-proc); or say --without-proc, if the command starts no "
-        "process that "
-        "leaves its process group.");
+        "/proc cannot be read, or belongs to another PID namespace, so processes that the command leaves behind could "
+        "not be found and might outlive the lock",
+        "The lock was not taken. Mount /proc (unshare: --mount-proc); or use --without-proc, if the command starts no "
+        "process that leaves its process group.");
   }
 }
 

@@ -1,4 +1,4 @@
-// What `run`, `try` and `elect` are asked to do.
+// The options of `run`, `try` and `elect`.
 #pragma once
 
 #include "guard/job.hpp"
@@ -26,7 +26,7 @@ struct plan {
   std::string name;
   std::vector<std::string> command;
   std::chrono::milliseconds ttl{10000};
-  std::optional<std::chrono::milliseconds> wait;  // none: as long as it takes
+  std::optional<std::chrono::milliseconds> wait;  // none: without a limit
   std::optional<std::chrono::milliseconds> grace;
   std::optional<std::chrono::milliseconds> once_per;
   std::optional<int> code_if_busy;  // instead of 124
@@ -41,12 +41,12 @@ struct plan {
   bool again = false;         // stands again after a loss
 };
 
-// Options that all three have, and the command behind them.
+// The options that all three have, and the command.
 void add_common(CLI::App&, plan&);
 void add_permits(CLI::App&, plan&);
 void add_code_if_busy(CLI::App&, plan&);
 
-// Throws trouble: what cannot be meant, and a command that cannot be started.
+// Throws trouble for options that contradict each other, and for a command that cannot be started.
 void check(const plan&);
 
 job job_of(const plan&);

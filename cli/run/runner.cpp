@@ -65,7 +65,7 @@ bool is_password_of_mysql(const std::string& program, const std::string& word) {
 
 std::string in_a_line(const std::vector<std::string>& command) {
   std::string line;
-  bool is_secret = false;  // this one, since the one before is an option for one
+  bool is_secret = false;  // the previous word is an option that takes a secret
   for (const auto& word : command) {
     if (!line.empty()) line += ' ';
     line +=

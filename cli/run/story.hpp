@@ -1,4 +1,4 @@
-// How it went, for --json: one line on standard error, since standard output is the command's. docs/schemas/run.json
+// The result for --json: one line on standard error, since standard output belongs to the command. docs/schemas/run.json
 #pragma once
 
 #include "base/exit_code.hpp"
@@ -16,12 +16,12 @@ class story {
   story(std::string lock, bool wanted) : lock_(std::move(lock)), wanted_(wanted) {}
 
   void acquired(const tyer::hold&);
-  void over();  // all of the command is gone
+  void over();  // the command and its descendants are gone
   void skipped() { outcome_ = "skipped"; }
   void ended() { outcome_ = "ended"; }
   void not_acquired() { outcome_ = "not_acquired"; }
 
-  // What the story has not said itself, the code does.
+  // Fields that were not set are derived from the exit code.
   void tell(exit_code) const;
 
  private:

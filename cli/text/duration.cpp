@@ -28,7 +28,10 @@ CLI::Option* add(CLI::App& app, const std::string& names, Value& value, const st
       names,
       [&value, names](const std::string& text) {
         const auto d = parse_duration(text);
-        if (!d) throw CLI::ValidationError(names, "'" + text + "' is no duration: write it like 500ms, 30s, 5m or 2h");
+        if (!d)
+          throw CLI::ValidationError(names, "'" + text +
+                                                "' is not a duration: write it like 500ms, 30s, 5m or "
+                                                "2h");
         value = *d;
       },
       description);

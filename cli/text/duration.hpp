@@ -13,10 +13,10 @@ class Option;
 
 namespace cli {
 
-// "500ms", "30s", "1m30s", "2h", "1d"; 0 needs no unit. Nothing else, and no number without one.
+// "500ms", "30s", "1m30s", "2h", "1d"; only 0 needs no unit. Nothing for any other text.
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 
-// An option of that kind, which says what is wrong with a value.
+// Adds an option with a duration, which reports wrong values.
 CLI::Option* add_duration(CLI::App& app, const std::string& names, std::chrono::milliseconds& value,
                           const std::string& description);
 CLI::Option* add_duration(CLI::App& app, const std::string& names, std::optional<std::chrono::milliseconds>& value,

@@ -21,7 +21,7 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 using std::chrono::milliseconds;
 using std::chrono::system_clock;
 
-constexpr std::uint64_t handoffs_in_a_token = 256;  // inside the holder's client; above them is what the engine counts
+constexpr std::uint64_t handoffs_in_a_token = 256;  // the lowest 8 bits of a token; the rest is the engine's part
 constexpr std::uint64_t part_max = (std::uint64_t{1} << 53) - 1;
 constexpr auto longest_believed = std::chrono::hours{24 * 366 * 10}, clocks_apart_max = std::chrono::hours{1};
 
@@ -54,10 +54,10 @@ std::string age(const tyer::lock_entry& e) {
 std::optional<milliseconds> held_for(const tyer::lock_entry& e) {
   if (e.waiting || !e.token) return std::nullopt;
   const auto part = *e.token / handoffs_in_a_token;
-  if (part > part_max) return std::nullopt;  // whoever can write there can write anything
+  if (part > part_max) return std::nullopt;  // anybody who can write to the engine can write any number
   const system_clock::time_point granted{std::chrono::microseconds{part}};
   const auto now = system_clock::now();
-  // Else it is a count, as on etcd, or was made while the server's clock was set back.
+  // Otherwise it is a counter, as on etcd, or was made while the server's clock was wrong.
   const bool is_a_time = granted > now - longest_believed && granted < now + clocks_apart_max;
   return is_a_time ? std::optional{since(granted)} : std::nullopt;
 }

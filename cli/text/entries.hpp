@@ -1,4 +1,4 @@
-// Holders and waiters in words.
+// Holders and waiters as text.
 #pragma once
 
 #include <tyer/admin.hpp>
@@ -24,7 +24,8 @@ std::string left(const tyer::lock_entry& e);   // "8.8 s"
 std::string how(const tyer::lock_entry& e);    // "exclusive", "shared", "slots 0, 3"
 std::string token(const tyer::lock_entry& e);  // "-" if there is none
 
-// How long ago it was granted, where the token says so: Redis and Redlock make it of the server's time. Compared with our clock.
+// How long ago it was granted, if the token contains the time: Redis and Redlock make tokens from the server's time.
+// Compared with our clock.
 std::optional<std::chrono::milliseconds> held_for(const tyer::lock_entry& e);
 
 // The lock in a word: "held", "kept" (by --once-per), "shared by 3", "2 permits", "free"
@@ -32,17 +33,17 @@ std::string state(const entries& of_one_name);
 
 std::size_t waiting(const entries& all);
 
-// Of one name each, in the order of their names.
+// All entries of one name.
 struct lock {
   std::string name;
   entries all;  // holders first
 };
 std::vector<lock> by_name(entries all);
 
-// All pages of a listing. An entry that two pages have is there once.
+// All pages of a listing, without duplicates, in the order of names.
 std::vector<lock> list_all(const tyer::admin& admin, const std::string& prefix);
 
-// As many as can be had in a moment, of an engine that may have millions. Never throws: an empty list then.
+// As many as can be read in a short time, since an engine may have millions. Never throws: empty on failure.
 std::vector<lock> list_some(const tyer::admin& admin);
 
 }  // namespace cli

@@ -14,7 +14,7 @@ class figures {
 
   std::size_t count() const noexcept { return all_.size(); }
 
-  // Of at least one: such that `share` of all are not above it.
+  // The quantile: `share` of all measurements are not above it. Needs at least one.
   std::chrono::nanoseconds at(double share) const {
     const auto i = static_cast<std::size_t>(share * static_cast<double>(all_.size()));
     return all_[std::min(i, all_.size() - 1)];

@@ -92,7 +92,7 @@ json lock_json(const lock& l) {
   return j;
 }
 
-// In ASCII: it may be a person's terminal too, and UTF-8 has control characters of its own.
+// In ASCII: the output may be a terminal, and UTF-8 has control characters of its own.
 void print(const json& j) { std::cout << j.dump(-1, ' ', true) << std::endl; }
 
 }  // namespace cli

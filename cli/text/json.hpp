@@ -13,10 +13,10 @@ namespace cli {
 
 using json = nlohmann::ordered_json;
 
-// Bytes that are no UTF-8 are replaced: JSON has no others.
+// Bytes that are not UTF-8 are replaced, since JSON cannot contain them.
 json text_json(std::string_view text);
 
-// A name that is no UTF-8 can be told from others only by its bytes.
+// A name that is not UTF-8 is also given as bytes, to distinguish it from others.
 void put_name(json& j, const std::string& name);
 
 // "2026-11-15T21:00:00.123Z"

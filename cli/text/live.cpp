@@ -8,7 +8,7 @@ namespace cli {
 live_screen::live_screen() { std::cout << "\x1b[?1049h\x1b[?25l" << std::flush; }
 live_screen::~live_screen() { std::cout << "\x1b[?25h\x1b[?1049l" << std::flush; }
 
-// Line over line, and each cleared to its end: a screen that is cleared as a whole flickers.
+// Overwrites line by line, and clears each to its end: clearing the whole screen would flicker.
 void live_screen::draw(const std::string& text, int lines_max) const {
   std::string out = "\x1b[H";
   std::string_view rest = text;

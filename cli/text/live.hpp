@@ -1,4 +1,4 @@
-// A picture on the terminal that is drawn again and again, on the terminal's other screen.
+// Text that is redrawn on the alternate screen of the terminal.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ class live_screen {
   live_screen();
   live_screen(const live_screen&) = delete;
   live_screen& operator=(const live_screen&) = delete;
-  ~live_screen();  // gives the person's own screen back
+  ~live_screen();  // restores the normal screen
 
   // As many lines as there is room for.
   void draw(const std::string& text, int lines_max) const;

@@ -16,7 +16,7 @@ struct character {
   bool valid = false;
 };
 
-// The first of a text that is not empty. Overlong forms and surrogates are not valid.
+// The first character of a text that is not empty. Overlong forms and surrogates are invalid.
 character first_of(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const auto lead = byte(0);
@@ -33,7 +33,7 @@ character first_of(std::string_view text) {
   return {length, code, true};
 }
 
-// Of one character, in the locale that main() has set; nothing for those that nobody should see.
+// The width of one character, in the locale that main() has set; negative for characters that must not be printed.
 int width_of(char32_t code) {
   const bool turns = code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
                      (code >= 0x2066 && code <= 0x2069);

@@ -1,4 +1,4 @@
-// Text that somebody else has written, made fit for a terminal.
+// Makes text from others safe for a terminal.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace cli {
 
-// Printable UTF-8 stays. Control characters, bytes that are no UTF-8, and characters that turn the direction of text become
-// \xNN or \u{N}: what lies in an engine must not be able to move the cursor, hide a line or set a title.
+// Printable UTF-8 stays. Control characters, bytes that are not UTF-8, and characters that change the direction of text
+// become \xNN or \u{N}: data from an engine must not move the cursor, hide a line or set a title.
 std::string plain(std::string_view text);
 
 // The name of a lock in a sentence: 'nightly'.
@@ -19,7 +19,7 @@ std::string for_shell(std::string_view name);
 // Columns on a terminal, of plain text.
 int columns(std::string_view plain_text);
 
-// At most so many columns; what is cut is shown by an ellipsis.
+// At most that many columns; an ellipsis shows that text was cut.
 std::string shortened(std::string_view plain_text, int columns_max);
 
 // An engine's address for a line of text: the first server, and how many more there are.

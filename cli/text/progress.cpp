@@ -33,7 +33,7 @@ void progress::go_on(const std::stop_token& stop) {
   for (auto next = start + 1s; !over_.wait_until(lock, stop, next, [] { return false; }) && !stop.stop_requested();
        next += 1s) {
     if (!where_.err_is_ours()) {
-      shown_one = false;  // and whoever has the terminal now has written over it
+      shown_one = false;  // the job in the foreground has overwritten it
       continue;
     }
     const auto text = doing_();

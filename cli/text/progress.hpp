@@ -1,4 +1,5 @@
-// A line on the terminal for whatever takes longer than a second. Nothing where nobody looks, or one line for a log.
+// A progress line on the terminal for work that takes longer than a second. Without a terminal: nothing, or one line for a
+// log.
 #pragma once
 
 #include "text/terminal.hpp"
@@ -16,8 +17,9 @@ namespace cli {
 
 class progress {
  public:
-  // `doing` is called after a second and then every second, on a thread of its own; an empty text shows nothing, and so does a
-  // job in the background: the terminal is somebody else's then. The line is taken away at the end. Where there is no terminal: one line to stderr, if it takes longer than `for_a_log_after`.
+  // `doing` is called after a second and then every second, on a thread of its own; an empty text shows nothing, and a
+  // background job shows nothing. The line is removed at the end. Without a terminal: one line to stderr, if it takes
+  // longer than `for_a_log_after`.
   progress(const terminal& where, std::function<std::string()> doing,
            std::optional<std::chrono::seconds> for_a_log_after = std::nullopt);
   progress(const progress&) = delete;

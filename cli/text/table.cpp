@@ -18,7 +18,7 @@ std::string padded(const std::string& text, int width, bool right) {
 
 }  // namespace
 
-// What is too much is taken from the widest of the columns that may be cut, bit by bit.
+// Cuts the widest of the columns that may be cut, step by step, until the table fits.
 std::vector<int> table::widths(const terminal& where) const {
   std::vector<int> w;
   for (std::size_t i = 0; i < columns_.size(); ++i) {

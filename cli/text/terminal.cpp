@@ -48,7 +48,7 @@ terminal::terminal(std::string_view colour)
 bool terminal::err_is_ours() const {
   if (!err_) return false;
   const pid_t in_front = ::tcgetpgrp(STDERR_FILENO);
-  return in_front < 0 || in_front == group_;  // one that does not control us has no jobs
+  return in_front < 0 || in_front == group_;  // not our controlling terminal: no job control
 }
 
 int terminal::width() const {

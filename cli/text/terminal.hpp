@@ -1,4 +1,4 @@
-// Where a command writes: a person's terminal, or a pipe.
+// Where a command writes: a terminal or a pipe.
 #pragma once
 
 #include <string>
@@ -17,19 +17,19 @@ class terminal {
   bool err_is_terminal() const noexcept { return err_; }
   bool in_is_terminal() const noexcept { return in_; }
 
-  // Whether what is written to stderr now disturbs nobody else at that terminal: false for a job in the background.
+  // Whether this process may write to the terminal now: false for a background job.
   bool err_is_ours() const;
 
-  // Of the terminal as it is now; 80 where there is none.
+  // The current width of the terminal; 80 without one.
   int width() const;
   int height() const;
 
-  // The text in that tone, or as it is where there are no colours.
+  // The text in that colour, or unchanged without colours.
   std::string in(tone t, std::string_view text) const;
 
  private:
   bool out_, err_, in_, colours_;
-  int group_;  // which the shell started: what keeps a lock is in one of its own
+  int group_;  // the process group that the shell started: the keeper is in another one
 };
 
 // Asks on the terminal; anything but y or yes is no.

@@ -1,4 +1,4 @@
-// Text in lines.
+// Wraps text into lines.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace cli {
 
-// Words as many as fit, each further line behind `indent` blanks. The first line begins at `column` already.
+// As many words per line as fit; all lines but the first are indented by `indent`. The first line begins at `column`.
 std::string wrapped(std::string_view text, int width, int indent, int column);
 
 }  // namespace cli

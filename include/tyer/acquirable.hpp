@@ -33,23 +33,24 @@ struct access;
 //   try_acquire               | hold        | empty at once                   | throws after `request_timeout`
 //
 // `unavailable_after` counts for each caller from its own call, or from when the engine fell silent, if that was later.
-// An engine whose every answer comes too late for the ttl counts as away: acquire throws after three of them, at the earliest
-// (words() name the time it took and the ttl).
+// An engine whose answers all come too late for the ttl counts as away: acquire throws after the third such answer at the
+// earliest (words() name the time it took and the ttl).
 //
-// Without memory a call fails with std::errc::not_enough_memory, leaves nothing behind and concerns nobody else.
+// When memory is exhausted, a call fails with std::errc::not_enough_memory, leaves nothing behind and affects no other call.
 //
 // Contention is a value (an empty hold), never an exception; an outage is errc::unavailable, never an empty hold alone: a
-// limit that passes while the engine is silent throws. Every call has a form that throws nothing and tells what went wrong
-// in its first argument. A limit that is not above zero is try_acquire; the longest one there is, acquire.
+// limit that passes while the engine is silent throws. Every call has a form that throws nothing and reports what went wrong
+// in its first argument. A limit of zero or less means try_acquire; the longest possible limit means acquire.
 //
 // Fairness: first come, first served among the clients of the engine, whatever the mode; inside one client too, with up to
 //   `local_handoffs` turns in a row. try_acquire is one attempt and fails while others queue.
-// Whoever has a lock and waits for it waits for itself, for ever: `h = m.acquire()` while h has it, too, since the old hold ends
-//   behind the new one (h = {} before). Two objects of one name are one lock: std::scoped_lock of both never ends; multi_mutex does.
-// Cancellation: a std::stop_token ends the wait (errc::cancelled); what was already sent is taken back.
-// Thread safety: everything may be called from any thread; assigning like any object's.
-// Lifetimes: keeps its client's engine alive; holds outlive it. A copy is the same lock. There is nothing to move, so that what
-//   was moved from goes on as before.
+// Deadlock: a caller that waits for a lock it already holds waits for ever. So does `h = m.acquire()` while h holds m, since the
+//   old hold ends only after the new one exists (write h = {} first). Two objects of one name are one lock: a std::scoped_lock
+//   of both never returns; a multi_mutex of both does.
+// Cancellation: a std::stop_token ends the wait (errc::cancelled); a request that was already sent is taken back.
+// Thread safety: everything may be called from any thread; assignment needs the same care as for any object.
+// Lifetimes: keeps its client's engine alive; holds outlive it. A copy is the same lock. A move copies, so the
+//   moved-from object keeps working.
 class TYER_EXPORT acquirable {
  public:
   acquirable(const acquirable&) noexcept = default;

@@ -24,10 +24,10 @@
 namespace tyer {
 inline namespace v1 {
 
-// Who it is, in the owner's own words: a help for people, no proof of anything. Whoever may write to the engine can write
-// any bytes here; do not print them to a terminal as they are.
+// Who the owner says it is: a help for people, not a proof. Any client that may write to the engine can write any bytes here;
+// do not print them to a terminal unescaped.
 struct lock_owner {
-  std::string text;  // all of it, as the engine has it; the rest is empty where it is not in the form that Tyer writes
+  std::string text;  // all of it, as stored; the other members are empty if it is not in the form that Tyer writes
 
   std::string host;
   std::uint64_t pid = 0;
@@ -41,15 +41,16 @@ struct lock_owner {
 struct lock_entry {
   std::string name;
 
-  // As hold::id() and hold::token() when the engine granted it: hand-offs inside the holder's client are not seen from
-  // outside. The id of no hold: another library's. No token: it waits, or the engine has none.
+  // hold::id() and hold::token() as they were when the engine granted the lock: hand-offs inside the holder's client are not
+  // visible from outside. An empty id: another library holds the lock. No token: the entry waits, or the engine has no
+  // tokens.
   hold_id id;
   std::optional<std::uint64_t> token;
 
   bool waiting = false;
-  std::uint32_t place = 0;  // in the queue: 1 is next. 0: it holds the lock, or this is of list(), which does not say
+  std::uint32_t place = 0;  // in the queue: 1 is next. 0: it holds the lock, or list() made the entry
   lock_mode mode = lock_mode::exclusive;
-  std::chrono::milliseconds remaining{};  // of its lease, or of its place, if nobody hears from it any more
+  std::chrono::milliseconds remaining{};  // until its lease or its place ends if it is not renewed
   std::vector<std::uint32_t> slots;       // of permits
   lock_owner owner;
 };
@@ -69,13 +70,13 @@ struct finding {
 
 struct server_info {
   std::string id, version;                                     // as the server calls itself; may be empty
-  std::chrono::system_clock::time_point told;                  // when we were connected and it told, by our own clock
+  std::chrono::system_clock::time_point told;                  // when we connected, by our own clock
   std::optional<std::chrono::system_clock::time_point> clock;  // what its clock showed then, to within a round trip
 };
 
 // What the engine can do, in the mode that the URI asks for.
 struct abilities {
-  bool queue = false;       // first come, first served; else whoever comes first when it is free
+  bool queue = false;       // first come, first served; else the first attempt after it is free gets it
   bool shared = false;      // shared_mutex
   bool permits = false;     // semaphore
   bool tokens = false;      // hold::token()
@@ -112,9 +113,9 @@ class TYER_EXPORT admin {
   [[nodiscard]] lock_page list(failure& why, std::string_view prefix = {}, std::string_view cursor = {},
                                std::uint32_t limit = 100) const noexcept;
 
-  // Takes the lock, or the place in the queue, from exactly that entry, never from the one who came after. False: it was
-  // not there any more. Its owner is told by lost(), and goes on working until it hears of it: ask first (client::ask).
-  // errc::unsupported for what another library holds.
+  // Takes the lock, or the place in the queue, from exactly that entry, never from its successor. False: the entry no longer
+  // existed. Its owner is told by lost(), and works on until that reaches it: ask first (client::ask). errc::unsupported for
+  // what another library holds.
   [[nodiscard]] bool evict(const lock_entry& which, std::string_view reason = {}) const;
   [[nodiscard]] bool evict(failure& why, const lock_entry& which, std::string_view reason = {}) const noexcept;
 
@@ -122,7 +123,7 @@ class TYER_EXPORT admin {
   [[nodiscard]] std::vector<finding> diagnose() const;
   [[nodiscard]] std::vector<finding> diagnose(failure& why) const noexcept;
 
-  // As the engine told when it was last connected. Waits for that, at most for client_options::request_timeout.
+  // What the server said when the client last connected. Waits for a connection for at most client_options::request_timeout.
   [[nodiscard]] server_info server() const;
   [[nodiscard]] server_info server(failure& why) const noexcept;
 
@@ -130,13 +131,13 @@ class TYER_EXPORT admin {
   [[nodiscard]] abilities can() const;
   [[nodiscard]] std::string address() const;  // scheme, hosts, ports and path: never a password
 
-  // Tells everybody now, and then whenever it is seen that somebody has come, gone, or got the lock; a renewal is no change.
-  // Runs on a thread of the client, one call at a time. memory and etcd are looked at when they say that something changed;
-  // Redis, in all deployments, and Redlock say nothing of the kind. `every` is how often one looks in any case, and how far
-  // behind one may be there. What came and went between two looks is not told, on any engine. However much changes, looks are at
-  // least 100 ms apart, and each costs the same few requests however many wait: on etcd `remaining` is exact for the first entry
-  // alone, and for the others what it is at most.
-  // A look that fails is told to `failed`, if there is one. errc::invalid_option unless `every` is above zero.
+  // Calls `changed` now with all entries, and again whenever an entry appears, disappears or gets the lock; a renewal is no
+  // change. The calls come one at a time, on a thread of the client. memory and etcd announce changes and are read then;
+  // Redis, in all deployments, and Redlock are polled. `every` is the longest time between two reads on any engine, and so
+  // the delay where the engine is polled. An entry that came and went between two reads is not reported, on any engine. Reads
+  // are at least 100 ms apart however much changes, and each costs the same few requests however many wait: on etcd
+  // `remaining` is exact for the first entry only, and an upper bound for the others.
+  // A read that fails is reported to `failed`, if there is one. errc::invalid_option unless `every` is above zero.
   observation watch(std::string_view name, std::function<void(const std::vector<lock_entry>&)> changed) const {
     return watch(name, std::move(changed), std::chrono::seconds{1});
   }

@@ -1,4 +1,4 @@
-// For those who use Boost.Asio: every call with any completion token and with cancellation.
+// Every call for Boost.Asio, with any completion token and with cancellation.
 //
 //   asio::awaitable<void> sell(tyer::mutex& order) {
 //     tyer::hold h = co_await tyer::async_acquire(order, asio::cancel_after(5s));
@@ -6,9 +6,10 @@
 //     co_await tyer::async_release(std::move(h));
 //   }
 //
-// Name what you wait for: `co_await tyer::async_acquire(order);` gives the lock back in the same line, and only Clang warns of it.
-// With GCC 12 no braces with options in the line of a co_await (`tyer::mutex{client, "a", {.ttl = 5s}}`): it copies what they make
-// byte by byte, and the process ends. Make the lock in a line of its own.
+// Give the result a name: `co_await tyer::async_acquire(order);` releases the lock in the same line, and only Clang warns of
+// it. With GCC 12 do not construct a lock with braced options in the same expression as a co_await (`tyer::mutex{client, "a",
+// {.ttl = 5s}}`): the compiler copies the temporary byte by byte, and the process crashes. Construct the lock in a line of
+// its own.
 //
 //   call                                                | completes with                        | when it is cancelled
 //   ----------------------------------------------------+---------------------------------------+------------------------------
@@ -19,8 +20,8 @@
 //   async_wait_ready                                    | void(failure)                         | nothing else happens
 //   async_release of a hold or a multi_hold             | void(failure, release_outcome)        | it goes on, and nobody waits
 //
-// A cancelled call ends with errc::cancelled, and if its answer was there before, with that. Every type of cancellation does
-// the same. With tokens that throw, a failure becomes tyer::error; contention is an empty hold.
+// A cancelled call ends with errc::cancelled, or with its answer if that came first. Every type of cancellation does the
+// same. With tokens that throw, a failure becomes tyer::error; contention is an empty hold.
 //
 //   token                                               | what it gives here
 //   ----------------------------------------------------+------------------------------------------------------------------
@@ -33,24 +34,26 @@
 //   cancel_after, cancel_at                             | errc::cancelled when the time is over
 //   bind_executor, bind_allocator, bind_cancellation_slot, bind_immediate_executor | see below
 //
-// They may be put into each other in any order.
+// They can be combined in any order.
 //
 // Handlers run on their associated executor, else on `client_options::completions`, else on a thread of the client; never
-// inside the initiating call, nor inside another: they are posted, and an executor to which nothing can be posted is run from
-// where completions run. So an immediate executor is never used. Memory for the handler comes from its associated allocator, and
-// is given back before the handler is called. A call under way counts as work of the handler's executor. A handler without an
-// executor must not throw: that would end the process. In a forked child such a one runs inside the call, with errc::forked.
+// inside the initiating call, nor inside another handler: they are posted. For an executor without post, the handler is
+// dispatched from where completions run. So an immediate executor is never used. Memory for the handler comes from its
+// associated allocator, and is given back before the handler is called. A call under way counts as work of the handler's
+// executor. A handler without an executor must not throw: that would end the process. In a forked child such a handler runs
+// inside the call, with errc::forked.
 //
-// cancel_after and cancel_at have their timers in the context of the handler's executor. If that has none, they are on a thread of
-// their own, one for the process, on which no handler runs. The end of the call and that of its timer come one after the
-// other, on a pool of threads too; with a timer of your own Asio wants a strand for that. For both, what these two begin with inside
-// of Asio is specialised: no documented way tells an initiation whose handler it is. With a Boost that begins otherwise they do
-// not compile, and nothing else is concerned: async_try_acquire_for needs none of it.
+// The timers of cancel_after and cancel_at live in the context of the handler's executor. If that executor has no context,
+// they live on one thread of their own for the whole process, on which no handler runs. The call's completion and its timer's
+// are serialised, on a thread pool too; with a timer of your own Asio needs a strand for that. Both properties are
+// implemented by specialising the initiation types that cancel_after and cancel_at use inside Asio, since no documented way
+// tells an initiation its handler. If a later Boost has other types there, these two tokens do not compile, and everything
+// else works as before: async_try_acquire_for does not use them.
 //
-// Lifetimes: context and client may end in any order. When a context ends (io_context, thread_pool), the handlers of its calls are
-// destroyed without being called, as Asio does with its own; the calls are called off, and what they may have got is given back.
-// Calls that begin later in such a context do nothing. The same for `completions` made by run_on. Of an executor of your own that
-// does not tell its context (execution::context) nobody can know: it has to outlive the call.
+// Lifetimes: context and client may end in any order. When a context ends (io_context, thread_pool), the handlers of its
+// calls are destroyed without being called, as Asio does with its own; the calls are cancelled, and locks that they may have
+// got are released. Calls that begin later in such a context do nothing. The same holds for `completions` made by run_on. An
+// executor of your own that does not reveal its context (execution::context) must outlive the call.
 #pragma once
 
 #include <tyer/detail/cxx20.hpp>
@@ -82,7 +85,8 @@
 namespace tyer {
 inline namespace v1 {
 
-// For client_options::completions. What is to run when the executor's context has ended is destroyed without being run.
+// For client_options::completions. Completions that come after the executor's context has ended are destroyed without being
+// run.
 template <class AsioExecutor>
 completion_executor run_on(AsioExecutor ex) {
   auto there = std::make_shared<detail::completions_on<AsioExecutor>>(std::move(ex));
@@ -103,7 +107,7 @@ template <class Token = boost::asio::deferred_t>
 }
 
 // Waits at most that long; then the hold is empty if others have it, and errc::unavailable if the engine is silent. A limit
-// that is not above zero is async_try_acquire.
+// of zero or less means async_try_acquire.
 template <class Rep, class Period, class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_try_acquire_for(const acquirable& m, const std::chrono::duration<Rep, Period>& at_most,
                                          Token&& token = {},
@@ -129,8 +133,8 @@ template <class Token = boost::asio::deferred_t>
   return detail::acquire_with(m, {.waits = false, .where = where}, std::forward<Token>(token));
 }
 
-// As shared_mutex::upgrade and its kin. The hold stays with its owner, who may move it meanwhile; to give it back ends the call
-// with errc::lost.
+// As shared_mutex::upgrade and its variants. The hold stays with its owner, who may move it meanwhile; releasing it ends the
+// call with errc::lost.
 template <class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_upgrade(const shared_mutex& m, hold& h, Token&& token = {}) {
   return detail::upgrade_with(m, h, {}, std::forward<Token>(token));
@@ -153,14 +157,14 @@ template <class Token = boost::asio::deferred_t>
   return detail::confirm_with(h, std::forward<Token>(token));
 }
 
-// Waits until the engine has answered once; errc::unavailable, with what went wrong, if it has not in time.
+// Waits until the engine has answered once; errc::unavailable, with what went wrong, if it does not in time.
 template <class Rep, class Period, class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_wait_ready(const client& c, const std::chrono::duration<Rep, Period>& at_most,
                                     Token&& token = {}) {
   return detail::wait_ready_with(c, detail::to_wait(at_most), std::forward<Token>(token));
 }
 
-// Gives the lock back and tells the outcome. Takes the hold: it is empty afterwards.
+// Releases the lock and reports the outcome. Takes the hold: it is empty afterwards.
 template <class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_release(hold&& h, Token&& token = {}) {
   return detail::release_with(std::move(h), std::forward<Token>(token));

@@ -1,5 +1,5 @@
 // Asynchronous calls with a callback and a std::stop_token: for Qt, libuv, standalone Asio, senders, or a loop of your own.
-// Whoever has Boost.Asio takes <tyer/asio.hpp>.
+// With Boost.Asio use <tyer/asio.hpp>.
 //
 //   tyer::start_acquire(order, [](tyer::failure why, tyer::hold h) { ... }, stop.get_token());
 //
@@ -12,30 +12,30 @@
 //   start_wait_ready                               | failure                    | nothing else happens
 //   start_release of a hold or a multi_hold        | failure, release_outcome   | it goes on, and nobody waits for it
 //
-// Nothing waits, and nothing throws but for want of memory, or if the callback is an empty std::function (errc::invalid_option):
-// contention is an empty hold, and everything else a failure. A stop that comes when the answer is there changes nothing.
+// No call blocks, and none throws except when memory is exhausted, or for an empty std::function (errc::invalid_option):
+// contention is an empty hold, and everything else a failure. A stop that comes after the answer changes nothing.
 //
 // The callback is called once, also when the client is closed, and never inside the call: where `client_options::completions`
-// puts it, else on a thread of the client, one after the other. (A loop that destroys it uncalled destroys its answer too: a hold
-// in it goes back.) Where memory runs out in the midst of it, it is called with
-// std::errc::not_enough_memory. In a forked child, where no thread of the client is, it comes
-// inside the call, with errc::forked. So give the client your loop, which runs later what it is given (what is run at once is
-// run on the client's thread instead):
+// puts it, else on a thread of the client, one after the other. (A loop that destroys it uncalled destroys its answer too: a
+// hold in it is released.) If memory runs out during the call, the callback gets std::errc::not_enough_memory. In a forked
+// child, which has no thread of the client, the callback runs inside the call, with errc::forked. So give the client your
+// loop, which must queue the function and run it later (a function that the loop runs at once is run on the client's thread
+// instead):
 //
 //   libuv            | [&](auto f) { queue.push(std::move(f)); uv_async_send(&wake); }    // and run the queue in its callback
 //   Qt               | [=](auto f) { QMetaObject::invokeMethod(object, std::move(f), Qt::QueuedConnection); }
 //   standalone Asio  | [ex](auto f) { asio::post(ex, std::move(f)); }
 //
-// Of a call that has no client (an empty hold), or whose client was closed, it comes on a thread that nobody joins. The end of the
-// process waits for it for at most a second, also of calls made by destructors of static storage: before those objects are
-// destroyed that were there when the call was made, and behind the rest.
+// For a call without a client (an empty hold), or whose client was closed, the callback runs on a detached thread. At exit
+// the process waits for it for at most a second, also for calls made by destructors of static objects: after static objects
+// made later than the call are destroyed, and before those that existed when the call was made.
 //
-// It may fork. The child may make a client of its own and block on it; if it comes back from the callback, it ends there, as by
-// _exit(0).
+// The callback may fork. The child may make a client of its own and block on it; if the child returns from the callback, it
+// ends there, as by _exit(0).
 //
-// It may be anything that can be moved. If it throws, that goes to whoever runs it: a loop of yours, or a thread of the client,
-// which ends the process. What it owns is destroyed where it was called. Arguments may be
-// gone when the call has begun.
+// The callback may be any movable callable. An exception that it throws reaches its caller: a loop of yours, or a thread of
+// the client, where it ends the process. What the callback owns is destroyed on the thread that called it. The arguments of a
+// call need not outlive the function that starts it.
 //
 // Thread safety: everything may be called from any thread.
 #pragma once
@@ -74,7 +74,7 @@ void start_acquire(const multi_mutex& m, Done done, std::stop_token stop = {},
 }
 
 // Waits at most that long; then the hold is empty if others have it, and errc::unavailable if the engine is silent. A limit
-// that is not above zero is start_try_acquire.
+// of zero or less means start_try_acquire.
 template <class Rep, class Period, std::invocable<failure, hold> Done>
 void start_try_acquire_for(const acquirable& m, const std::chrono::duration<Rep, Period>& at_most, Done done,
                            std::stop_token stop = {}, std::source_location where = std::source_location::current()) {
@@ -98,8 +98,8 @@ void start_try_acquire(const multi_mutex& m, Done done, std::stop_token stop = {
   detail::acquire_then(m, {.waits = false, .where = where}, std::move(done), std::move(stop));
 }
 
-// As shared_mutex::upgrade and its kin. The hold stays with its owner, who may move it meanwhile; to give it back ends the call
-// with errc::lost.
+// As shared_mutex::upgrade and its variants. The hold stays with its owner, who may move it meanwhile; releasing it ends the
+// call with errc::lost.
 template <std::invocable<failure, bool> Done>
 void start_upgrade(const shared_mutex& m, hold& h, Done done, std::stop_token stop = {}) {
   detail::upgrade_then(m, h, {}, std::move(done), std::move(stop));
@@ -122,14 +122,14 @@ void start_confirm(const hold& h, Done done, std::stop_token stop = {}) {
   detail::confirm_then(h, std::move(done), std::move(stop));
 }
 
-// Waits until the engine has answered once; errc::unavailable, with what went wrong, if it has not in time.
+// Waits until the engine has answered once; errc::unavailable, with what went wrong, if it does not in time.
 template <class Rep, class Period, std::invocable<failure> Done>
 void start_wait_ready(const client& c, const std::chrono::duration<Rep, Period>& at_most, Done done,
                       std::stop_token stop = {}) {
   detail::wait_ready_then(c, detail::to_wait(at_most), std::move(done), std::move(stop));
 }
 
-// Gives the lock back and tells the outcome. Takes the hold: it is empty afterwards.
+// Releases the lock and reports the outcome. Takes the hold: it is empty afterwards.
 template <std::invocable<failure, release_outcome> Done>
 void start_release(hold&& h, Done done, std::stop_token stop = {}) {
   detail::release_then(std::move(h), std::move(done), std::move(stop));

@@ -1,4 +1,4 @@
-// One of many leads.
+// Leader election: one of many candidates leads.
 #pragma once
 
 #include <tyer/detail/cxx20.hpp>
@@ -23,16 +23,16 @@
 namespace tyer {
 inline namespace v1 {
 
-// Who leads, as the engine sees it. A term that is listed may be over by the time it is read.
+// Who leads, according to the engine. The term may be over by the time this is read.
 struct leadership {
   std::uint64_t term =
       0;              // the leader's token, or a smaller one of the same grant if it was handed on inside its client
-  std::string note;   // what the leader wants others to see: `lock_options::note`
+  std::string note;   // the leader's `lock_options::note`
   std::string owner;  // host, pid, label and call site, for people
   std::chrono::milliseconds remaining{};  // of its lease
 };
 
-// An election: whoever is elected leads for a term, until it resigns, dies, or its lease ends.
+// An election: the elected candidate leads for a term, until it resigns, dies, or its lease ends.
 //
 //   tyer::election office{client, "scheduler", {.ttl = 5s, .note = "10.0.0.7:8080"}};
 //   tyer::hold term = office.campaign();          // waits until elected
@@ -55,7 +55,7 @@ class TYER_EXPORT election : public acquirable {
   // A temporary client would be closed at the end of the statement, and the lock with it.
   election(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;
 
-  // acquire() under the name that people use for it; the other forms are acquirable's.
+  // acquire() under its usual name for elections; the other forms are those of acquirable.
   hold campaign(std::stop_token stop = {}, std::source_location where = std::source_location::current()) const {
     return acquire(std::move(stop), where);
   }
@@ -68,16 +68,17 @@ class TYER_EXPORT election : public acquirable {
   [[nodiscard]] std::optional<leadership> current() const;
   [[nodiscard]] std::optional<leadership> current(failure& why) const noexcept;
 
-  // Tells the leader now, and then whenever it is seen that another term has begun or nobody leads. Runs on a thread of the
-  // client, or where `client_options::completions` puts it, one call at a time. One that throws on a thread of the client ends
-  // the process.
+  // Calls `changed` with the leader now, and again whenever a new term has begun or nobody leads. The calls come one at a
+  // time, on a thread of the client or where `client_options::completions` puts them. An exception on a thread of the client
+  // ends the process.
   //
-  //   engine                              | is looked at                                              | behind by
+  //   engine                              | is read                                                   | delay
   //   ------------------------------------+-----------------------------------------------------------+--------------
-  //   memory, etcd                        | when it says that something changed, and as those below   | a round trip
+  //   memory, etcd                        | when it announces a change, and as often as those below   | a round trip
   //   redis (all deployments), redlock    | every third of this object's ttl                          | that and a round trip
   //
-  // What came and went between two looks is not told, on any engine. A look that fails is told to `failed`, if there is one.
+  // A leader that came and went between two reads is not reported, on any engine. A read that fails is reported to `failed`,
+  // if there is one.
   observation observe(std::function<void(const std::optional<leadership>&)> changed, look_failed failed = {}) const;
 };
 

@@ -1,6 +1,6 @@
 // What can go wrong, as codes (`errc`), as a value (`failure`) and as an exception (`error`).
 //
-// Contention is not among them: a lock that somebody else has is an empty hold or `false`.
+// Contention is not an error: for a lock that somebody else holds, calls return an empty hold or `false`.
 #pragma once
 
 #include <tyer/detail/cxx20.hpp>
@@ -18,11 +18,11 @@ inline namespace v1 {
 // What went wrong, as a std::error_code of category().
 enum class errc {
   lost = 1,         // the hold is over: its deadline passed, or the engine said so
-  cancelled,        // the caller's stop_token or cancellation slot asked for it
+  cancelled,        // requested by the caller's stop_token or cancellation slot
   unavailable,      // the engine did not answer for as long as the options, or the caller's own limit, allow
   outcome_unknown,  // the request was sent, but whether the engine acted is not known (release, evict, ask)
   refused,          // the engine answered with an error; words() are its own
-  name_conflict,    // something that is not a lock of ours lies where the lock should be
+  name_conflict,    // the engine has something under this name that is not a lock of ours
   over_limit,       // one of the documented limits would be exceeded
   unsupported,      // this engine, in this mode, cannot do that
   no_engine,        // no engine for this URI scheme is linked into the program
@@ -36,13 +36,13 @@ enum class errc {
   permits_differ,   // the semaphore is in use with another number of permits; words() name it
 };
 
-// "tyer"; its codes compare equal to the std::errc that means the same, where there is one.
+// "tyer"; its codes compare equal to the std::errc with the same meaning, where one exists.
 TYER_EXPORT const std::error_category& category() noexcept;
 // For std::error_code, which finds it by itself.
 TYER_EXPORT std::error_code make_error_code(errc) noexcept;
 
-// Whether the same call may well succeed later although nobody changes anything: the engine was away or silent, or something
-// was used up for now. False for what is wrong with the call, and for what the caller wanted.
+// True if the same call may succeed later without any change: the engine was away or silent, or a resource was exhausted for
+// now. False if the call itself is wrong, and for a cancellation.
 [[nodiscard]] TYER_EXPORT bool is_transient(std::error_code) noexcept;
 
 // A code and, where there are any, the words of the engine. Converts to true if something failed.

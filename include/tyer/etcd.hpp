@@ -1,6 +1,6 @@
-// For those whose data lies in the same etcd as their locks: the hold is checked by the transaction that writes.
+// For data that lies in the same etcd as its locks: the transaction that writes checks the hold.
 //
-// Needs no gRPC: the comparison is plain data, to be put into the transaction of whatever client you have.
+// Needs no gRPC: the comparison is plain data, for a transaction of any etcd client.
 #pragma once
 
 #include <tyer/detail/cxx20.hpp>
@@ -15,7 +15,7 @@ namespace tyer {
 inline namespace v1 {
 namespace etcd {
 
-// One comparison of a transaction of etcd's: target CREATE, result EQUAL. True for as long as the hold is.
+// One comparison for an etcd transaction: target CREATE, result EQUAL. True for as long as the hold exists.
 //
 //   in etcd's API                                    | in etcdctl txn
 //   -------------------------------------------------+---------------------------------
@@ -28,11 +28,12 @@ struct comparison {
   friend bool operator==(const comparison&, const comparison&) = default;
 };
 
-// The comparison for your own transaction: it is applied only while this hold is there. What was lost, broken or released
-// never writes, however late; nobody's token has to be stored. A renewal, a conversion or a question does not change it.
+// The comparison for your own transaction, which is then applied only while this hold exists. A hold that was lost, broken or
+// released never writes, however late; no token has to be stored. A renewal, a conversion or client::ask does not change the
+// comparison.
 //
-// Hand-offs inside a client go on with the engine's hold, so it stays true until the last of them gives it back: use it only
-// while you have the hold.
+// Hand-offs inside a client keep the engine's hold, so the comparison stays true until the last of them releases it: use it
+// only while you have the hold.
 //
 // Throws errc::not_held for an empty hold, errc::forked in a child of fork, errc::unsupported if it is not of etcd.
 TYER_EXPORT comparison guard_txn(const hold& h);

@@ -1,4 +1,4 @@
-// What the shared library shows to the outside: nothing but what carries this mark.
+// Marks the symbols that the shared library exports. All others are hidden.
 #pragma once
 
 #include <tyer/detail/cxx20.hpp>

@@ -1,23 +1,24 @@
-// Checking tokens, because a token that nobody checks is decoration.
+// Checking tokens: a token that nobody checks protects nothing.
 //
-//   where the data lives        | what checks what h.fence() gives
+//   where the data lives        | what checks h.fence()
 //   ----------------------------+------------------------------------------------------------------------------------
 //   memory of a process         | fence_gate; slot_gates for permits
 //   a row of a SQL database     | sql_fence, sql_shared_fence of <tyer/sql_fence.hpp>: pieces of your own UPDATE
 //   Redis, Valkey               | redis_fence_script, or redis_fence_function inside your own script
 //   the etcd of the lock itself | etcd::guard_txn of <tyer/etcd.hpp>: a comparison of your own transaction, without a token
 //
-// The rule is the same everywhere. Between two holds that conflict, the later one has the larger token. So an exclusive
-// token passes unless a larger one of any mode was let in before, and a shared one unless an exclusive one at least as
-// large was. A conversion (shared to exclusive or back) gives the hold a new, larger token, and the old one is a stale one
-// like any other.
+// The rule is the same everywhere. Of two holds that conflict, the later one has the larger token. So an exclusive token
+// passes unless a larger token of any mode passed before, and a shared token passes unless an exclusive token at least as
+// large passed before. A conversion (shared to exclusive or back) gives the hold a new, larger token, and makes the old one
+// stale.
 //
 // Tokens are ordered everywhere, but not everywhere unique: under Sentinel and Cluster a primary that was replaced without
-// knowing it may give the same token as its successor. So an equal token passes again only with the same id: it is the same
-// holder coming back. Readers need no id: they do not conflict, and a writer's token never lets an equal one in.
+// knowing it may give the same token as its successor. So an equal token passes again only with the same id: then it is the
+// same holder. Readers need no id: they do not conflict with each other, and after a writer no reader with an equal token
+// passes.
 //
-// Show it *before* the read that the write depends on, and write only if it was let in; else a read-modify-write can still
-// lose an update.
+// Check the token *before* the read that the write depends on, and write only if it passed; else a read-modify-write can
+// still lose an update.
 #pragma once
 
 #include <tyer/detail/cxx20.hpp>
@@ -38,14 +39,14 @@
 namespace tyer {
 inline namespace v1 {
 
-// What a resource has let in so far, as plain data to be stored beside it.
+// The largest tokens that a resource has let in so far, as plain data to store beside it.
 struct fence_marks {
   std::uint64_t max_exclusive = 0;
-  std::uint64_t max_any = 0;  // counts as max_exclusive where it is below that, as of marks that were stored without it
-  hold_id exclusive_by{};     // who showed max_exclusive, if that is known
+  std::uint64_t max_any = 0;  // if below max_exclusive (marks stored without it), max_exclusive counts
+  hold_id exclusive_by{};     // the hold that had max_exclusive, if known
 
-  // gate.enter(h.fence()). An equal token of another id is refused, and so is one whose id was not kept. A permit conflicts with
-  // others of its slot as an exclusive hold does with all.
+  // gate.enter(h.fence()). An equal token with another id is refused, also if the stored id is not known. A permit conflicts
+  // with the others of its slot as an exclusive hold does with all.
   [[nodiscard]] constexpr bool enter(const fence_pass& shown) & noexcept {
     if (shown.mode == lock_mode::shared) return enter_shared(shown.token);
     if (shown.token == 0 || !shown.id || shown.token < largest()) return false;
@@ -55,8 +56,8 @@ struct fence_marks {
     return true;
   }
 
-  // The weaker form, for who has nothing but a token: an equal one passes whoever shows it. Right only where no two servers can
-  // grant the same name.
+  // The weaker form, for callers that have only a token: an equal token passes, whichever hold it belongs to. Correct only
+  // where no two servers can grant the same name.
   [[nodiscard]] constexpr bool enter_by_token(std::uint64_t token, lock_mode mode = lock_mode::exclusive) & noexcept {
     if (mode == lock_mode::shared) return enter_shared(token);
     if (token == 0 || token < largest()) return false;
@@ -82,7 +83,7 @@ struct fence_marks {
 class fence_gate {
  public:
   fence_gate() = default;
-  // For a gate that comes back from storage.
+  // For marks loaded from storage.
   explicit fence_gate(const fence_marks& stored) noexcept : marks_(stored) {}
 
   [[nodiscard]] bool enter(const fence_pass& shown) noexcept {
@@ -106,8 +107,8 @@ class fence_gate {
   fence_marks marks_;
 };
 
-// The gates of a resource with permits: one for each slot, for two holds conflict only where they have the same slot. A
-// hold of several permits passes all its slots or none, and leaves no trace if one of them refuses it.
+// The gates of a resource with permits: one for each slot, since two holds conflict only if they have the same slot. A hold
+// of several permits passes all its slots or none, and leaves no trace if one of them refuses it.
 //
 //   gates.enter(h.slots(), h.fence())
 //
@@ -116,7 +117,7 @@ class slot_gates {
  public:
   explicit slot_gates(std::size_t slots) : marks_(slots) {}
 
-  // False also for a slot that there is not, and for no slots at all.
+  // False also for a slot out of range, and for an empty list.
   [[nodiscard]] bool enter(std::span<const std::uint32_t> slots, const fence_pass& shown) noexcept {
     return enter_all(slots, [&](fence_marks& m) { return m.enter(shown); });
   }
@@ -143,14 +144,14 @@ class slot_gates {
 };
 
 // A function for the top of your own Lua script: `tyer_fence(key, token, mode, id)` is true if the token was let in. The last
-// three are what redis_fence_arguments() gives. Without an id (nil) an equal token passes whoever shows it.
+// three are what redis_fence_arguments() gives. Without an id (nil) an equal token passes, whichever hold it belongs to.
 //
 //   if not tyer_fence(KEYS[1], ARGV[1], ARGV[2], ARGV[3]) then return 0 end
 //   ... what the script reads and writes
 //
-// The fence is a hash at `key`, of the fields `exclusive`, `any` and `by`. In a cluster the key must live in the slot of
-// what it guards (the same {tag}), and like that it must neither expire nor be evicted. Digits have the same order in every
-// locale, so strings of one length may be compared as they are.
+// The fence is a hash at `key`, of the fields `exclusive`, `any` and `by`. In a cluster the key must live in the hash slot of
+// the data it guards (the same {tag}), and like the data it must neither expire nor be evicted. Digits have the same order in
+// every locale, so strings of the same length can be compared directly.
 #define TYER_FENCE_LUA_                                                                                 \
   "local function tyer_fence(key, token, mode, id)\n"                                                   \
   "  if type(token) ~= 'string' or #token > 20 or not token:find('^[1-9]%d*$') then\n"                  \
@@ -178,7 +179,8 @@ class slot_gates {
   "end\n"
 inline constexpr std::string_view redis_fence_function = TYER_FENCE_LUA_;
 
-// The same as a script of its own: KEYS[1] the fence, and redis_fence_arguments() as they are; answers 1 or 0. Whatever is read and written in later commands needs the token shown again with the write, in one script.
+// The same as a complete script: KEYS[1] is the fence, ARGV is redis_fence_arguments(); answers 1 or 0. If later commands
+// write, the script that writes must check the token again.
 inline constexpr std::string_view redis_fence_script =
     TYER_FENCE_LUA_ "return tyer_fence(KEYS[1], ARGV[1], ARGV[2], ARGV[3]) and 1 or 0\n";
 #undef TYER_FENCE_LUA_

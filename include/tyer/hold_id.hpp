@@ -1,4 +1,4 @@
-// Which hold it is, for whoever must tell two holds apart that have the same token.
+// Identifies a hold, where two holds may have the same token.
 #pragma once
 
 #include <tyer/detail/cxx20.hpp>
@@ -21,14 +21,14 @@ inline namespace v1 {
 // engine knows the hold by. The last two count the hand-offs inside the client since the engine's grant, so that every
 // hold has an id of its own. Neither a renewal nor a conversion changes it.
 //
-// It is not a secret: whoever may read the engine can read it.
+// It is not a secret: everybody who may read the engine can read it.
 class hold_id {
  public:
   static constexpr std::size_t length = 34;
 
-  constexpr hold_id() noexcept = default;  // of no hold
+  constexpr hold_id() noexcept = default;  // empty: the id of no hold
 
-  // From text(); whatever else is given, the id of no hold.
+  // From text(); any other input gives the empty id.
   static constexpr hold_id from(std::string_view text) noexcept {
     constexpr auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
     hold_id id;
@@ -40,9 +40,9 @@ class hold_id {
 
   explicit constexpr operator bool() const noexcept { return digits_[0] != '\0'; }
 
-  // Empty for the id of no hold.
+  // Empty for the empty id.
   std::string text() const { return std::string{view()}; }
-  // The same, for as long as this object lives.
+  // The same; valid for as long as this object lives.
   constexpr std::string_view view() const& noexcept { return {digits_.data(), *this ? digits_.size() : 0}; }
   std::string_view view() const&& = delete;
 

@@ -11,7 +11,7 @@ inline namespace v1 {
 enum class lock_mode : std::uint8_t {
   exclusive,  // alone
   shared,     // beside other readers
-  permit,     // so many of a semaphore's
+  permit,     // one or more permits of a semaphore
 };
 
 }  // namespace v1

@@ -30,9 +30,9 @@ class multi_hold_state;
 struct multi_maker;
 }  // namespace detail
 
-// The proof that all of them are held. As a `hold` (see there for the states), with a token for each name.
+// The proof that all locks are held. Like a `hold` (see there for the states), with a token for each name.
 //
-// valid() while every one of them is; valid_until() is the earliest; lost() is requested when the first of them is lost.
+// valid() while every part is valid; valid_until() is the earliest of them; lost() is requested when the first part is lost.
 class [[nodiscard]] TYER_EXPORT multi_hold {
  public:
   multi_hold() noexcept;
@@ -41,14 +41,13 @@ class [[nodiscard]] TYER_EXPORT multi_hold {
   ~multi_hold();
 
   explicit operator bool() const& noexcept { return state_ != nullptr; }
-  // As of a hold: without a name it would be given back before the first line of the body.
+  // As for a hold: a temporary would be released before the first line of the body.
   explicit operator bool() const&& = delete;  // name the hold: if (tyer::multi_hold h = m.try_acquire())
 
-  // Of the lock of this name; throws errc::not_held for a name that is not among them. With the same name on several
-  // clients, look at parts().
+  // For the lock of this name; throws errc::not_held for any other name. With the same name on several clients, use parts().
   [[nodiscard]] fence_pass fence(std::string_view name) const&;
   fence_pass fence(std::string_view) const&& =
-      delete;  // name the hold: here and below, without a name it would be given back at once
+      delete;  // name the hold: here and below, a temporary would be released at once
   [[nodiscard]] std::uint64_t token(std::string_view name) const&;
   std::uint64_t token(std::string_view) const&& = delete;
   // One for each lock, in the canonical order. They live in the multi_hold.
@@ -61,14 +60,15 @@ class [[nodiscard]] TYER_EXPORT multi_hold {
   [[nodiscard]] std::stop_token lost() const& noexcept;
   std::stop_token lost() const&& = delete;
 
-  // As hold::confirm: asks about all of them at once. True if all of them stood, false if one is lost, and else `why` of the first
-  // of which nobody knows.
+  // As hold::confirm, for all parts at once. True if all stand, false if one is lost; otherwise `why` of the first part whose
+  // state is not known.
   [[nodiscard]] bool confirm() const&;
   [[nodiscard]] bool confirm(failure& why) const& noexcept;
   bool confirm() const&& = delete;
   bool confirm(failure&) const&& = delete;
 
-  // Gives all of them back at once and waits for the answers. The worst outcome of all: unknown, already_gone, released.
+  // Releases all of them at once and waits for the answers. Returns the worst outcome, in the order unknown, already_gone,
+  // released.
   release_outcome release();
   release_outcome release(failure& why) noexcept;
 
@@ -84,11 +84,11 @@ class [[nodiscard]] TYER_EXPORT multi_hold {
 //   tyer::multi_mutex both{client, {"account/1", "account/2"}};
 //   tyer::multi_hold h = both.acquire();
 //
-// They are taken one after the other in one canonical order (by name, then by engine), the same for everybody, so that two
-// who want the same locks cannot wait for each other. A name that is given twice is taken once. There is one deadline for
-// all. When one cannot be had, or an earlier one is lost while a later one is waited for, all that were taken are given back
-// (and in the second case it begins anew; if no time is left for that, or it was one attempt, it ends with errc::lost: neither
-// that others have it nor that an engine is away is known then).
+// The locks are taken one after the other in one canonical order (by name, then by engine), the same for everybody, so that
+// two callers that want the same locks cannot wait for each other. A name that is given twice is taken once. There is one
+// deadline for all. When one lock cannot be had, or an earlier one is lost while a later one is waited for, all that were
+// taken are released. After such a loss the call starts again; if no time is left, or the call is a single attempt, it ends
+// with errc::lost, since then neither contention nor an outage is known.
 //
 //   call                    | all free | one is held by others           | engine away
 //   ------------------------+----------+---------------------------------+--------------------------------------
@@ -96,17 +96,18 @@ class [[nodiscard]] TYER_EXPORT multi_hold {
 //   try_acquire_for, _until | hold     | waits, then empty               | waits until the limit, then throws
 //   try_acquire             | hold     | empty at once                   | throws after `request_timeout`
 //
-// A limit that is not above zero is try_acquire; the longest one there is, acquire.
+// A limit of zero or less means try_acquire; the longest possible limit means acquire.
 //
-// Names come first, so that it does not matter how the address of a server is written ("localhost" or "127.0.0.1"). Only
-// where the *same* name is taken on several servers the addresses decide: there everybody must write them in the same way,
-// and one server must not be given under two of them, because nobody could tell that it is one lock.
+// The order goes by name first, so that it does not matter how the address of a server is written ("localhost" or
+// "127.0.0.1"). Only where the *same* name is taken on several servers do the addresses decide: there everybody must write
+// them in the same way, and one server must not be given under two addresses, because the library could not tell that it is
+// one lock.
 //
-// Thread safety: everything may be called from any thread. The standard face is TimedLockable; held(), and an
-// engine that is away from try_lock_for, as in mutex.
+// Thread safety: everything may be called from any thread. The std interface is TimedLockable; held(), and try_lock_for while
+// an engine is away, behave as in mutex.
 class TYER_EXPORT multi_mutex {
  public:
-  // A name on a client, which must live until the multi_mutex is made (and be kept for as long as it is used).
+  // A name on a client. The client must live for as long as the multi_mutex is used.
   struct part {
     part(const client& of, std::string_view called) : on(&of), name(called) {}
     part(const client&&, std::string_view) = delete;
@@ -129,7 +130,7 @@ class TYER_EXPORT multi_mutex {
   explicit multi_mutex(std::span<const part> parts, lock_options options = lock_options(),
                        std::source_location where = std::source_location::current());
 
-  // {{"a", "b"}}, with a brace too many, would be one name, from the first pointer to the second.
+  // {{"a", "b"}}, with one brace too many, would be one name: the range from the first pointer to the second.
   multi_mutex(const client&, std::initializer_list<std::initializer_list<std::string_view>>, lock_options = {},
               std::source_location = {}) = delete;
   // A temporary client would be closed at the end of the statement, and the locks with it.
@@ -137,8 +138,8 @@ class TYER_EXPORT multi_mutex {
               std::source_location = {}) = delete;
   multi_mutex(const client&&, std::span<const std::string>, lock_options = {}, std::source_location = {}) = delete;
   multi_mutex(const client&&, std::span<const std::string_view>, lock_options = {}, std::source_location = {}) = delete;
-  // For containers. Both are then the same lock and the same local mutex, so that what was moved from goes on as before, also for
-  // a guard that has it. There are no copies, which would look like a second contender.
+  // For containers. Both objects are then the same lock and the same local mutex: the moved-from object keeps working, also
+  // for a guard that refers to it. There is no copy: it would look like a second contender.
   multi_mutex(multi_mutex&& other) noexcept : state_(other.state_), face_(other.face_) {}
   multi_mutex& operator=(multi_mutex&& other) noexcept {
     state_ = other.state_;
@@ -185,12 +186,12 @@ class TYER_EXPORT multi_mutex {
     return try_lock_within(detail::to_wait(limit));
   }
   void unlock() noexcept;
-  // The holds taken by lock(). For the owner alone, between lock and unlock: whoever else looks may see them go. Throws
-  // errc::not_held if it is not locked.
+  // The holds taken by lock(). Only for the owner, between lock and unlock: for any other thread they may disappear at any
+  // moment. Throws errc::not_held if it is not locked.
   [[nodiscard]] const multi_hold& held() const&;
   const multi_hold& held() const&& = delete;  // they live in the object: name that
 
-  std::size_t size() const noexcept;  // without those that were given twice
+  std::size_t size() const noexcept;  // without duplicates
 
  private:
   friend struct detail::multi_maker;

@@ -21,8 +21,8 @@ class std_face;
 
 // Mutual exclusion by name, across processes and machines.
 //
-// Two faces of one lock:
-//  - acquire() and its kin (<tyer/acquirable.hpp>) give a `hold`, the full answer: token, deadline, loss.
+// One lock with two interfaces:
+//  - acquire() and its variants (<tyer/acquirable.hpp>) give a `hold`, the full answer: token, deadline, loss.
 //  - lock(), try_lock(), unlock() ... make it TimedLockable, for std::scoped_lock, std::unique_lock and the rest. The
 //    object is then also a local mutex: until unlock(), another lock() on the same object waits, even if the hold was
 //    lost meanwhile, and takes nothing from others while it does; what it returns with is valid. A thread that has locked it
@@ -35,7 +35,7 @@ class std_face;
 //   try_lock_for, _until   | true   | waits in the queue, then false | false at the limit: as std::timed_mutex
 //   try_lock               | true   | false at once                  | throws after `request_timeout`
 //
-// A limit that is not above zero is one attempt, as try_lock; but an engine that is away is `false` there too.
+// A limit of zero or less means one attempt, as try_lock; but then too an engine that is away gives `false`.
 //
 // Thread safety: everything may be called from any thread, but a move only while nobody else uses the object.
 class TYER_EXPORT mutex : public acquirable {
@@ -45,8 +45,8 @@ class TYER_EXPORT mutex : public acquirable {
         std::source_location where = std::source_location::current());
   // A temporary client would be closed at the end of the statement, and the lock with it.
   mutex(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;
-  // For containers. Both are then the same lock and the same local mutex, so that what was moved from goes on as before, also for
-  // a guard that has it. There are no copies, which would look like a second contender.
+  // For containers. Both objects are then the same lock and the same local mutex: the moved-from object keeps working, also
+  // for a guard that refers to it. There is no copy: it would look like a second contender.
   mutex(mutex&& other) noexcept : acquirable(other), face_(other.face_) {}
   mutex& operator=(mutex&& other) noexcept {
     acquirable::operator=(other);
@@ -54,7 +54,7 @@ class TYER_EXPORT mutex : public acquirable {
     return *this;
   }
 
-  // The standard face. The call site remembered is where the mutex was made: a guard has no place for another.
+  // The std interface. The recorded call site is where the mutex was made, since a guard cannot pass another.
   void lock();
   [[nodiscard]] bool try_lock();
   void unlock() noexcept;
@@ -68,8 +68,8 @@ class TYER_EXPORT mutex : public acquirable {
     return try_lock_within(detail::to_wait(limit));
   }
 
-  // The hold taken by lock(). For the owner alone, between lock and unlock: whoever else looks may see it go. Throws
-  // errc::not_held if it is not locked.
+  // The hold taken by lock(). Only for the owner, between lock and unlock: for any other thread it may disappear at any
+  // moment. Throws errc::not_held if it is not locked.
   [[nodiscard]] const hold& held() const&;
   const hold& held() const&& = delete;  // it lives in the object: name that
 

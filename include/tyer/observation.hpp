@@ -1,4 +1,4 @@
-// Looking on while a lock changes hands.
+// Observing who holds a lock.
 #pragma once
 
 #include <tyer/detail/cxx20.hpp>
@@ -16,16 +16,16 @@ namespace detail {
 class observation_state;
 }  // namespace detail
 
-// Is told when nothing could be seen: the engine is away (errc::unavailable), or has answered with an error (errc::refused, as for
-// want of a right). Once, until something is seen again, which is told then in any case, or until it is another error. It runs
-// where the other function does, and in turn with it.
+// Called when a read fails: the engine is away (errc::unavailable), or has answered with an error (errc::refused, for example
+// if a permission is missing). The same error is reported once, and not again until a read has succeeded; that read is always
+// reported. It runs where the other function does, and never at the same time.
 using look_failed = std::function<void(const failure&)>;
 
-// Looks on for as long as it lives. Stops when destroyed; a callback under way is waited for, unless it is the one that
-// destroys it. To stop never fails: without memory the engine may be looked at once more.
+// Observes for as long as it lives. The destructor stops it and waits for a running callback, unless that callback destroys
+// the observation. Stopping never fails; when memory is exhausted, the engine may be read once more.
 //
-// Callbacks run one at a time. While one runs, what is new waits for it, and only the latest: it is told what is, not all that
-// was in between. So a slow callback costs no memory, and completions of others have their turn after each call.
+// Callbacks run one at a time. While one runs, only the latest state is kept for the next call; states in between are
+// skipped. So a slow callback costs no memory, and other completions run between two calls.
 class [[nodiscard]] TYER_EXPORT observation {
  public:
   observation() noexcept = default;

@@ -1,4 +1,4 @@
-// The stats of a client for Prometheus, through prometheus-cpp (which you bring along): made of the table of <tyer/stats.hpp>.
+// The stats of a client for Prometheus, made from the table of <tyer/stats.hpp>. Needs prometheus-cpp, which you provide.
 #pragma once
 
 #include <tyer/detail/cxx20.hpp>
@@ -34,7 +34,7 @@ inline std::string prometheus_name(const instrument& i) {
   return name;
 }
 
-// What an Exposer or a registry of yours collects.
+// A Collectable for an Exposer or for your own registry.
 //
 //   prometheus::Exposer exposer{"127.0.0.1:9464"};
 //   auto shown = std::make_shared<tyer::prometheus_collector>(client);

@@ -1,4 +1,4 @@
-// What people lock for, ready to use: all recipes.
+// All recipes: common uses of a lock, ready to use.
 #pragma once
 
 #include <tyer/detail/cxx20.hpp>

@@ -31,12 +31,12 @@ class recursive_face;
 //   locked n times, valid    | n+1, no round trip          | waits                    | n-1; at 0 gives it back
 //   locked n times, lost     | throws errc::lost           | waits                    | n-1; at 0 it is free again
 //
-// There is one hold, that of the lock() which acquired: with the options of that object, whatever those of the others say. It
-// goes back with the last unlock(), in whatever order. Another client, and a `mutex` of the same name, are other contenders, also on
-// the same thread, and a thread that waits for them inside waits for itself.
+// There is one hold, from the lock() that acquired, with the options of that object; the options of the other objects do not
+// count. It is released with the last unlock(), in any order. Another client, and a `mutex` of the same name, are other
+// contenders, also on the same thread: a thread that waits for one of them while it holds the lock waits for itself.
 //
-// An object that is destroyed while it is locked has been unlocked as often as it was locked. A thread that ends inside leaves
-// the name locked until then; no later thread is taken for it.
+// Destroying a locked object unlocks it as often as it was locked. If a thread ends while it holds the lock, the name stays
+// locked until then; a later thread is never mistaken for it.
 //
 // Thread safety: everything may be called from any thread; unlock() only by the owner, and only on an object that was locked:
 // otherwise nothing happens.
@@ -46,8 +46,8 @@ class TYER_EXPORT recursive_mutex {
                   std::source_location where = std::source_location::current());
   // A temporary client would be closed at the end of the statement, and the lock with it.
   recursive_mutex(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;
-  // For containers. Both are then the same object, so that what was moved from goes on as before, also for a guard that has it.
-  // There are no copies: make another object of the name.
+  // For containers. Both are then the same object: the moved-from one keeps working, also for a guard that refers to it.
+  // There is no copy: make another object of the name.
   recursive_mutex(recursive_mutex&& other) noexcept : face_(other.face_) {}
   recursive_mutex& operator=(recursive_mutex&& other) noexcept {
     face_ = other.face_;
@@ -67,10 +67,10 @@ class TYER_EXPORT recursive_mutex {
     return try_lock_within(detail::to_wait(limit));
   }
 
-  // The hold that this thread has of the name, whichever object it has locked; otherwise throws errc::not_held.
+  // This thread's hold of the name, whichever object it was locked through; throws errc::not_held if there is none.
   [[nodiscard]] const hold& held() const&;
   const hold& held() const&& = delete;  // it lives in the object: name that
-  // How often this thread has locked the name, by all objects together.
+  // How often this thread has locked the name, through all objects together.
   std::uint32_t depth() const noexcept;
 
   [[nodiscard]] std::string_view name() const& noexcept;

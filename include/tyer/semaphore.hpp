@@ -1,4 +1,4 @@
-// So many at a time.
+// A lock for up to N holders at a time.
 #pragma once
 
 #include <tyer/detail/cxx20.hpp>
@@ -23,9 +23,9 @@ inline namespace v1 {
 // Every permit has its own lease: those of a holder that died come back when its ttl is over. Unlike a counting semaphore's,
 // a permit is given back by its hold and by nothing else, so nobody can release too often.
 //
-// First come, first served: who waits for many permits is not overtaken by those who want few.
+// First come, first served: a waiter for many permits is not overtaken by waiters for few.
 //
-// All users of a name must say the same N. While anybody holds or waits with one N, an acquire with another is refused
+// All users of a name must give the same N. While anybody holds or waits with one N, an acquire with another is refused
 // (errc::permits_differ, whose words name the N in use); when nobody does, the next one decides.
 //
 // Fencing: slots are fenced one by one, since holders of different slots do not conflict (`slot_gates`, <tyer/fence.hpp>).

@@ -31,11 +31,11 @@ class shared_face;
 //
 // First come, first served over both modes: a writer that waits stops readers that come later.
 //
-// upgrade() turns a shared hold into an exclusive one without letting go. It goes before the queue, since those in it wait
+// upgrade() turns a shared hold into an exclusive one without releasing it. It goes before the queue, since those in it wait
 // for its shared hold. If two readers upgraded they would wait for each other: the second gets `false` at once and keeps its
 // shared hold; it should give it back. After an upgrade or a downgrade token() is a new, larger one.
 //
-// The standard face (SharedTimedLockable: std::unique_lock, std::shared_lock, ...) makes the object a local shared mutex as
+// The std interface (SharedTimedLockable: std::unique_lock, std::shared_lock, ...) makes the object a local shared mutex as
 // well. held() is the exclusive hold; a reader that needs its hold uses shared().acquire().
 //
 // Thread safety: as mutex.
@@ -46,8 +46,8 @@ class TYER_EXPORT shared_mutex : public acquirable {
                std::source_location where = std::source_location::current());
   // A temporary client would be closed at the end of the statement, and the lock with it.
   shared_mutex(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;
-  // For containers. Both are then the same lock and the same local mutex, so that what was moved from goes on as before, also for
-  // a guard that has it. There are no copies, which would look like a second contender.
+  // For containers. Both objects are then the same lock and the same local mutex: the moved-from object keeps working, also
+  // for a guard that refers to it. There is no copy: it would look like a second contender.
   shared_mutex(shared_mutex&& other) noexcept : acquirable(other), shared_(other.shared_), face_(other.face_) {}
   shared_mutex& operator=(shared_mutex&& other) noexcept {
     acquirable::operator=(other);
@@ -56,13 +56,13 @@ class TYER_EXPORT shared_mutex : public acquirable {
     return *this;
   }
 
-  // The readers' side: acquire() and its kin give shared holds.
+  // The readers' side: acquire() and its variants give shared holds.
   [[nodiscard]] const acquirable& shared() const& noexcept { return shared_; }
   [[nodiscard]] acquirable shared() const&& noexcept { return shared_; }  // a copy is the same lock
 
-  // True if the hold, shared before, is exclusive now. False: another one upgrades already, or (with a limit) others still
-  // read; the hold is shared as before. Throws errc::lost if the hold is over, errc::cancelled when stopped, and
-  // errc::unavailable if the limit passes while the engine is silent. A limit that is not above zero is try_upgrade.
+  // True if the hold, shared before, is exclusive now. False: another reader is upgrading, or (with a limit) others still
+  // read; the hold stays shared. Throws errc::lost if the hold is over, errc::cancelled when stopped, and errc::unavailable
+  // if the limit passes while the engine is silent. A limit of zero or less means try_upgrade.
   [[nodiscard]] bool upgrade(hold& h, std::stop_token stop = {}) const;
   [[nodiscard]] bool upgrade(failure& why, hold& h, std::stop_token stop = {}) const noexcept;
   [[nodiscard]] bool try_upgrade(hold& h) const;
@@ -82,7 +82,7 @@ class TYER_EXPORT shared_mutex : public acquirable {
   void downgrade(hold& h) const;
   void downgrade(failure& why, hold& h) const noexcept;
 
-  // The standard face.
+  // The std interface.
   void lock();
   [[nodiscard]] bool try_lock();
   void unlock() noexcept;
@@ -107,8 +107,8 @@ class TYER_EXPORT shared_mutex : public acquirable {
     return try_lock_shared_within(detail::to_wait(limit));
   }
 
-  // The hold taken by lock(). For the owner alone, between lock and unlock: whoever else looks may see it go. Throws
-  // errc::not_held if it is not locked.
+  // The hold taken by lock(). Only for the owner, between lock and unlock: for any other thread it may disappear at any
+  // moment. Throws errc::not_held if it is not locked.
   [[nodiscard]] const hold& held() const&;
   const hold& held() const&& = delete;  // it lives in the object: name that
 

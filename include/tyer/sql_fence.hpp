@@ -9,8 +9,8 @@
 // - MySQL and MariaDB count by default the rows that *changed*: the same hold again, with nothing else to change,
 //   counts 0. Connect with CLIENT_FOUND_ROWS.
 //
-// Names are put into the text as they are: quote them yourself if they need it, and never take them from input. What is
-// not a name or a quoted name throws std::invalid_argument.
+// Names are put into the text as they are: quote them yourself if they need it, and never take them from input. Text that is
+// neither a name nor a quoted name throws std::invalid_argument.
 #pragma once
 
 #include <tyer/detail/cxx20.hpp>
@@ -30,8 +30,8 @@ inline namespace v1 {
 
 namespace detail {
 
-// name or "name" or `name`, or several with dots between. Not a parser of any database: it only keeps out what could
-// end the name and begin something else.
+// name or "name" or `name`, or several with dots between. This is not the grammar of any database: it only rejects text that
+// could end the name and inject something else.
 constexpr bool is_sql_name(std::string_view text) noexcept {
   const auto plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -61,7 +61,7 @@ inline std::string sql_name(std::string_view text) {
   return std::string{text};
 }
 
-// Not "text" + a temporary string: GCC 12 warns of that by mistake (-Wrestrict), in the build of whoever includes this.
+// Not "text" + a temporary string: GCC 12 wrongly warns of that (-Wrestrict), in the user's build.
 inline std::string sql_text(std::initializer_list<std::string_view> pieces) {
   std::string all;
   for (const auto piece : pieces) all.append(piece);
@@ -70,8 +70,8 @@ inline std::string sql_text(std::initializer_list<std::string_view> pieces) {
 
 }  // namespace detail
 
-// How what is shown stands in the text of a statement. `fence.set(h.fence())` has the values themselves in it, as decimal and
-// hex digits, which need no quoting. For a statement that is prepared once there are parameters:
+// How a fence_pass appears in the text of a statement. `fence.set(h.fence())` contains the values themselves, as decimal and
+// hex digits, which need no quoting. For a prepared statement there are parameters:
 //
 //   made by            | the token                                    | the id
 //   -------------------+----------------------------------------------+------------------------
@@ -79,8 +79,8 @@ inline std::string sql_text(std::initializer_list<std::string_view> pieces) {
 //   postgresql(n, m)   | $n                                           | $m
 //   sqlite(n, m)       | ?n                                           | ?m
 //
-// Bind the token as a signed 64-bit number or as decimal text, and id().text() as text. Where parameters are `?`, there is one
-// for each time that the table of the fence names it.
+// Bind the token as a signed 64-bit number or as decimal text, and id().text() as text. Where parameters are `?`, bind one
+// for each entry in the fence's table of parameters.
 struct sql_pass {
   std::string token;
   std::string id;
@@ -91,8 +91,8 @@ struct sql_pass {
     if (shown.token == 0 || !shown.id) detail::refuse("a pass without a token or an id");
   }
 
-  // Beside a string MySQL may take a number for floating point, which drops the last digits of a token; hence the cast. The id
-  // has none: it is compared as the column is, whatever the connection's collation.
+  // When a number is compared with a string, MySQL may compare both as floating point, which drops the last digits of a
+  // token; hence the cast. The id has none: it is compared with the column's collation, whatever the connection's is.
   static sql_pass mysql(lock_mode mode = lock_mode::exclusive) { return {"CAST(? AS SIGNED)", "?", mode}; }
   static sql_pass postgresql(unsigned token, unsigned id, lock_mode mode = lock_mode::exclusive) {
     return {detail::sql_text({"CAST($", std::to_string(token), " AS BIGINT)"}),

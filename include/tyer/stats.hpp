@@ -1,4 +1,4 @@
-// What a client has counted, as plain numbers and as a table that exporters are made from.
+// What a client has counted, as plain numbers and as a table for exporters.
 #pragma once
 
 #include <tyer/detail/cxx20.hpp>
@@ -21,16 +21,16 @@ inline namespace v1 {
 
 // How an acquire ended. The first three have a hold.
 enum class acquire_end : std::uint8_t {
-  granted,      // by the engine, which had not let it wait
-  queued,       // by the engine, after others
+  granted,      // by the engine, at once
+  queued,       // by the engine, after waiting in the queue
   handed_off,   // by another caller of this client, without the engine
   busy,         // one attempt, and others have the lock
   timed_out,    // others had it for as long as the caller was willing to wait
-  cancelled,    // the caller's stop_token or cancellation slot asked for it
+  cancelled,    // requested by the caller's stop_token or cancellation slot
   unavailable,  // the engine did not answer
   refused,      // the engine said no, or a limit was reached
   closed,       // the client was closed meanwhile
-  failed,       // for want of memory
+  failed,       // out of memory
 };
 
 // Why a hold was lost: its lost() was requested.
@@ -43,7 +43,7 @@ enum class loss_reason : std::uint8_t {
 
 // What the engine was asked.
 enum class engine_request : std::uint8_t {
-  acquire,  // also once more by one who waits
+  acquire,  // also repeated by a waiter
   keep,     // a batch of holds, or of places in the queue
   release,
   convert,
@@ -52,13 +52,13 @@ enum class engine_request : std::uint8_t {
   query,  // of an operator: show, list, ask, evict, diagnose
 };
 
-// Whether it answered, be it with a no; else the request could not be sent, or nobody knows what came of it.
+// answered: the engine answered, perhaps with a refusal. failed: the request could not be sent, or its outcome is not known.
 enum class request_end : std::uint8_t { answered, failed };
 
-// Whether the engine came back as the server that it was.
+// Whether the client reconnected to the same server or to another.
 enum class reconnection : std::uint8_t { same_server, other_server };
 
-// Who has turned a request away because a documented limit was reached.
+// Which side refused a request because a documented limit was reached.
 enum class limit_set_by : std::uint8_t { client, engine };
 
 namespace detail {
@@ -78,7 +78,7 @@ template <>
 inline constexpr std::size_t keys<limit_set_by> = 2;
 }  // namespace detail
 
-// One value for each of an enumeration.
+// One value for each enumerator.
 template <class Key, class T>
 struct stats_by {
   std::array<T, detail::keys<Key>> all{};
@@ -87,7 +87,7 @@ struct stats_by {
   constexpr const T& operator[](Key k) const noexcept { return all[static_cast<std::size_t>(k)]; }
 };
 
-// How often something took how long.
+// A histogram of durations.
 struct duration_histogram {
   static constexpr std::array<std::chrono::nanoseconds, 13> bounds{
       std::chrono::microseconds{100}, std::chrono::microseconds{500}, std::chrono::milliseconds{1},
@@ -97,15 +97,15 @@ struct duration_histogram {
       std::chrono::minutes{10}};
 
   std::array<std::uint64_t, bounds.size() + 1>
-      buckets{};  // at most bounds[i] and above the one before; the last: above all
+      buckets{};  // [i]: above bounds[i - 1], at most bounds[i]; the last: above all bounds
   std::chrono::nanoseconds sum{};
 
   std::uint64_t count() const noexcept { return std::accumulate(buckets.begin(), buckets.end(), std::uint64_t{0}); }
 };
 
-// Of the locks of one `lock_options::group`.
+// Counts of the locks of one `lock_options::group`.
 struct group_stats {
-  std::string name;                                                 // empty: of locks that have none
+  std::string name;                                                 // empty: locks without a group
   stats_by<acquire_end, duration_histogram> acquire_duration = {};  // from the call until its answer
   duration_histogram hold_duration = {};                            // until it was given back or lost
   stats_by<loss_reason, std::uint64_t> losses = {};
@@ -113,12 +113,13 @@ struct group_stats {
   std::uint64_t waiters = 0;  // callers that have no answer yet
 };
 
-// All that a client has counted since it was made. Each number is right; together they may be of moments that lie a little apart.
+// All that a client has counted since it was made. Each number is exact, but they may have been read at slightly different
+// moments.
 struct client_stats {
   std::vector<group_stats> groups;  // the first is that of locks without a group
   stats_by<engine_request, stats_by<request_end, duration_histogram>> request_duration =
-      {};                                     // from asking the engine to its answer
-  duration_histogram renewal_lag = {};        // how much later than planned the renewal of a hold was asked for
+      {};                                     // from the request to its answer
+  duration_histogram renewal_lag = {};        // how much later than planned the renewal of a hold was sent
   duration_histogram renewal_remaining = {};  // how long a hold was still valid when its renewal was confirmed
   std::optional<std::chrono::nanoseconds> remaining_min = {};  // the smallest of those; none before the first
   stats_by<reconnection, std::uint64_t> reconnects = {};       // without the first connection
@@ -138,7 +139,7 @@ struct instrument {
   std::string_view help;
 };
 
-// Every instrument there is, in the order of samples().
+// All instruments, in the order of samples().
 [[nodiscard]] TYER_EXPORT std::span<const instrument> instruments() noexcept;
 
 // One number or histogram of an instrument.
@@ -149,9 +150,10 @@ struct sample {
   const duration_histogram* durations = nullptr;
 };
 
-// All there are, by instrument, those that are still zero too: an exporter is one loop over them. They show into the stats.
+// All samples, by instrument, including those that are still zero: an exporter is one loop over them. They refer to the
+// stats.
 [[nodiscard]] TYER_EXPORT std::vector<sample> samples(const client_stats& s);
-std::vector<sample> samples(const client_stats&& s) = delete;  // they show into the stats: name those
+std::vector<sample> samples(const client_stats&& s) = delete;  // they refer to the stats: name those
 
 // The same as JSON.
 [[nodiscard]] TYER_EXPORT std::string to_json(const client_stats& s);

@@ -1,4 +1,4 @@
-// For the tests of those who use Tyer: no server, no sleeping, and every bad thing on demand.
+// For your own tests of code that uses Tyer: no server, no sleeping, and every fault on demand.
 #pragma once
 
 #include <tyer/detail/cxx20.hpp>
@@ -18,7 +18,7 @@ namespace tyer {
 inline namespace v1 {
 namespace testing {
 
-// A store in this process whose time stands still until you move it, or until everybody waits for it.
+// An engine in this process. Its time stands still until you move it, or until all threads wait for it.
 //
 //   tyer::testing::engine engine;
 //   tyer::client client = engine.connect();
@@ -32,9 +32,9 @@ namespace testing {
 //   engine.advance(10s);         // h.valid() is false now, h.lost() was requested
 //
 // While every thread that calls the engine or its clients sleeps in a blocking call, time moves by itself to the next thing
-// that is due. As long as one of them is awake it stands still. A thread that sleeps elsewhere (it joins another one, say) is
-// taken to wait too, but only after 200 real milliseconds. For asynchronous calls move time yourself. A thread is known from its
-// first call of the engine or of a client: one that was only given a hold should look at now() first.
+// that is due. As long as one of them is awake it stands still. A thread that sleeps elsewhere (in join(), say) counts as
+// waiting too, but only after 200 real milliseconds. For asynchronous calls move time yourself. A thread counts from its
+// first call of the engine or of a client: a thread that only received a hold should call now() first.
 //
 // Clients may outlive the engine; time then goes on moving by itself when all of them wait.
 //
@@ -52,10 +52,11 @@ class TYER_EXPORT engine {
 
   lease_clock::time_point now() const noexcept;
 
-  // Moves time, in steps small enough that everything due on the way happens in its order. Returns when all clients have
-  // done what was due, and their callbacks have returned: one that waits for the thread that moves time waits for ever.
-  // advance(0s) moves nothing and waits until all is told: after client::ask(), say, until revoked() is requested. All that is
-  // due on the way is really done: a day of a hold with a ttl of 10 s, renewed 25,000 times, takes some real seconds.
+  // Moves time, in steps small enough that everything due on the way happens in its order. Returns when all clients have done
+  // what was due, and their callbacks have returned: a callback that waits for the thread that moves time waits for ever.
+  // advance(0s) moves nothing and waits until all callbacks have run: after client::ask(), say, until revoked() is requested.
+  // Everything due on the way is really done: a day of a hold with a ttl of 10 s, renewed 25,000 times, takes some real
+  // seconds.
   template <class Rep, class Period>
   void advance(const std::chrono::duration<Rep, Period>& by) {
     move(detail::to_wait(by));
@@ -65,12 +66,12 @@ class TYER_EXPORT engine {
   void pause();
   void resume();
 
-  // The next request of a client is carried out, and its answer gets lost: the client is told after its request_timeout that
-  // nobody knows. Called twice, the next two.
+  // The next request of a client is carried out, and its answer is lost: after its request_timeout the client gets "outcome
+  // unknown". Called twice, the next two.
   void lose_next_reply();
 
-  // Waits until so many callers wait for the name, of all clients together, whether in the engine's queue or in that of their
-  // client. Time stands still meanwhile. False if they have not come within ten real seconds.
+  // Waits until n callers of all clients together wait for the name, in the engine's queue or in that of their client. Time
+  // stands still meanwhile. False if there are fewer after ten real seconds.
   [[nodiscard]] bool wait_for_waiters(std::string_view name, std::size_t n);
 
   // Breaks exactly this hold, as an operator would: the engine forgets it, and its lost() is requested on return. Throws

@@ -1,5 +1,5 @@
-// Everything that needs the standard library only, but what is for few: <tyer/async.hpp> (callbacks, for event loops),
-// <tyer/recipes.hpp> (what people lock for) and <tyer/testing.hpp>. For Asio users: <tyer/asio.hpp>.
+// Everything that needs only the standard library, except special parts: <tyer/async.hpp> (callbacks, for event loops),
+// <tyer/recipes.hpp> (common uses of a lock) and <tyer/testing.hpp>. For Boost.Asio: <tyer/asio.hpp>.
 #pragma once
 
 #include <tyer/detail/cxx20.hpp>

@@ -1,4 +1,4 @@
-// How the bodies of the public classes reach each other's insides.
+// Gives the implementations of the public classes access to each other's private members.
 #pragma once
 
 #include "primitives/call.hpp"
@@ -24,10 +24,10 @@ class recursive_names;
 class client_state {
  public:
   std::shared_ptr<runtime::client_runtime> home;
-  std::string owner;     // host, pid, label: stored with every hold, for people
-  std::string address;   // scheme, hosts and ports
-  std::string identity;  // which names these are: the same for all clients of one engine and prefix, which comes first
-  std::shared_ptr<recursive_names> recursive;  // which thread is inside of what
+  std::string owner;                           // host, pid, label: stored with every hold, for people
+  std::string address;                         // scheme, hosts and ports
+  std::string identity;                        // prefix and engine: equal for all clients that see the same names
+  std::shared_ptr<recursive_names> recursive;  // which thread has locked which name
 };
 
 struct access {

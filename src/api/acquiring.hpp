@@ -1,4 +1,4 @@
-// The throwing and the telling form of an acquire, for the bodies of the primitives.
+// The throwing and the non-throwing form of an acquire, for the primitives.
 #pragma once
 
 #include "api/access.hpp"
@@ -12,7 +12,7 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-// Runs what may throw for want of memory or threads; anything else is told by the call itself.
+// Runs a call that may throw when memory or threads are exhausted; the call itself reports every other failure.
 template <class T, class Call>
 T or_tell(failure& why, Call call) noexcept {
   try {
@@ -25,8 +25,9 @@ T or_tell(failure& why, Call call) noexcept {
   return T{};
 }
 
-// Of a release: an unknown outcome is an answer; a call that could not be made is not. One on a thread of ours was made, and only
-// could not be waited for: thrown from a callback of lost() or revoked(), it would end the process.
+// For a release, an unknown outcome is an answer; a call that could not be made is an error. On a thread of ours the
+// release was made, only without waiting for it: that is no error, since an exception from a callback of lost() or
+// revoked() would end the process.
 inline bool could_not_be_made(const failure& why) { return why.code == errc::not_held || why.code == errc::forked; }
 
 inline hold acquire_or_tell(const lock_state& s, const primitives::patience& p, std::stop_token stop,

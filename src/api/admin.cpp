@@ -57,7 +57,7 @@ std::vector<lock_entry> describe(engine::page p, bool tokens) {
   return all;
 }
 
-// Of one name: holders first, and the others numbered.
+// The entries of one name: holders first, then the waiters, numbered.
 std::vector<lock_entry> describe_name(engine::page p, bool tokens) {
   auto all = describe(std::move(p), tokens);
   const auto queue = std::ranges::stable_partition(all, [](const lock_entry& e) { return !e.waiting; });
@@ -76,7 +76,7 @@ core::id id_in(const hold_id& of) {
   return core::id::from(raw);
 }
 
-// What makes a look worth telling. A renewal is no change.
+// What must differ between two reads for `changed` to be called. A renewal is no change.
 using gathering = std::vector<std::pair<core::id, std::pair<core::fate, engine::mode>>>;
 gathering gathered(const engine::page& p) {
   gathering all;
@@ -141,7 +141,7 @@ bool admin::evict(failure& why, const lock_entry& which, std::string_view reason
     why = state_ ? core::check_name(which.name) : failure{errc::closed};
     if (!why && !which.id) {
       why = {errc::unsupported,
-             "a client of another library holds it: ask or stop that one, or wait for the end of its lease"};
+             "a client of another library holds this lock: stop that client, or wait until its lease ends"};
     }
     if (why) return false;
     engine::entry target;
@@ -226,7 +226,7 @@ observation admin::watch_every(std::chrono::nanoseconds every, std::string_view 
     return tell;
   };
   auto s = std::make_shared<detail::observation_state>(state_->home, std::move(look), std::move(failed));
-  constexpr std::chrono::milliseconds apart{100};  // so many waiters may come and go
+  constexpr std::chrono::milliseconds apart{100};  // limits the reads when many waiters come and go
   s->start(std::string{name}, {.every = core::within_for_ever(every), .apart = apart});
   return observation{std::move(s)};
 }

@@ -16,7 +16,8 @@ namespace detail {
 
 namespace {
 
-// The caller's handle on what it may call off, which owns it: what found no memory on its way is gone, and the handle with it.
+// The caller's handle to a call that it may cancel. The call owns the handle: if the call is dropped because memory is
+// exhausted, the handle goes with it.
 class revocable_handle final : public pending_call {
  public:
   revocable_handle(std::shared_ptr<runtime::client_runtime> home, std::weak_ptr<runtime::revocable> r)
@@ -31,7 +32,8 @@ class revocable_handle final : public pending_call {
   std::weak_ptr<runtime::revocable> what_;
 };
 
-// Of what goes on when nobody waits for it. Whoever comes first has the handler: the answer, or the caller who waits no longer.
+// For a call that goes on when its caller stops waiting. The handler goes to whichever comes first: the answer or the
+// cancellation.
 template <class Answer, Answer Unknown>
 class lasting_call final : public pending_call {
  public:
@@ -94,7 +96,7 @@ pending start_confirm(const held_ptr& s, answer_ptr<bool> handler) {
   } else if (s->forked()) {
     call->answer(errc::forked, false);
   } else if (!home || home->closed()) {
-    call->answer({}, false);  // the client was closed, and has given it back
+    call->answer({}, false);  // the client was closed, and has released it
   } else {
     home->confirm(s, [call](failure f, bool stands) { call->answer(std::move(f), stands); });
   }
@@ -133,7 +135,7 @@ pending start_release(hold h, answer_ptr<release_outcome> handler) {
     try {
       home->give_back(s, [call](failure f, release_outcome o) { call->answer(std::move(f), o); });
     } catch (const std::bad_alloc&) {
-      s->forsake();  // it is given back instead of being renewed the next time
+      s->forsake();  // the coordinator releases it instead of the next renewal
       throw;
     }
   }
@@ -161,7 +163,7 @@ void complete_at(const home& h, std::shared_ptr<completion> c) {
 void complete_if_possible(const home& h, std::shared_ptr<completion> c) noexcept {
   try {
     complete_at(h, std::move(c));
-  } catch (...) {  // not even a thread can be had, or the user's executor has none
+  } catch (...) {  // no thread can be started, or the user's executor threw
   }
 }
 

@@ -1,4 +1,4 @@
-// Several locks as one, without a thread that waits: what primitives::acquire_all does, step by step.
+// Acquires several locks as one without a waiting thread: primitives::acquire_all as a chain of steps.
 #include "api/access.hpp"
 #include "api/calling.hpp"
 #include "api/multi_parts.hpp"
@@ -19,7 +19,7 @@ namespace detail {
 
 namespace {
 
-// Its steps come one after the other, each from the answer to the last; only `cancel` and a loss come from elsewhere.
+// Each step runs in the answer to the one before; only `cancel` and a loss come from other threads.
 class multi_call final : public pending_call, public std::enable_shared_from_this<multi_call> {
  public:
   multi_call(std::shared_ptr<const multi_state> of, const acquire_terms& terms, answer_ptr<multi_hold> handler)
@@ -65,7 +65,7 @@ class multi_call final : public pending_call, public std::enable_shared_from_thi
     if (waits) at->cancel(waits, errc::cancelled);
   }
 
-  // Asks for the next of them.
+  // Requests the next lock.
   step next() {
     if (taken_ == of_->locks.size()) return finish();
     if (is_cancelled()) return give_up(errc::cancelled);
@@ -73,7 +73,7 @@ class multi_call final : public pending_call, public std::enable_shared_from_thi
     const auto left = limited() ? limit_ - now() : lease::duration::zero();
     if (limited() && left <= lease::duration::zero() && taken_ != 0) return give_up({});
     if (auto f = primitives::unusable(*lock_state.home, false)) return give_up(std::move(f));
-    // Always with the limit, also when nothing is left of it: one attempt would wait for a silent engine for longer.
+    // Always with the limit, even if no time is left: a single attempt would wait longer for a silent engine.
     const auto mine =
         limited() ? primitives::patience{true, std::max<lease::duration>(left, lease::duration{1})} : patience_;
     auto w = primitives::make_acquisition(*lock_state.home, lock_state.what, mine, where_);
@@ -86,7 +86,7 @@ class multi_call final : public pending_call, public std::enable_shared_from_thi
       serial = ++serial_;
     }
     lock_state.home->want(w);
-    // Only what the coordinator has can be called off; and the answer may have been here already.
+    // Only a call that the coordinator has can be cancelled, and the answer may already have come.
     std::unique_lock lock{mutex_};
     if (serial_ != serial) return step::waits;
     waiting_ = w;
@@ -98,7 +98,7 @@ class multi_call final : public pending_call, public std::enable_shared_from_thi
   }
 
   void on_answer(failure f, runtime::hold_ptr h) {
-    const runtime::in_our_midst here;  // of a coordinator, which must not drive another's engine meanwhile
+    const runtime::in_our_midst here;  // inside a coordinator, which must not drive another client's engine meanwhile
     const auto self = shared_from_this();
     {
       const std::lock_guard lock{mutex_};
@@ -140,8 +140,7 @@ class multi_call final : public pending_call, public std::enable_shared_from_thi
     parts.reserve(taken_);
     watched_.clear();
     got_->take_out([&](const auto& at, runtime::hold_ptr h) { parts.push_back(access::make_hold(at, std::move(h))); });
-    multi_hold all =
-        multi_maker::make(std::move(parts));  // first: without memory the handler must still be there to be told
+    multi_hold all = multi_maker::make(std::move(parts));  // first: it may throw, and the handler must report that
     handler_.release()->finish({}, std::move(all));
     return step::over;
   }
@@ -169,7 +168,7 @@ class multi_call final : public pending_call, public std::enable_shared_from_thi
   std::shared_ptr<runtime::client_runtime> waiting_at_;
 };
 
-// Collects the outcomes of all parts: the worst of them is that of the whole.
+// Collects the outcomes of all parts and reports the worst.
 class multi_release final : public pending_call, public std::enable_shared_from_this<multi_release> {
  public:
   explicit multi_release(answer_ptr<release_outcome> h) : handler_(std::move(h)) {}

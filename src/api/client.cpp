@@ -54,7 +54,7 @@ log_hook careful(log_hook log) {
     const runtime::in_our_midst here;
     try {
       log(level, line);
-    } catch (...) {  // the line is lost, and nothing else
+    } catch (...) {  // only this log message is lost
     }
   };
 }
@@ -93,7 +93,8 @@ client::client(std::string_view uri, client_options options) {
   parts.clock = std::make_shared<core::boot_clock>();
   parts.ids = std::make_unique<core::random_ids>();
   const auto protocol = address.find("protocol").value_or("");
-  auto prefix = address.take("prefix").value_or(protocol.empty() ? "tyer:" : "");  // the names of others are raw
+  auto prefix = address.take("prefix").value_or(
+      protocol.empty() ? "tyer:" : "");  // names shared with other libraries have no prefix
   const engine::environment env{options.prefix.empty() ? std::move(prefix) : options.prefix, parts.ids.get(),
                                 parts.clock.get(), options.request_timeout, options.log};
   auto shown = address.shown() + (address.path.empty() ? "" : '/' + address.path);
@@ -158,7 +159,7 @@ std::uint32_t client::ask(failure& why, std::string_view name, std::string_view 
 client_stats client::stats() const { return stats_reader()(); }
 
 std::function<client_stats()> client::stats_reader() const {
-  // Of the client nothing else: whoever forgets a reader somewhere keeps neither its threads nor its sockets.
+  // Keeps only the board of the client: a reader that outlives it keeps neither threads nor sockets.
   return [board = state_ && !state_->home->forked() ? state_->home->board() : nullptr, made = runtime::birth{}] {
     return board && !made.forked() ? board->read() : client_stats{};
   };

@@ -1,4 +1,4 @@
-// Whether a hold may change its mode by a lock object.
+// Whether a hold may be converted through a lock object.
 #pragma once
 
 #include "api/access.hpp"
@@ -7,7 +7,8 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-// Why it may not. A hold of another object with other terms has another lease: it would be renewed by the wrong ones.
+// The reason if it may not. A hold of an object with other terms has another lease, and would be renewed with the wrong
+// terms.
 inline failure not_of(const lock_state& to, const std::shared_ptr<hold_state>& s) {
   const auto home = s ? s->home.lock() : nullptr;
   if (s && !home) return errc::lost;
@@ -15,7 +16,7 @@ inline failure not_of(const lock_state& to, const std::shared_ptr<hold_state>& s
     return a.name == b.name && a.ttl == b.ttl && a.lock_delay == b.lock_delay;
   };
   if (s && home == to.home && same(s->what(), *to.what)) return {};
-  return {errc::not_held, "this is no hold of this shared_mutex"};
+  return {errc::not_held, "this hold is not one of this shared_mutex"};
 }
 
 }  // namespace detail

@@ -16,7 +16,7 @@ inline namespace v1 {
 
 namespace {
 
-// The owner's words end where the note begins.
+// The owner's text ends where the note begins.
 leadership describe(const engine::entry& e) {
   const auto cut = e.owner.find('\n');
   leadership l;
@@ -58,7 +58,7 @@ std::optional<leadership> election::current(failure& why) const noexcept {
 observation election::observe(std::function<void(const std::optional<leadership>&)> changed, look_failed failed) const {
   if (auto f = primitives::unusable(*state_->home, false)) throw error(f);
   if (!changed) throw error(detail::no_function());
-  // Of the looks: the term that was told last, once one was.
+  // `told` is the term that was reported last, if any.
   auto look = [told = std::optional<std::optional<std::uint64_t>>{},
                f = std::make_shared<decltype(changed)>(std::move(changed))](
                   const engine::page& p, bool in_any_case) mutable -> std::function<void()> {

@@ -12,7 +12,7 @@ comparison guard_txn(const hold& h) {
   if (!s) throw error(errc::not_held);
   if (s->forked()) throw error(errc::forked);
   const auto& k = s->key();
-  if (!k) throw error({errc::unsupported, "only a hold of etcd:// can be checked by a transaction of etcd's"});
+  if (!k) throw error({errc::unsupported, "only a hold of etcd:// can be checked by an etcd transaction"});
   return {k.key, static_cast<std::int64_t>(k.created)};
 }
 

@@ -16,13 +16,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A thread that sleeps outside of Tyer for this long is waiting for others. Longer than what a test sleeps to let another
-// thread come first; short beside what a test may take.
+// A thread that sleeps outside of Tyer for this long counts as waiting for others. Longer than the sleeps with which tests
+// let another thread run first; short compared with the time that a test may take.
 constexpr auto long_sleep = 200ms;
 constexpr auto look_every = 20ms;
 
-// How often a thread has gone to sleep, if it sleeps now. On a busy machine one that could go on is not asleep, but waits for
-// its turn: the kernel knows the difference.
+// How often a thread has gone to sleep, if it sleeps now. A runnable thread that waits for a processor on a busy machine
+// does not count as asleep: the kernel knows the difference.
 std::optional<std::uint64_t> asleep(int tid) {
   std::ifstream status{"/proc/self/task/" + std::to_string(tid) + "/status"};
   std::string line;
@@ -95,7 +95,7 @@ class hand_clock::pending final : public core::clock::call {
   // Behind the clock's mutex.
   bool sleeping_ = false, over_ = false;
   time_point limit_ = time_point::max();
-  std::list<pending*> place_{this};  // among those with a limit: made before anybody sleeps
+  std::list<pending*> place_{this};  // its node in limited_, allocated before the thread sleeps
 };
 
 std::shared_ptr<core::clock::call> hand_clock::begin_call() const {
@@ -128,8 +128,8 @@ void hand_clock::due(time_point t) const {
   dues_.insert(t);
 }
 
-// What the store can do, it does at once; what it cannot, waits for this clock, and real time is of no use to it. A moment is
-// for the other threads.
+// The store answers at once, or else when this clock moves; waiting in real time does not help. The short real wait is for
+// the other threads.
 std::chrono::milliseconds hand_clock::really(std::chrono::milliseconds at_most) const noexcept {
   return std::min<std::chrono::milliseconds>(at_most, stalled_.load(std::memory_order_acquire) ? 20ms : 250ms);
 }

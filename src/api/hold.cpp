@@ -12,13 +12,13 @@ inline namespace v1 {
 
 namespace {
 
-// The clock of the hold's client; a client that is gone had the real one or has no more time to tell.
+// The clock of the hold's client. If the client is gone: the real clock.
 lease_clock::time_point now_of(const detail::hold_state& s) noexcept {
   const auto home = s.home.lock();
   return home ? home->time().now() : lease_clock::now();
 }
 
-// The hold, for those who want to show it to somebody.
+// The hold, for token(), id() and fence().
 const detail::hold_state& shown(const std::shared_ptr<detail::hold_state>& s) {
   if (!s) throw error(errc::not_held);
   if (s->forked()) throw error(errc::forked);
@@ -26,13 +26,14 @@ const detail::hold_state& shown(const std::shared_ptr<detail::hold_state>& s) {
 }
 
 error no_tokens() {
-  return error({errc::unsupported, "this engine gives no tokens: only the lease protects what you write to"});
+  return error({errc::unsupported, "this engine has no fencing tokens: only the lease protects your writes"});
 }
 
-// Of a hold that came through fork. Not its own: a thread that did not come along may have been inside that one.
+// For a hold inherited through fork. Not the hold's own stop_source: another thread of the parent may have been using it at
+// the fork.
 std::stop_token lost_by_fork() noexcept {
   try {
-    static const auto* const gone = [] {  // never destroyed, since nobody knows who asks last
+    static const auto* const gone = [] {  // never destroyed, since its last user is not known
       auto s = std::make_unique<std::stop_source>();
       s->request_stop();
       return s.release();
@@ -149,7 +150,7 @@ release_outcome hold::release(failure& why) noexcept {
     why = std::move(r.error);
     return r.outcome;
   } catch (const std::bad_alloc&) {
-    s->forsake();  // it is given back instead of being renewed the next time
+    s->forsake();  // the coordinator releases it instead of the next renewal
     why = std::make_error_code(std::errc::not_enough_memory);
     return release_outcome::unknown;
   }

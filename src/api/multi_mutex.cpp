@@ -16,8 +16,8 @@ namespace detail {
 multi_hold acquire_or_tell(const multi_state& s, const primitives::patience& p, std::stop_token stop,
                            const std::source_location& where, failure& why) noexcept;
 
-// The gate first, unlike the face of one lock: whoever waits for several has some of them already, and would keep them from
-// others for as long as the one inside stays.
+// Waits at the gate first, unlike basic_face of a single lock: a caller that waits for several locks already has some of
+// them, and would keep them from others for as long as the current owner stays.
 class multi_face : public basic_face<multi_hold> {
  public:
   using basic_face::basic_face;
@@ -68,7 +68,7 @@ namespace {
 
 const hold& of_name(std::span<const hold> all, std::string_view name) {
   const auto at = std::ranges::find(all, name, [](const hold& h) { return h.name(); });
-  if (at == all.end()) throw error({errc::not_held, "no lock of this name is among them"});
+  if (at == all.end()) throw error({errc::not_held, "this multi_mutex has no lock of this name"});
   return *at;
 }
 
@@ -116,7 +116,7 @@ std::vector<primitives::held_at> where_held(std::span<const hold> parts) {
 
 }  // namespace
 
-// That one is lost is known, whatever is not known of the others.
+// A known loss of one part outweighs unknown answers about others.
 bool multi_hold::confirm(failure& why) const& noexcept {
   why = {};
   if (!state_) why = errc::not_held;
@@ -128,7 +128,7 @@ bool multi_hold::confirm(failure& why) const& noexcept {
     for (auto& a : answers) {
       if (a.error && !why) why = std::move(a.error);
     }
-    return !why && valid();  // what was confirmed first may be over by the time that the last one is
+    return !why && valid();  // the part confirmed first may have ended meanwhile
   });
 }
 
@@ -160,7 +160,7 @@ release_outcome multi_hold::release(failure& why) noexcept {
       if (a.error && !why) why = std::move(a.error);
     }
     return worst;
-  } catch (const std::bad_alloc&) {  // what was not asked for goes back with the parts
+  } catch (const std::bad_alloc&) {  // the remaining parts are released when they are destroyed
     why = std::make_error_code(std::errc::not_enough_memory);
     return release_outcome::unknown;
   }

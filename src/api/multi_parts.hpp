@@ -1,4 +1,4 @@
-// The insides of a multi_mutex and of its hold, for whoever acquires them and gives them back.
+// The internals of a multi_mutex and of its hold, for acquire and release.
 #pragma once
 
 #include "api/access.hpp"
@@ -25,8 +25,8 @@ class multi_state {
   std::source_location made_at;
 };
 
-// Passes the first loss of the parts on. It ends without waiting for somebody else's callback that runs meanwhile: the thread
-// that runs it then takes the callbacks away.
+// Forwards the first loss of a part. Its end does not wait for a callback that runs on another thread: that thread then
+// removes the callbacks.
 class loss_relay : public std::enable_shared_from_this<loss_relay> {
  public:
   void listen(const hold& h) { on_loss_.emplace_back(h.lost(), tell{this}); }
@@ -35,7 +35,7 @@ class loss_relay : public std::enable_shared_from_this<loss_relay> {
     over_ = true;
     if (telling_ != 0) return;
     lock.unlock();
-    on_loss_.clear();  // one that begins now finds that it is over, so this waits for nothing
+    on_loss_.clear();  // a callback that begins now returns at once, so this does not block
   }
 
   std::stop_source lost;
@@ -57,7 +57,7 @@ class loss_relay : public std::enable_shared_from_this<loss_relay> {
     lock.lock();
     if (--telling_ != 0 || !over_) return;
     lock.unlock();
-    on_loss_.clear();  // also the one that this is called from, which is allowed and does not wait
+    on_loss_.clear();  // also the callback that runs this: that is allowed and does not block
   }
 
   std::mutex mutex_;
@@ -71,7 +71,7 @@ class multi_hold_state {
   explicit multi_hold_state(std::vector<hold> all) : parts(std::move(all)) {
     for (const hold& h : parts) (*relay_)->listen(h);
   }
-  // In a forked child a callback may seem to run for ever, on a thread that did not come along: let them lie.
+  // In a forked child a callback may seem to run for ever, on a thread that exists only in the parent: leak them.
   ~multi_hold_state() { birth.forked() ? static_cast<void>(relay_.release()) : (*relay_)->end(); }
 
   std::stop_token lost() const noexcept { return (*relay_)->lost.get_token(); }

@@ -19,7 +19,7 @@ void observation_state::start(std::string name, const terms& t) {
   observer_->apart = t.apart;
   observer_->seen = [me = weak_from_this(), home = std::weak_ptr{home_}, o = observer_.get()](const auto& seen) {
     if (const auto self = me.lock(); self && self->on_look(seen.result)) return;
-    if (const auto h = home.lock()) h->forget(o->shared_from_this());  // who stopped had no memory to say so
+    if (const auto h = home.lock()) h->forget(o->shared_from_this());  // stop() had no memory to do it
   };
   home_->observe(observer_);
 }
@@ -28,14 +28,14 @@ void observation_state::stop() noexcept {
   if (home_->forked()) return;
   try {
     home_->forget(observer_);
-  } catch (const std::bad_alloc&) {  // found out at the next look
+  } catch (const std::bad_alloc&) {  // noticed at the next read
   }
   std::unique_lock lock{mutex_};
   stopped_ = true;
   idle_.wait(lock, [this] { return !telling_ || teller_ == std::this_thread::get_id(); });
 }
 
-// What to tell of it, if anything.
+// What to report of this read, if anything.
 std::function<void()> observation_state::news_in(const sight& s) {
   if (const auto* p = std::get_if<engine::page>(&s)) {
     auto seen = look_(*p, static_cast<bool>(blind_));
@@ -49,8 +49,8 @@ std::function<void()> observation_state::news_in(const sight& s) {
   return tell;
 }
 
-// What was looked at is not news a second time: so it is kept before anything else may fail, and told after the next look if it
-// could not be handed over now.
+// `look` reports a change only once: so the change is stored before anything can fail, and reported after the next read if
+// it could not be queued now.
 bool observation_state::on_look(const sight& s) {
   {
     const std::lock_guard lock{mutex_};
@@ -63,7 +63,7 @@ bool observation_state::on_look(const sight& s) {
   return true;
 }
 
-// On its way to where completions run.
+// A report that is queued to where completions run.
 class observation_state::news final : public completion {
  public:
   explicit news(std::shared_ptr<observation_state> of) noexcept : of_(std::move(of)) {}
@@ -84,13 +84,13 @@ void observation_state::tell_soon() {
   }
 }
 
-// Told after the next look.
+// The report is repeated after the next read.
 void observation_state::not_told() noexcept {
   const std::lock_guard lock{mutex_};
   asked_ = false;
 }
 
-// One at a time, however many threads an executor has. However it ends, the next may come.
+// Lets one callback run at a time, however many threads an executor has. However the callback ends, the next may run.
 class observation_state::turn {
  public:
   explicit turn(observation_state& s) : state_(s) {
@@ -116,7 +116,7 @@ class observation_state::turn {
   bool mine_ = false;
 };
 
-// One thing; for the next it gets in line again, behind the completions of others.
+// Reports one change; for the next it queues again, behind other completions.
 void observation_state::tell() {
   {
     const turn mine{*this};

@@ -1,5 +1,5 @@
-// Telling what an observer has seen, one thing at a time, on the thread where completions run, and never after it was stopped.
-// What was not told yet when there is something newer is never told: however slow a callback is, one thing waits for it.
+// Calls an observer's callback, one call at a time, where completions run, and never after it was stopped. A change that is
+// not reported before a newer one is dropped: however slow a callback is, at most one change waits for it.
 #pragma once
 
 #include "runtime/client_runtime.hpp"
@@ -23,8 +23,8 @@ namespace detail {
 
 class observation_state : public std::enable_shared_from_this<observation_state> {
  public:
-  // Looks at what there is, on the coordinator's thread. Gives what to tell of it, or nothing if it is as before; unless it is to be told
-  // in any case, since the one before it could not look.
+  // Examines a read, on the coordinator's thread. Returns the call to make, or nothing if nothing changed. With
+  // `in_any_case` it always returns one, since the read before failed.
   using look = std::function<std::function<void()>(const engine::page&, bool in_any_case)>;
 
   observation_state(std::shared_ptr<runtime::client_runtime> h, look l, look_failed f)
@@ -35,7 +35,7 @@ class observation_state : public std::enable_shared_from_this<observation_state>
     std::chrono::milliseconds every{}, apart{};
   };
   void start(std::string name, const terms& t);
-  // Never fails: without memory the coordinator is told when it has looked the next time.
+  // Never fails: when memory is exhausted, the coordinator learns of it at its next read.
   void stop() noexcept;
 
  private:
@@ -43,7 +43,7 @@ class observation_state : public std::enable_shared_from_this<observation_state>
 
   using sight = std::variant<engine::page, engine::failure>;
   std::function<void()> news_in(const sight& s);
-  bool on_look(const sight& s);  // false: nobody looks any more
+  bool on_look(const sight& s);  // false: stopped
   class news;
 
   void tell_soon();
@@ -58,9 +58,9 @@ class observation_state : public std::enable_shared_from_this<observation_state>
   std::mutex mutex_;
   std::condition_variable idle_;
   std::function<void()> untold_;  // the latest
-  std::error_code blind_;         // why nothing was seen the last time, if `failed_` is told of that
+  std::error_code blind_;         // why the last read failed, if `failed_` was called for it
   bool stopped_ = false;
-  bool asked_ = false;    // tell() was handed over, and has not begun
+  bool asked_ = false;    // tell() is queued, and has not begun
   bool telling_ = false;  // a callback is under way
   std::thread::id teller_;
 };

@@ -1,4 +1,4 @@
-// Opening a client on parts that are already made: from a URI, or from a test's own engine and clock.
+// Opens a client on existing parts: made from a URI, or a test's own engine and clock.
 #pragma once
 
 #include "api/access.hpp"
@@ -9,8 +9,8 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-// The user's log, in the midst of our work, on whichever thread drives the engine: it can neither wait there for that thread itself
-// (errc::would_deadlock) nor take it away by throwing.
+// Wraps the user's log hook, which runs inside our code on the thread that drives the engine: a blocking call in it fails
+// with errc::would_deadlock, and an exception does not end that thread.
 log_hook careful(log_hook log);
 
 std::shared_ptr<client_state> open_client(runtime::client_runtime::parts parts, const client_options& options,

@@ -9,7 +9,7 @@ inline namespace v1 {
 
 namespace detail {
 
-// One object: what it would acquire, and how often it was locked of all the times that its name was.
+// One object: the lock that it acquires, and its own share of the name's lock count.
 class recursive_face {
  public:
   recursive_face(std::shared_ptr<const lock_state> s, std::shared_ptr<recursive_names> all)

@@ -21,7 +21,7 @@ std::uint64_t this_thread() noexcept {
 bool recursive_name::inside() const noexcept { return depth_ > 0 && owner_ == this_thread(); }
 
 bool recursive_name::enter_again(std::uint32_t& counted) {
-  if (face_.forked()) return false;  // the thread has the same number as the owner in the parent
+  if (face_.forked()) return false;  // the child's thread has the same number as the owner in the parent
   const std::lock_guard in{mutex_};
   if (!inside()) return false;
   if (!face_.held().valid()) throw error(errc::lost);
@@ -57,7 +57,7 @@ bool recursive_name::try_lock_within(const lock_state& s, std::chrono::nanosecon
   return true;
 }
 
-// True if nobody is inside any more: then the face is to be unlocked, where the next one comes in.
+// True if the count is zero now: then the caller unlocks the face, and the next thread comes in.
 bool recursive_name::take_off(std::uint32_t n) noexcept {
   depth_ -= n;
   return depth_ == 0;
@@ -97,7 +97,7 @@ std::uint32_t recursive_name::depth() const noexcept {
 }
 
 std::shared_ptr<recursive_name> recursive_names::find_or_make(std::string_view name, const runtime::client_runtime& h) {
-  if (h.forked()) return std::make_shared<recursive_name>(h);  // whose calls all fail
+  if (h.forked()) return std::make_shared<recursive_name>(h);  // all its calls fail
   auto fresh = std::make_shared<recursive_name>(h);
   const std::lock_guard in{mutex_};
   const auto at = names_.try_emplace(std::string{name}).first;

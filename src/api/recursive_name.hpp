@@ -1,4 +1,4 @@
-// What all recursive_mutex objects of one name have in common: which thread is inside, and how often.
+// The state that all recursive_mutex objects of one name share: the owning thread, and how often it has locked.
 #pragma once
 
 #include "api/std_face.hpp"
@@ -21,22 +21,22 @@ namespace detail {
 
 // One name of one client.
 //
-// Thread safety: everything may be called from any thread. After fork nothing but forked() touches what a thread that did not
-// come along may have had in its hands.
+// Thread safety: everything may be called from any thread. After fork only forked() is called: a thread of the parent may
+// have been changing the rest.
 class recursive_name {
  public:
   explicit recursive_name(const runtime::client_runtime& h) noexcept : face_(h) {}
 
-  // True if this thread is inside already, and now once more. Throws errc::lost if what it is inside by is over.
+  // True if this thread already owns the name; then the count is one higher. Throws errc::lost if its hold is lost.
   bool enter_again(std::uint32_t& counted);
 
   void lock(const lock_state& s, std::uint32_t& counted);
   bool try_lock(const lock_state& s, std::uint32_t& counted);
   bool try_lock_within(const lock_state& s, std::chrono::nanoseconds at_most, std::uint32_t& counted);
 
-  // Nothing if this thread is not inside, or not by this object.
+  // Does nothing if this thread is not the owner, or has not locked this object.
   void unlock(std::uint32_t& counted) noexcept;
-  // Of an object that is no more, on whatever thread: as if it had been unlocked as often as it was locked.
+  // For an object that is destroyed, on any thread: unlocks as often as the object was locked.
   void forget(std::uint32_t counted) noexcept;
 
   const hold& held() const;
@@ -49,12 +49,12 @@ class recursive_name {
   bool take_off(std::uint32_t n) noexcept;
 
   std_face face_;
-  mutable std::mutex mutex_;  // of what follows and of each object's own count
-  std::uint64_t owner_ = 0;   // a thread, and no later one: the system gives the ids of threads again
+  mutable std::mutex mutex_;  // protects what follows and each object's own count
+  std::uint64_t owner_ = 0;   // our own number of the thread, since the system reuses thread ids
   std::uint32_t depth_ = 0;
 };
 
-// Of a client. A name is here for as long as an object has it.
+// All names of a client. A name is here for as long as an object uses it.
 class recursive_names {
  public:
   std::shared_ptr<recursive_name> find_or_make(std::string_view name, const runtime::client_runtime& h);

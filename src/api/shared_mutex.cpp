@@ -15,13 +15,13 @@ inline namespace v1 {
 
 namespace detail {
 
-// The local shared mutex behind the standard face, as the gate of std_face is for a mutex: closed from lock to unlock even
-// if holds are lost meanwhile, and passed when the lock was acquired.
+// The local shared mutex behind the std interface, as the gate of std_face is for a mutex: closed from lock to unlock even
+// if holds are lost meanwhile. A caller passes it after it has acquired the lock.
 class shared_face {
  public:
   enum class side { exclusive, shared };
 
-  // The way in on one side, as come_in() takes it.
+  // The gate of one side (readers or the writer), as come_in() needs it.
   class door {
    public:
     door(shared_face& f, side s) : face_(f), side_(s) {}
@@ -50,11 +50,11 @@ class shared_face {
     side side_;
   };
 
-  // In a forked child nothing is given back, nobody waits who could be let in, and a thread that did not come along may have
-  // the mutex.
+  // In a forked child nothing is released and nobody waits; a thread that exists only in the parent may have the mutex
+  // locked.
   void leave(side s) noexcept {
     if (forked()) return;
-    hold mine;  // given back at the end, when the gate is open for whom it goes to
+    hold mine;  // released at the end, when the gate is open for the next owner
     {
       const std::lock_guard lock{mutex_};
       mine = s == side::shared ? take_worst_reader() : std::move(writing_);
@@ -76,9 +76,10 @@ class shared_face {
  private:
   bool open_to(side s) const noexcept { return !writing_ && (s == side::shared || readers_.empty()); }
 
-  // As many go as came. Whose hold it is does not matter, but those who stay must have the ones that are good for longest.
+  // Each reader that leaves takes one hold. It need not be its own, but the readers that stay must keep the holds that are
+  // valid longest.
   hold take_worst_reader() noexcept {
-    if (readers_.empty()) return {};  // unlocked once too often, as a mutex bears it
+    if (readers_.empty()) return {};  // unlocked once too often: ignored, as for a mutex
     const auto worst = std::ranges::min_element(readers_, {}, &hold::remaining);
     hold mine = std::move(*worst);
     if (worst != readers_.end() - 1) *worst = std::move(readers_.back());
@@ -133,7 +134,8 @@ bool convert(const detail::lock_state& to, hold& h, const patience& p, std::stop
 shared_mutex::shared_mutex(const client& owner, std::string_view name, lock_options options, std::source_location where)
     : acquirable(detail::access::make_lock(owner, name, options, where)),
       shared_(detail::access::make_lock(owner, name, options, where, {engine::mode::shared})),
-      // In a forked child threads seem to wait at the gate for ever, and its end would wait for them: there it is let lie.
+      // In a forked child, threads of the parent seem to wait at the gate for ever, and the destructor would wait for them:
+      // there it is leaked.
       face_(new shared_face, [](shared_face* f) {
         if (!f->forked()) delete f;
       }) {}

@@ -1,10 +1,10 @@
-// The local mutex behind the standard face of a lock object.
+// The local mutex (the gate) behind the std interface of a lock object.
 //
-// Closed from lock() to unlock(), even if the hold is lost meanwhile: nobody unlocks somebody else's hold. Callers queue for
-// the lock itself, where hand-off sees them, and not here: whoever unlocks opens the gate first, so the next owner finds it
-// open. If it does not, the one inside has lost its hold and not left yet. Then the lock goes back at once, unused, so that
-// others may have it, and the caller waits at the gate with nothing in its hands; behind the gate it begins anew. So lock()
-// never returns with a hold that has grown old at the gate.
+// The gate is closed from lock() to unlock(), even if the hold is lost meanwhile: nobody unlocks somebody else's hold.
+// Callers queue for the lock itself, where hand-off sees them, and not at the gate: unlock() opens the gate before it
+// releases the lock, so the next owner finds the gate open. If the gate is closed, its owner has lost the hold and not yet
+// called unlock(). Then the caller releases the lock at once, unused, so that others may have it, waits at the gate without
+// a hold, and afterwards starts again. So lock() never returns with a hold that has aged at the gate.
 #pragma once
 
 #include "api/acquiring.hpp"
@@ -27,20 +27,20 @@ inline void give_back_unused(hold h) {
   if (const auto& s = access::state(h)) s->never_used();
 }
 
-// Until when a caller wants to wait, on the clock of the lock's client.
+// A caller's deadline, on the clock of the lock's client.
 class deadline {
  public:
   deadline(const runtime::client_runtime& h, const primitives::patience& p)
       : home_(h), whole_(p), end_(limit_of(h, p)) {}
 
   bool over() const { return end_ != lease::time_point::max() && home_.time().now() >= end_; }
-  // Never one attempt, which would wait for a silent engine for longer.
+  // Never a single attempt, which would wait longer for a silent engine.
   primitives::patience left() const {
     if (end_ == lease::time_point::max()) return whole_;
     return {true, std::max<lease::duration>(end_ - home_.time().now(), lease::duration{1})};
   }
-  // For a thread that sleeps at a gate: now and then it looks whether the client is still there. A clock that is moved by hand
-  // does not wake it, so it looks at that one more often.
+  // For a thread that sleeps at a gate: it checks now and then whether the client still exists. A clock that is moved by
+  // hand does not wake it, so with such a clock it checks more often.
   std::chrono::steady_clock::time_point look_again() const {
     constexpr lease::duration slice = std::chrono::milliseconds{100}, short_slice = std::chrono::milliseconds{10};
     const auto now = std::chrono::steady_clock::now();
@@ -56,7 +56,7 @@ class deadline {
   lease::time_point end_;
 };
 
-// A door lets a hold in (try_enter) or says when that may be tried again (wait_for_opening).
+// A Door admits a hold (try_enter) or waits until another attempt may succeed (wait_for_opening).
 template <class Hold, class Lock, class Door>
 bool come_in(const Lock& s, const primitives::patience& p, Door&& door) {
   const auto& home = home_of(s);
@@ -72,7 +72,7 @@ bool come_in(const Lock& s, const primitives::patience& p, Door&& door) {
   }
 }
 
-// Only here an outage is `false`: std::timed_mutex knows no other answer, and a guard nobody to tell it to.
+// Only here an outage gives `false`: std::timed_mutex has no other answer, and a guard cannot report an error.
 template <class TimedTry>
 bool or_not_in_time(TimedTry timed_try) {
   try {
@@ -94,7 +94,7 @@ class basic_face {
     come_in<Hold>(s, primitives::patience::for_ever(), door{*this});
   }
 
-  // The gate first, to say no without a round trip.
+  // Tries the gate first, which can refuse without a round trip.
   template <class Lock>
   bool try_lock(const Lock& s) {
     if (forked()) throw error(errc::forked);
@@ -116,10 +116,10 @@ class basic_face {
     return or_not_in_time([&] { return p.waits ? come_in<Hold>(s, p, door{*this}) : try_lock(s); });
   }
 
-  // In a forked child nothing is given back, and nobody waits who could be let in.
+  // In a forked child nothing is released, and nobody waits.
   void unlock() noexcept {
     if (forked()) return;
-    Hold mine = std::move(held_);  // given back at the end, when the gate is open for whom it goes to
+    Hold mine = std::move(held_);  // released at the end, when the gate is open for the next owner
     inside_.store({}, std::memory_order_relaxed);
     open();
   }
@@ -144,7 +144,7 @@ class basic_face {
     inside_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   }
 
-  // When the gate is open, the next owner may destroy everything here: on real time nothing is touched any more.
+  // Once the gate is open, the next owner may destroy this object: with a real clock no member is used after that.
   void open() noexcept {
     const bool by_hand = by_hand_;
     if (gate_.open() && by_hand) sleepers_.wake_all();
@@ -170,8 +170,8 @@ class basic_face {
   };
 
   const runtime::birth birth_;
-  std::atomic<std::thread::id> inside_;  // only that thread makes it so, and so knows it for certain
-  const bool by_hand_;                   // the clock is one that has to know who sleeps
+  std::atomic<std::thread::id> inside_;  // a thread that reads its own id here knows that it is the owner
+  const bool by_hand_;                   // the clock must know which threads sleep
   primitives::sleepers sleepers_;
 };
 

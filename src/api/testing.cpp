@@ -20,10 +20,10 @@ namespace testing {
 
 namespace {
 
-// Time moves on when the clients, asked in so many rounds to do what is due, asked nothing of the store: one client's release
-// is another one's wake-up, and that one's claim is answered in the round after.
+// Time moves when the clients have sent no request to the store in this many rounds: one client's release wakes another,
+// whose claim is answered in the round after.
 constexpr int quiet_rounds = 4;
-// A client that asks the store at every look would keep time from moving.
+// A client that sends a request in every round would keep time from moving.
 constexpr int rounds_max = 10'000;
 
 // Shared with the thread that moves time, which may be the last to let go of a client.
@@ -32,7 +32,7 @@ struct world {
   std::shared_ptr<memory::store> server = std::make_shared<memory::store>(*clock);
   std::mutex mutex;
   std::vector<std::weak_ptr<runtime::client_runtime>> clients;
-  std::mutex moving;  // one at a time moves time, or disturbs the store
+  std::mutex moving;  // one thread at a time moves time or injects a fault
 
   void move_when_all_sleep(const std::stop_token& over) {
     while (clock->wait_until_all_sleep(over)) {
@@ -40,8 +40,8 @@ struct world {
     }
   }
 
-  // On to the next thing that is due, unless somebody had an answer meanwhile: that one may go on, or has asked for more, of a
-  // client that was not there yet, and sleeps again.
+  // Moves time to the next thing that is due, unless a thread got an answer meanwhile: that thread may be running, or may
+  // have sent another request, through a client that did not exist before, and sleep again.
   bool step() {
     const std::lock_guard lock{moving};
     const auto since = clock->changes();
@@ -65,7 +65,7 @@ struct world {
     return std::ranges::find(live, h) != live.end();
   }
 
-  // Who asked a moment ago and is answered at once does not count: what is due is done before.
+  // Does what is due first, so that callers who are answered at once are not counted.
   std::size_t waiting_for(std::string_view name) {
     const std::lock_guard lock{moving};
     settle();
@@ -90,7 +90,7 @@ struct world {
 
 }  // namespace
 
-// The engine's and its clients': time goes on for them when the engine is gone.
+// Shared by the engine and its clients: time goes on for the clients when the engine is gone.
 struct engine::state {
   ~state() {
     const bool another = !in.forked() && mover.get_id() != std::this_thread::get_id();  // in a child there is none
@@ -98,7 +98,8 @@ struct engine::state {
     another ? mover.join() : mover.detach();
   }
 
-  // Who moves time or disturbs the store waits for the clients: on a thread of theirs for itself, and in a child for nobody.
+  // Moving time and injecting a fault wait for the clients: on a thread of a client that would be a deadlock, and in a
+  // forked child the clients have no threads.
   world& from_outside() const {
     if (in.forked()) throw error(errc::forked);
     if (runtime::on_own_thread) throw error(errc::would_deadlock);
@@ -192,7 +193,7 @@ void engine::lose(const hold& h) {
 void engine::lose_everything() {
   world& w = state_->from_outside();
   const std::lock_guard lock{w.moving};
-  w.clock->set(now() + std::chrono::microseconds{1});  // a restart takes time, and the next token is made of it
+  w.clock->set(now() + std::chrono::microseconds{1});  // a restart takes time; the next token depends on it
   w.server->lose_everything();
   w.settle();
 }

@@ -18,20 +18,20 @@ class TYER_EXPORT clock {
   // for a wake-up instead.
   virtual bool flows() const noexcept = 0;
 
-  // For a clock that stands still, and may be moved when everybody waits for it. Of real time nobody has to be told.
+  // The rest is for a clock that stands still and may be moved when all threads wait for it. The real clock ignores it.
   //
-  // A call of this thread, which may sleep until it is answered. Null: nobody wants to know.
+  // A call of this thread, which may sleep until it is answered. Null: the clock does not track calls.
   class call {
    public:
     virtual ~call() = default;
-    // By the caller: its request is on its way. With a limit: then it goes on without an answer.
+    // Called by the caller once its request is submitted. With a limit: at that time it continues without an answer.
     virtual void sleeps(lease_clock::time_point limit = lease_clock::time_point::max()) noexcept = 0;
     virtual void answered() noexcept = 0;  // by anybody, before or after
   };
   virtual std::shared_ptr<call> begin_call() const { return nullptr; }
-  // Something will be done then, and nobody else will say so.
+  // Announces a time at which something will be done that the clock cannot know otherwise.
   virtual void due(lease_clock::time_point) const {}
-  // How long a thread may really wait for others where it is willing to wait that long.
+  // How long a thread that is willing to wait for `at_most` may wait in real time.
   virtual std::chrono::milliseconds really(std::chrono::milliseconds at_most) const noexcept { return at_most; }
 
   // For people to read, and for nothing else: it may jump.

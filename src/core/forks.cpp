@@ -8,7 +8,7 @@ namespace tyer::core {
 
 namespace {
 
-std::atomic<std::uint64_t> generation{0};  // a global: fork is a thing of the whole process
+std::atomic<std::uint64_t> generation{0};  // a global: fork concerns the whole process
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Noticing fork: how many forks lie between the first process and this one.
+// Detects fork: counts the forks between the first process and this one.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Where an engine keeps a hold, for whoever wants to ask about it there.
+// Where an engine stores a hold, for transactions that check it there.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace tyer::core {
 
-// Plain data. The key of this hold, and the mark that the engine gave it when it was created: as long as that key is there
-// with that mark, the hold is. Empty where the engine has nothing of the kind.
+// Plain data: the key of this hold, and the mark (create revision) that the engine gave it. The hold exists for as long as
+// that key exists with that mark. Empty for engines without such keys.
 struct hold_key {
   std::string key;
   std::uint64_t created = 0;

@@ -44,7 +44,7 @@ void ask_name_server(const std::string& host, found_hosts& out) noexcept try {
 // The names that this process looks up. Never destroyed: its threads may outlive everything else.
 class names {
  public:
-  // A forked child has none of the threads, so it begins anew; what is its parent's it leaves as it was.
+  // A forked child has none of the threads, so it makes a new table and leaves its parent's untouched.
   static names& of_this_process() {
     static std::atomic<names*> current{nullptr};
     names* now = current;
@@ -76,13 +76,14 @@ class names {
  private:
   using clock = std::chrono::steady_clock;
 
-  // Whoever asks gives up before a slow name server has answered, and asks again a little later. Without what was found between
-  // he would begin anew each time, and never know; but what somebody has heard is not kept, for it may be another by then.
+  // A client may give up before a slow name server has answered, and ask again a little later. A result that came in
+  // between is kept for it, or it would start again each time and never succeed. A result that was delivered is not kept,
+  // since the address may change.
   static constexpr std::chrono::minutes unheard_max{1};
 
   struct name {
     std::vector<std::weak_ptr<host_asker>> askers;
-    std::shared_ptr<const found_hosts> found;  // none: it is being looked up
+    std::shared_ptr<const found_hosts> found;  // null: the lookup is running
     clock::time_point found_at;
 
     bool is_over() const {
@@ -101,7 +102,7 @@ class names {
     for (const auto& one : askers) {
       try {
         if (const auto who = one.lock()) who->tell(out);
-      } catch (const std::bad_alloc&) {  // it is not told
+      } catch (const std::bad_alloc&) {  // the result is not delivered
       }
     }
   }
@@ -109,7 +110,7 @@ class names {
   const std::uint64_t made_in_ = fork_generation();
   const void* of_the_parent_ = nullptr;
   std::mutex mutex_;
-  std::map<std::string, name> all_;  // those being looked up, and those found that nobody has heard
+  std::map<std::string, name> all_;  // lookups that run, and results that were not delivered
 };
 
 }  // namespace

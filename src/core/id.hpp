@@ -13,7 +13,7 @@
 
 namespace tyer::core {
 
-// The first half is the client's nonce: whoever sees an id knows whose inbox to write to.
+// The first half is the client's nonce: so an id also says which client's inbox to write to.
 struct id {
   std::array<std::byte, 16> bytes{};
 

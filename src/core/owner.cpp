@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t label_bytes_max = 128;
 constexpr std::string_view before_pid = " pid ", before_since = " @";
-constexpr std::string_view no_site = ":0";  // of a caller who gave no place in a source file
+constexpr std::string_view no_site = ":0";  // the caller gave no source location
 
 template <class T>
 std::optional<T> number(std::string_view text) noexcept {
@@ -23,7 +23,7 @@ std::string_view first_line(std::string_view text) noexcept { return text.substr
 
 // Takes the time off the end of a line, if there is one.
 std::optional<wall_time> take_since(std::string_view& line) noexcept {
-  constexpr std::int64_t ms_max = 1LL << 43;  // the year 2248: what is later is no time, and would overflow a clock
+  constexpr std::int64_t ms_max = 1LL << 43;  // the year 2248: a later value is no time, and would overflow a clock
   const auto at = line.rfind(before_since);
   if (at == line.npos) return std::nullopt;
   const auto ms = number<std::int64_t>(line.substr(at + before_since.size()));
@@ -43,7 +43,7 @@ bool is_site(std::string_view text) noexcept {
 std::string owner_identity(std::string_view host, std::uint64_t pid, std::string_view label) {
   std::string text{host};
   text.append(before_pid).append(std::to_string(pid)).append(1, ' ').append(label.substr(0, label_bytes_max));
-  std::ranges::replace(text, '\n', ' ');  // what is behind a line break is the note of a lock
+  std::ranges::replace(text, '\n', ' ');  // text after a line break is the note of a lock
   return text;
 }
 

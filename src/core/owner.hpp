@@ -1,10 +1,10 @@
-// What is stored with every hold and every place in the queue, for people.
+// The text that is stored with every hold and every place in the queue, for people.
 //
 //   shop-7 pid 812 shop order.cc:87 @1763240000123
 //   the user's note, which may have any bytes and lines of its own
 //
-// It is read back for listings only. What lies in an engine may have been written by anybody: what does not look like the
-// above is no owner of ours, and shown as it is.
+// It is read back for listings only. Anybody may have written what an engine stores: text of another form is not from Tyer,
+// and is shown as it is.
 #pragma once
 
 #include <chrono>

@@ -32,7 +32,7 @@ bool decode(std::string_view text, std::string& out) {
   return true;
 }
 
-// Cuts text at the first `mark`: returns what stands before it and leaves what stands behind. No mark: takes all.
+// Cuts text at the first `mark`: returns the part before it and leaves the part after it. No mark: takes all.
 std::string_view cut(std::string_view& text, char mark) {
   const auto at = text.find(mark);
   const auto head = text.substr(0, at);
@@ -113,22 +113,22 @@ failure parse_query(std::string_view text, uri& u) {
   return {};
 }
 
-// A / ? or # in a password ends the authority too early: what is taken for host, port, path and option then are pieces of
-// the password, and would be shown. The @ that ends the password is left behind, and gives it away.
+// A / ? or # in a password ends the authority too early: then pieces of the password would be taken for host, port, path or
+// option, and shown. Such a URI still has the @ after the password, and is recognised by it.
 failure refuse_cut_password(std::string_view text) {
   const auto end = text.find_first_of("/?#");
   if (end == std::string_view::npos || text.find('@', end) == std::string_view::npos) return {};
   return wrong(
-      "there is an @ behind the host: a password with @ : / ? # or % must be percent-encoded, and so must an @ in "
+      "there is an @ after the host: a password with @ : / ? # or % must be percent-encoded, and so must an @ in "
       "path or query (%40)");
 }
 
-// The newline at the end of a file, or a space too many, would be of another host or another prefix: of locks that nobody else has.
+// A newline at the end of a file, or an extra space, would become part of a host or a prefix, and so name locks that nobody
+// else uses.
 failure refuse_blanks(std::string_view text) {
   const auto blank = [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7f'; };
   if (std::ranges::none_of(text, blank)) return {};
-  return wrong(
-      "it has a space, a newline or another control character: one that is meant must be percent-encoded (%20)");
+  return wrong("it contains a space, a newline or another control character, which must be percent-encoded (%20)");
 }
 
 failure parse_into(std::string_view text, uri& u) {
@@ -137,7 +137,7 @@ failure parse_into(std::string_view text, uri& u) {
   if (auto f = parse_scheme(text, u)) return f;
   if (auto f = refuse_cut_password(text)) return f;
   if (text.find('#') != std::string_view::npos)
-    return wrong("nothing comes behind a #: one that is meant must be percent-encoded (%23)");
+    return wrong("a fragment (#...) is not supported: a # that belongs to a value must be percent-encoded (%23)");
   auto before_query = cut(text, '?');
   if (auto f = parse_query(text, u)) return f;
   auto authority = cut(before_query, '/');

@@ -30,10 +30,10 @@ struct uri {
   std::string path;  // without the leading slash
   std::vector<std::pair<std::string, std::string>> query;
 
-  // Takes the value of a key out of the query. What is left in the end was not understood by anybody.
+  // Removes a key from the query and returns its value. Keys that are left in the end are unknown options.
   TYER_EXPORT std::optional<std::string> take(std::string_view key);
 
-  // The same, and leaves it there.
+  // The same without removing it.
   TYER_EXPORT std::optional<std::string> find(std::string_view key) const;
 
   // For logs: without user, password and query.

@@ -3,10 +3,10 @@
 // One model for every primitive: a *resource* has a name, a capacity, a set of holds and a first-come-first-served queue
 // of waiters. exclusive takes all, shared takes one beside other shared, permit takes k of N.
 //
-// One thread: every call into an engine, every reply and every event happens while one thread is inside or around run();
-// only wake() may be called from elsewhere. A reply comes exactly once for each call, never inline, and within
-// `environment::request_timeout` (then as why::unknown). Replies to one call may come in any order with those to others,
-// but requests for one name are sent in the order they were made.
+// One thread: the thread that calls run() also makes every call into the engine and gets every reply and event; only wake()
+// may be called from other threads. A reply comes exactly once for each call, never inline, and within
+// `environment::request_timeout` (then as why::unknown). Replies to different calls may come in any order, but requests for
+// one name are sent in the order they were made.
 //
 // A push is only a hint: wake, suspect, asked and changed make the runtime *send* something whose answer it can date.
 // Only gone is proof.
@@ -53,10 +53,10 @@ struct request {
   milliseconds ttl{};                    // of the hold
   milliseconds waiter_ttl{};             // of a place in the queue, and of a hand-over until it is claimed
   milliseconds lock_delay{};             // after an unclean loss: see release
-  milliseconds not_after{};              // executed later than this after it was made: does nothing, why::not_sent
-  bool enqueue = false;                  // an engine without a queue answers busy, and wakes by push if it can
-  std::uint64_t seen = 0;                // largest token part the client knows for this name
-  std::string_view owner;                // host, pid, label, call site: for people
+  milliseconds not_after{};  // a request executed later than this after it was made does nothing: why::not_sent
+  bool enqueue = false;      // an engine without a queue answers busy, and wakes by push if it can
+  std::uint64_t seen = 0;    // largest token part the client knows for this name
+  std::string_view owner;    // host, pid, label, call site: for people
 };
 
 struct granted {
@@ -67,15 +67,15 @@ struct granted {
 };
 struct queued {
   std::uint32_t ahead = 0;    // at most: some of them may have died
-  milliseconds look_again{};  // ask again then, even if nobody woke you; it is keep() that keeps the place meanwhile
+  milliseconds look_again{};  // ask again after this time, even without a wake(); keep() renews the place meanwhile
 };
 struct busy {
   milliseconds hint{};
 };
 using answer = std::variant<granted, queued, busy>;
 
-// What keep() has proven: the fate of each target, in their order, and how long the engine keeps those that it extended, counted
-// from `outcome::sent`. Never more than was asked for; less, if a server's session ends sooner.
+// What keep() has proven: the fate of each target, in their order, and the new ttl of those that were extended, counted
+// from `outcome::sent`. Never more than was asked for; less if a server's session ends sooner.
 struct kept {
   std::vector<fate> fates;
   milliseconds ttl{};
@@ -87,8 +87,8 @@ struct failure {
   std::string words;
 };
 
-// What a call comes back with: `sent` is when the request left, the only time a deadline may be counted from. Of keep() it may
-// be when an earlier request left that proves as much: at most a sixth of what it proves before the call.
+// The result of a call. `sent` is when the request left, the only time a deadline may be counted from. For keep() it may be
+// the time of an earlier request that proves the same, at most a sixth of the proven ttl before the call.
 template <class T>
 struct outcome {
   time_point sent;
@@ -101,17 +101,17 @@ struct capabilities {
   bool queue = false, shared = false, permits = false, push = false, token = false, convert = false;
   bool lock_delay = false;
   bool lift = false;
-  bool above_seen = true;  // a part is above request::seen, whatever the server has counted to; else that is refused
-  bool watch = false;      // changed() comes by itself; else whoever observes a name lists it from time to time
-  bool owners = true;      // keeps request::owner, and lists it
+  bool above_seen = true;  // a part is always above request::seen; else a request with a larger `seen` is refused
+  bool watch = false;      // the engine sends changed(); else observers poll
+  bool owners = true;      // stores request::owner, and lists it
   bool handoffs = true;    // a hold may go from one caller of a client to the next without a request
   milliseconds ttl_min{1};
-  milliseconds ttl_max = std::chrono::hours{24};  // as far as the URI tells: grants and renewals may still be shorter
+  milliseconds ttl_max = std::chrono::hours{24};  // as far as the URI says: grants and renewals may still be shorter
   std::size_t keep_batch = 1;                     // how many ids one keep() may carry
 };
 struct server_facts {
   std::string id, version;
-  std::chrono::microseconds clock{};  // what its clock shows as this is told, since 1970; 0: not known
+  std::chrono::microseconds clock{};  // what its clock shows at this moment, since 1970; 0: not known
 };
 struct entry {  // one hold or waiter, for people
   id who;
@@ -140,7 +140,7 @@ class events {
   virtual void gone(const id&) = 0;                                     // proof
   virtual void asked(const id&, std::string_view reason) = 0;           // cooperative revocation
   virtual void changed(std::string_view name) = 0;                      // for observers
-  virtual void queue_changed(std::string_view name) { changed(name); }  // only who waits for it, not who holds it
+  virtual void queue_changed(std::string_view name) { changed(name); }  // only the waiters changed, not the holders
   virtual void up(const server_facts&) = 0;                             // (re)connected: keep everything at once
   virtual void down(const failure&) = 0;
 
@@ -155,8 +155,8 @@ class engine {
   // From the URI alone, no I/O, from any thread.
   virtual capabilities can() const noexcept = 0;
 
-  // Where a name lives. What is asked of one group has its answer whatever becomes of the others, so no call should mix them
-  // and none wait for another's. May change at any time.
+  // The group of a name: the server it lives on. Requests to one group are answered independently of other groups, so no
+  // call should mix groups or wait for another group's answer. May change at any time.
   virtual std::uint32_t group(std::string_view /*name*/) { return 0; }
 
   // Connects and stays connected until close(); never fails, but reports down() and up(). Called once.
@@ -164,33 +164,35 @@ class engine {
 
   // Idempotent by id: also the claim after a hand-over, with the same terms (the lock delay too: an unclaimed hold has none).
   virtual void acquire(const request&, reply<answer>) = 0;
-  // Extends holds (as = holding, what the caller was told they are) or places in the queue (as = waiting) to ttl from now, or
-  // to less and says so; never shortens, never re-creates. A waiter that was handed the lock meanwhile is answered `holding`
-  // and not extended: it must claim. One that is not known to be either is answered `unknown`. At most can().keep_batch targets.
-  // Who is told that it waits does not ask again for long: so a keep of a place also ends what is over at its name, a hold or
-  // the place at the head of the queue, and wakes whoever has its turn.
+  // Extends holds (as = holding, what the caller was told they are) or places in the queue (as = waiting) to ttl from now,
+  // or to less and says so; never shortens, never re-creates. A waiter that was handed the lock meanwhile is answered
+  // `holding` and not extended: it must claim. A target whose state is not known is answered `unknown`. At most
+  // can().keep_batch targets. A waiter does not ask again for a long time: so keeping a place also removes an expired hold,
+  // or an expired place at the head of the queue, at its name, and wakes the next waiter.
   virtual void keep(std::span<const target>, fate as, milliseconds ttl, reply<kept>) = 0;
-  // Whether a hold stands now: as keep() of it, but by what the server, or most of them, say to a request that left since; `sent`
-  // is not before the call. An engine whose keep() may rest on something earlier has an answer of its own to this.
+  // Whether a hold stands now: as keep(), but proven by the answer of the server, or of most servers, to a request that
+  // left after the call; `sent` is not before the call. An engine whose keep() may answer from an earlier request overrides
+  // this.
   virtual void confirm(const target& t, milliseconds ttl, reply<kept> r) {
     keep({&t, 1}, fate::holding, ttl, std::move(r));
   }
-  // Also cancels a waiter; answers what it was. A hold with a lock delay that expires, is evicted or is released *unclean*
-  // stays in the way of others for that long: as a ghost, gone for its owner (keep, acquire, list), but still in its place.
-  // A clean release of the same id lays the ghost: the old holder has said that it has stopped.
+  // Also cancels a waiter; answers what the target was. A hold with a lock delay that expires, is evicted or is released
+  // *unclean* blocks others for that long: as a ghost, gone for its owner (keep, acquire, list), but still in its place. A
+  // clean release of the same id removes the ghost at once: the old holder has said that it has stopped.
   virtual void release(const target&, bool clean, reply<fate>) = 0;
   // Downgrade and upgrade of a hold; idempotent. granted: a new token part, and the hold lives as long as before. queued: the
-  // upgrade waits at the head of the queue and the hold stays shared; wake() comes, then convert again. busy: another one
-  // upgrades already. To shared also takes back an upgrade that waits. A hold that is gone: why::refused, errc::lost.
+  // upgrade waits at the head of the queue and the hold stays shared; wake() comes, then convert again. busy: another
+  // holder is upgrading. Converting to shared also cancels a waiting upgrade. A hold that is gone: why::refused,
+  // errc::lost.
   virtual void convert(const target&, mode to, milliseconds not_after, reply<answer>) = 0;
-  // Raises the token part of an exclusive hold, for an engine that has its parts from several others. holding: the hold is
-  // this id's, and the part was below or, by an earlier call, is already this one; else gone, and nothing is done.
+  // Raises the token part of an exclusive hold, for an engine that is composed of several others. holding: the hold is this
+  // id's, and its part was below or, after an earlier call, is already this one; else gone, and nothing is done.
   virtual void lift(const target&, std::uint64_t part, reply<fate>) = 0;
   virtual void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) = 0;
   virtual void evict(const target&, std::string_view reason, reply<fate>) = 0;  // exactly that hold, never the next
   virtual void show(std::string_view name, reply<page>) = 0;  // who holds it and who waits, the head of the queue first
-  // For those who observe a name, at each change: as show(), with or without who waits, and by the same few requests however many
-  // that are. So `left` may be no more than what it is at most.
+  // For observers of a name, at each change: as show(), with or without the waiters, and with the same few requests however
+  // many there are. So `left` may be only an upper bound.
   virtual void look(std::string_view name, bool /*waiters*/, reply<page> r) { show(name, std::move(r)); }
   // The pages of one listing may show an entry twice or, if it comes or goes meanwhile, not at all.
   virtual void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<page>) = 0;
@@ -200,7 +202,8 @@ class engine {
   // No more events; every reply that is still due comes before the one of close().
   virtual void close(reply<done>) = 0;
 
-  // The loop. Sends what was asked for since, waits for I/O until `until` or wake(), delivers replies and events.
+  // The loop. Sends the requests made since the last run, waits for I/O until `until` or wake(), delivers replies and
+  // events.
   virtual void run(time_point until) = 0;
   virtual void wake() noexcept = 0;  // from any thread: run() returns soon
 };

@@ -13,7 +13,7 @@ namespace tyer::engine {
 
 struct environment {
   std::string prefix;        // before every name
-  core::id_source* ids;      // ids of this client share its nonce, so an engine can address its inbox
+  core::id_source* ids;      // ids of this client share its nonce, so that an engine can address the client's inbox
   const core::clock* clock;  // what outcome::sent is read from
   std::chrono::milliseconds request_timeout;
   log_hook log;

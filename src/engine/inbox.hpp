@@ -13,17 +13,17 @@
 
 namespace tyer::engine {
 
-// Handed the events of the engine, or null when there are to be no more.
+// Called with the engine's events, or with null when no more events may be sent.
 using delivery = core::function<void(events*)>;
 
 // Thread safety: everything from any thread; take() from one.
 //
-// An engine that waits for sockets too has one of its own, which waits for both.
+// An engine that also waits for sockets derives its own inbox, which waits for both.
 class inbox {
  public:
   virtual ~inbox() = default;
 
-  using deadline = std::optional<std::chrono::steady_clock::time_point>;  // none: waits for as long as it takes
+  using deadline = std::optional<std::chrono::steady_clock::time_point>;  // none: waits without a limit
 
   virtual void put(delivery d) {
     {
@@ -55,7 +55,7 @@ class inbox {
     return std::exchange(items_, {});
   }
 
-  // Whoever would have been delivered to is about to go.
+  // The receiver is about to be destroyed.
   void shut() {
     std::vector<delivery> dropped;
     const std::lock_guard lock{mutex_};

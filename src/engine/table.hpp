@@ -16,8 +16,8 @@ struct made {
   tyer::failure error;
 };
 
-// An engine component defines one of these under the name of its entry point. It takes what it knows out of the query of
-// the URI; whatever is left is an error of the caller's that the table reports.
+// An engine component defines one of these under the name of its entry point. It removes the options that it knows from the
+// query of the URI; the table reports those that are left as errors.
 using maker = made (*)(core::uri&, const environment&);
 
 // Never I/O. An engine that is not linked in gives errc::no_engine and says what to link.

@@ -90,8 +90,8 @@ acquire::verb acquire::on_kept(time_point now, fate f) noexcept {
   if (state_ != state::queued) return verb::none;
   // holding: handed over, and the push was lost. gone: the engine has forgotten us, or our place lapsed.
   if (f != fate::waiting) return ask(now);
-  // The keep has touched the name, so whatever had expired has been reaped. Only the head knows when its turn comes. But not
-  // for ever: an engine may have lost our place without noticing, so we ask again.
+  // The keep has also removed what had expired at the name, and only the head can know when its turn comes: so we need not
+  // ask now. But an engine may have lost our place without noticing, so we ask again some time.
   if (!head_) wake_at_ = std::min(now + plan_.waiter_ttl, asked_at_ + ask_again_every(plan_.ttl, plan_.waiter_ttl));
   return verb::none;
 }

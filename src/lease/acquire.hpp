@@ -24,9 +24,9 @@ class acquire {
   struct plan {
     duration ttl;
     duration waiter_ttl;
-    duration patience;   // how long failures in a row are borne
-    duration not_after;  // an engine ignores a request that it gets to later than this
-    bool enqueue;        // false: one attempt, somebody else's lock is `busy`
+    duration patience;   // how long failures in a row are tolerated
+    duration not_after;  // an engine ignores a request that it would execute later than this
+    bool enqueue;        // false: one attempt; `busy` if somebody else has the lock
   };
 
   enum class state : std::uint8_t { asking, queued, resting, over };
@@ -36,7 +36,7 @@ class acquire {
     granted,  // part() and valid_until() are set
     busy,     // somebody else has it (only without enqueue)
     failed,   // trouble() says why
-    anew,     // too late to be of use: give this id back and begin again with a new one
+    anew,     // too late to be useful: release this id and start again with a new one
   };
 
   explicit acquire(const plan& p) noexcept : plan_(p) {}
@@ -55,7 +55,8 @@ class acquire {
   verb on_up(time_point now) noexcept;
   verb on_time(time_point now) noexcept;
 
-  // The caller that tried only once has left, others wait behind it: from the next request on it queues, with their patience.
+  // The caller of a single attempt has left, and others wait behind it: from the next request on the attempt queues, with
+  // their patience.
   void enqueue_from_now(duration patience) noexcept {
     plan_.enqueue = true;
     plan_.patience = patience;
@@ -67,16 +68,16 @@ class acquire {
   std::uint64_t part() const noexcept { return part_; }
   // When the last request left.
   time_point asked_at() const noexcept { return asked_at_; }
-  // Of the request that was granted: when it left, the ttl that the engine gave, and how long it is ours.
+  // About the granted request: when it left, the ttl that the engine gave, and how long the lock is ours.
   time_point granted_at() const noexcept { return granted_at_; }
   duration given() const noexcept { return given_; }
   time_point valid_until() const noexcept { return valid_until_; }
   core::why trouble() const noexcept { return trouble_; }
 
-  // Whether the engine may know this id: if not, giving up needs no request.
+  // Whether the engine may know this id: if not, nothing needs to be released.
   bool touched() const noexcept { return touched_ || unsettled_; }
-  // Until when a request that was sent may still be executed; a release that is to undo it must be confirmed after that.
-  // time_point::min() if every request had its answer.
+  // Until when a request that was sent may still be executed; a release that undoes it must be confirmed after that.
+  // time_point::min() if every request was answered.
   time_point settled_at() const noexcept;
   // The same without the request under way: what remains when that one is answered.
   time_point unsettled_until() const noexcept;
@@ -94,7 +95,7 @@ class acquire {
   bool head_ = false;
   bool asked_to_queue_ = false;
   bool touched_ = false;    // the engine has answered: it may know the id
-  bool unsettled_ = false;  // a request may be executed later than its answer was waited for
+  bool unsettled_ = false;  // a request may be executed after we stopped waiting for its answer
   backoff backoff_;
   time_point failing_since_{};
   time_point asked_at_{};

@@ -1,4 +1,4 @@
-// Waiting between tries: short first, doubling, bounded.
+// The wait between two tries: short first, doubling, bounded.
 #pragma once
 
 #include "lease/terms.hpp"

@@ -50,7 +50,7 @@ convert::verb convert::on_queued(time_point now, duration look_again) noexcept {
   backoff_.reset();
   if (woken_) return ask(now);  // the push may be newer than this answer
   state_ = state::queued;
-  // At every renewal at the latest: if the push is lost, nobody has the lock meanwhile.
+  // At every renewal at the latest: if the push is lost, the lock is idle until then.
   wake_at_ = now + std::clamp<duration>(look_again, 1ms, renew_every(ttl_));
   return verb::none;
 }

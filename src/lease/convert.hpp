@@ -7,12 +7,12 @@
 //   queued  | the upgrade waits at the engine, before its queue; a push or look-again makes us ask again
 //   resting | the last request failed, or an earlier one must be settled first: ask again at wake_at()
 //
-// The hold itself is kept all the while; when it is lost, so is the conversion. There is no patience to lose: without the
+// The hold itself is renewed all the while; when it is lost, so is the conversion. There is no patience limit: without the
 // engine the hold ends first.
 //
 // Two requests with opposite goals must never overtake each other: a late downgrade would make shared an owner that was told
-// it is exclusive. So an upgrade is requested only when no earlier downgrade can be executed any more, and an upgrade that was
-// given up is taken back once more when it can no longer be executed.
+// it is exclusive. So an upgrade is requested only when no earlier downgrade can be executed any more, and an upgrade that
+// was given up is undone once more when it can no longer be executed.
 #pragma once
 
 #include "core/verdict.hpp"
@@ -31,16 +31,16 @@ class convert {
     none,     // wait for an event or for wake_at()
     ask,      // send the request for to()
     granted,  // it is done
-    busy,     // somebody else upgrades already
+    busy,     // another holder is upgrading
     failed,   // the engine refused
   };
 
-  // not_after: an engine ignores a request that it gets to later than this.
+  // not_after: an engine ignores a request that it would execute later than this.
   convert(duration ttl, duration not_after) noexcept : ttl_(ttl), not_after_(not_after) {}
 
   // Only when idle.
   verb begin(goal to, time_point now) noexcept;
-  // Nobody waits for the upgrade any more: the goal is shared again.
+  // The caller no longer waits for the upgrade: the goal is shared again.
   verb give_up(time_point now) noexcept;
 
   verb on_granted(time_point now, time_point sent) noexcept;

@@ -11,7 +11,7 @@ std::uint32_t keeper::queue_for(core::fate as, duration ttl, duration interval, 
   };
   auto at = std::find_if(queues_.begin(), queues_.end(), same);
   if (at == queues_.end()) {
-    // A queue that ran empty is taken over, so that a program that makes up a new ttl each time does not collect them.
+    // An empty queue is reused, so that a program with ever new ttls does not accumulate queues.
     at = std::find_if(queues_.begin(), queues_.end(), [](const queue& q) { return q.waiting.empty(); });
     if (at == queues_.end()) {
       const auto room = 3 * (queues_.size() + 1);  // regular, retry and hurried, of each kind
@@ -33,8 +33,8 @@ void keeper::put(kept& e, core::fate as, duration ttl, duration interval, time_p
 
 namespace {
 
-// The queue for entries that are due after `wanted`. Steps of an eighth: so there are few queues however much the proven times
-// vary, and in one queue nobody waits for long behind one that is due later.
+// The interval of the queue for entries that are due after `wanted`, in steps of an eighth: so there are few queues however
+// much the proven times vary, and an entry never waits long behind one that is due later.
 duration step_above(duration wanted, duration regular) {
   duration interval = regular;
   while (interval / 8 * 7 >= wanted) interval = interval / 8 * 7;

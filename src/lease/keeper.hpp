@@ -1,11 +1,11 @@
-// Which holds and waiters to keep, and when: batched, so that renewal costs requests by the hundred and not one by one.
+// Decides which holds and waiters to renew, and when. Renewals are batched: one request carries hundreds of them.
 //
 // All entries with the same ttl and of the same kind are renewed after the same time, so they form a queue in the order
 // they were last renewed; keeping it sorted costs nothing. When the first of a queue is due, everything due soon after
 // it goes along in the same batch. Holds go before waiters.
 //
-// Names of different groups live on different servers, so a batch has names of one group, and each group its own number of
-// batches under way: a server that hangs delays nobody else's renewal.
+// Names of different groups live on different servers, so a batch has names of one group, and batches under way are limited
+// per group: a server that hangs delays only its own renewals.
 #pragma once
 
 #include "core/verdict.hpp"
@@ -23,7 +23,7 @@ struct kept {
   link<kept> place;
   time_point due{};
   std::uint32_t queue = 0;
-  std::uint32_t group = 0;  // to be set before it is put into the keeper
+  std::uint32_t group = 0;  // set it before add()
 };
 
 class keeper {
@@ -42,7 +42,7 @@ class keeper {
   // (0 to 1), so that clients that started together do not stay together. If the engine has proven less than the ttl that it is
   // asked for, due a third of that later; if nothing, as after a failure.
   void add(kept& e, core::fate as, duration ttl, time_point sent, double jitter, duration proven = duration::max());
-  // From now on none of these throws for such entries, unless there are many kinds at once.
+  // Reserves a queue: from now on none of these throws for such entries, unless there are many kinds at once.
   void make_room(core::fate as, duration ttl, std::uint32_t group = 0) { queue_for(as, ttl, renew_every(ttl), group); }
   // The renewal failed: due again soon.
   void retry(kept& e, core::fate as, duration ttl, time_point now);
@@ -52,8 +52,8 @@ class keeper {
   // After a reconnect: everything is due at once.
   void hurry_all() noexcept;
 
-  // The next batch that is due, and whose group has not too many under way; empty if there is none. Holds before waiters, so
-  // that no number of waiters delays a hold.
+  // The next batch that is due and whose group is below its limit of batches under way; empty if there is none. Holds go
+  // before waiters, so that no number of waiters delays a hold.
   batch take(time_point now);
   time_point next_due() const noexcept;
   void on_sent(std::uint32_t group) { ++in_flight_[group]; }
@@ -68,9 +68,9 @@ class keeper {
     duration interval;  // regular, shorter in steps, retry or zero: each is a queue of its own
     std::uint32_t group;
     entries waiting;
-    std::size_t hurried = 0;  // the first so many entries are due now, whatever their `due` says
+    std::size_t hurried = 0;  // the first `hurried` entries are due now, whatever their `due` says
 
-    // Of its first; only if there is one.
+    // When its first entry is due; only if there is one.
     time_point due() const noexcept { return hurried > 0 ? time_point::min() : waiting.front()->due; }
   };
 

@@ -1,4 +1,4 @@
-// A doubly linked list through its members: no allocation, removal from the middle without a search.
+// An intrusive doubly linked list: no allocation, removal from the middle without a search.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // The waiters of one client for one name: first come, first served, and only one of them stands for all at the engine.
 //
 // On release the hold may go straight to the next of them (a hand-off), a bounded number of times in a row, only while
-// enough of the lease is left, and only to one who came before it was last confirmed; then the engine's own queue has its
-// turn. Each hand-off is a new hold with a larger token.
+// enough of the lease is left, and only to a waiter that came before the hold was last confirmed; then the engine's own
+// queue has its turn. Each hand-off is a new hold with a larger token.
 #pragma once
 
 #include "core/token.hpp"
@@ -30,7 +30,7 @@ class local_queue {
   bool empty() const noexcept { return line_.empty(); }
   std::size_t size() const noexcept { return line_.size(); }
 
-  // A hold of `held` that has been handed off `so_far` times since its grant is given back at `now`: may the next in line
+  // A hold with the tenure `held`, handed off `so_far` times since its grant, is released at `now`: may the next in line
   // have it without asking the engine? Only if the engine has confirmed the hold since the waiter came. Otherwise the
   // engine may have lost its data, and granted the lock to somebody else who was done with it before the waiter even
   // asked: the waiter's token would be the smaller one.

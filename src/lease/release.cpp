@@ -26,7 +26,7 @@ release::verb release::on_answer(time_point sent, fate was) noexcept {
   return verb::none;
 }
 
-// over_limit passes: a release must reach the engine, so it is tried again.
+// over_limit is temporary: a release must reach the engine, so it is retried.
 release::verb release::on_failure(time_point now, why w) noexcept {
   if (state_ != state::sending) return verb::none;
   if (w == why::unknown) perhaps_done_ = true;

@@ -1,4 +1,4 @@
-// Giving an id back: once for a hold, and for an abandoned attempt until nothing of it can be left behind.
+// Releasing an id: once for a hold, and for an abandoned attempt until nothing of it can be left at the engine.
 //
 //   state    | what happens
 //   ---------+---------------------------------------------------------------------------------------
@@ -6,7 +6,7 @@
 //   resting  | it failed, or it must be repeated once a late request can no longer be executed
 //   over     | outcome() is final
 //
-// Has its own deadline, never that of a caller who went away.
+// Has its own deadline, independent of the caller's, who may be gone.
 #pragma once
 
 #include "core/verdict.hpp"
@@ -29,7 +29,7 @@ class release {
       : not_before_(not_before), give_up_at_(std::max(give_up_at, not_before + 1s)) {}
 
   verb start() noexcept { return send(); }
-  // Not now, but then.
+  // Starts later, at t.
   verb start_at(time_point t) noexcept {
     wake_at_ = t;
     return verb::none;
@@ -37,8 +37,8 @@ class release {
 
   verb on_answer(time_point sent, core::fate was) noexcept;
   verb on_failure(time_point now, core::why w) noexcept;
-  // The abandoned attempt's request has its answer after all; older ones may still be executed until `not_before`. If it
-  // came after our own answer and left something behind, that must be undone once more.
+  // The abandoned attempt's request was answered after all; older ones may still be executed until `not_before`. If it was
+  // executed after our release and left something, the release must be repeated.
   verb on_settled(bool left_something, time_point not_before) noexcept;
   verb on_up() noexcept;
   verb on_time(time_point now) noexcept;
@@ -48,7 +48,7 @@ class release {
   time_point not_before() const noexcept { return not_before_; }
   time_point give_up_at() const noexcept { return give_up_at_; }
   outcome result() const noexcept { return outcome_; }
-  // A request had no answer: whatever came of those behind it, the engine may have carried it out.
+  // A request got no answer: the engine may have carried it out, whatever the later ones were answered.
   bool perhaps_done() const noexcept { return perhaps_done_; }
 
  private:
@@ -60,7 +60,7 @@ class release {
   backoff backoff_;
   state state_ = state::resting;
   outcome outcome_ = outcome::unknown;
-  bool perhaps_done_ = false;  // an earlier try may have been executed: `gone` is then our own doing
+  bool perhaps_done_ = false;  // an earlier try may have been executed: then we ourselves may have caused `gone`
 };
 
 }  // namespace tyer::lease

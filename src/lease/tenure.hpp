@@ -1,4 +1,4 @@
-// The time a hold is ours: begun by a grant, extended by confirmed renewals, ended by proof, by the deadline or by us.
+// How long a hold is ours: from a grant, extended by confirmed renewals, until proof of loss, the deadline or a release.
 //
 // *Unknown* is not an event here: a renewal without an answer neither extends nor ends anything.
 #pragma once
@@ -13,8 +13,8 @@ class tenure {
   tenure(time_point sent, time_point valid_until, duration ttl) noexcept
       : valid_until_(valid_until), alarm_at_(lease::alarm_at(valid_until, ttl)), confirmed_at_(sent), ttl_(ttl) {}
 
-  // A renewal sent at `sent` has proven that it is ours for `ttl`. True if the end moved, or the alarm: after a long proof it
-  // rings early, and the short ones that follow put it off.
+  // A renewal sent at `sent` has proven that the hold is ours for `ttl`. True if the end or the alarm moved: the alarm's
+  // lead depends on the ttl, so a shorter proof can move the alarm without the end.
   bool on_kept(time_point sent, duration ttl) noexcept {
     confirmed_at_ = std::max(confirmed_at_, sent);
     const time_point end = lease::valid_until(sent, ttl);

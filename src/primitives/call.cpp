@@ -8,7 +8,7 @@
 
 namespace tyer::primitives {
 
-// Filled by the driver, waited for by the caller. Shared: the one who notifies may be the last to look at it.
+// Filled by the driver, waited for by the caller. Shared, since the notifying thread may be the last to use it.
 template <class T>
 struct slot : runtime::latch {
   explicit slot(const client_runtime& h) : call(h.time().begin_call()) {}
@@ -17,8 +17,8 @@ struct slot : runtime::latch {
   const std::shared_ptr<core::clock::call> call;
 };
 
-// Puts the answer down, from a callback of the coordinator. If it is destroyed before, whoever was to give it had no memory
-// for that: then this is the answer.
+// Stores the answer, from a callback of the coordinator. If it is destroyed before, memory ran out on the way: then the
+// answer is not_enough_memory.
 template <class T>
 class answering {
  public:
@@ -51,11 +51,11 @@ T sleep_until_filled(client_runtime& h, const std::shared_ptr<slot<T>>& answer, 
   return std::move(answer->value);
 }
 
-// Waits for the answer of something that can be called off. others_serve: nothing is left to do for it here.
+// Waits for the answer of a call that can be cancelled. others_serve: this thread need not drive for it.
 template <class T, class Asked>
 T wait_for(client_runtime& h, const std::shared_ptr<slot<T>>& answer, const Asked& asked, std::stop_token stop,
            bool others_serve = false) {
-  // After the task was submitted: a stop that has been requested already finds it there.
+  // Made after the task was submitted, so that a stop that was requested before finds the task.
   const auto cancel = [&h, &asked] { h.cancel(asked, errc::cancelled); };
   std::optional<std::stop_callback<decltype(cancel)>> on_stop;
   if (stop.stop_possible()) on_stop.emplace(std::move(stop), cancel);
@@ -98,14 +98,14 @@ acquired acquire_blocking(client_runtime& h, std::shared_ptr<const spec> what, c
   w->done = [put = answering<acquired>{h, answer}](tyer::failure f, hold_ptr held) mutable {
     put({std::move(f), std::move(held)});
   };
-  w->anywhere = true;  // the answer is only put down
+  w->anywhere = true;  // `done` only stores the answer
   const bool joined = h.want(w, client_runtime::afterwards::waits);
   return wait_for(h, answer, w, std::move(stop), joined);
 }
 
 namespace {
 
-// The answer, or where it will be.
+// The answer, or the place where it will be stored.
 template <class T>
 using begun = std::variant<T, std::shared_ptr<slot<T>>>;
 
@@ -115,7 +115,7 @@ T answer_of(client_runtime& h, begun<T> b) {
   return sleep_until_filled(h, std::get<1>(b));
 }
 
-// Each is asked without anybody waiting for it: who drives the others' engines meanwhile is their own affair.
+// Starts all calls before it waits for the first: each client drives its own engine meanwhile.
 template <class T, class Begin>
 std::vector<T> answers_of(std::span<const held_at> all, Begin begin) {
   std::vector<begun<T>> asked;
@@ -165,7 +165,7 @@ released release_blocking(client_runtime& h, hold_ptr held) {
   return answer_of(h, begin_release(h, std::move(held), client_runtime::afterwards::waits));
 }
 
-// Without memory each is given back instead of being renewed the next time.
+// When memory is exhausted, each hold is released instead of its next renewal.
 std::vector<released> release_all_blocking(std::span<const held_at> all) {
   return answers_of<released>(all, [](const held_at& one) -> begun<released> {
     if (!one.home) return released{{}, release_outcome::already_gone};
@@ -216,7 +216,7 @@ confirmed confirm_blocking(client_runtime& h, hold_ptr held) {
 
 std::vector<confirmed> confirm_all_blocking(std::span<const held_at> all) {
   return answers_of<confirmed>(all, [](const held_at& one) -> begun<confirmed> {
-    if (!one.home || one.home->closed()) return confirmed{};  // the client was closed, and has given it back
+    if (!one.home || one.home->closed()) return confirmed{};  // the client was closed, and has released it
     return begin_confirm(*one.home, one.held, client_runtime::afterwards::returns);
   });
 }

@@ -1,4 +1,4 @@
-// A caller's way to a hold and back: blocking, or with a callback.
+// Acquire, release and the other calls of a caller: blocking, or with a callback.
 #pragma once
 
 #include "runtime/client_runtime.hpp"
@@ -25,7 +25,7 @@ using runtime::client_runtime;
 using runtime::hold_ptr;
 using runtime::spec;
 
-// How long to try: once, for some time, or until it is there.
+// How long to try: once, for a limited time, or until it succeeds.
 struct patience {
   bool waits = true;
   std::optional<std::chrono::nanoseconds> at_most;
@@ -42,7 +42,7 @@ struct acquired {
   hold_ptr hold;
 };
 
-// Why no call can be made at all: forked, closed, or a thread of our own that must not block.
+// Why no call can be made: forked, closed, or a thread of our own that must not block.
 tyer::failure unusable(const client_runtime& h, bool blocking) noexcept;
 
 // When this patience ends.
@@ -59,13 +59,13 @@ struct released {
   release_outcome outcome = release_outcome::unknown;
 };
 released release_blocking(client_runtime& h, hold_ptr held);
-// Of several, perhaps at different clients: all are asked before the first answer is waited for.
+// One of several holds, perhaps of different clients: all requests are sent before the first answer is waited for.
 struct held_at {
   std::shared_ptr<client_runtime> home;  // null: the client is gone
   hold_ptr held;
 };
 std::vector<released> release_all_blocking(std::span<const held_at> all);
-// Without an answer, and whatever goes wrong: without memory it is given back instead of being renewed the next time.
+// Does not wait for an answer, and never fails: when memory is exhausted, the hold is released instead of its next renewal.
 void give_back_quietly(client_runtime& h, hold_ptr held) noexcept;
 
 struct converted {
@@ -89,7 +89,7 @@ struct told {
   tyer::failure error;
   T value{};
 };
-// Asks the engine and waits for what it says; with the words that tell of a failure. T as in runtime::queries.
+// Asks the engine and waits for the answer; `in_words` converts a failure. T as in runtime::queries.
 using in_words = tyer::failure (*)(engine::failure) noexcept;
 template <class T>
 told<T> ask_engine(client_runtime& h, runtime::query<T> what, in_words of_failure = runtime::to_public);

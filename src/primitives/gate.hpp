@@ -1,7 +1,8 @@
-// Closed by one, opened by whoever. Nobody queues here: one who finds it closed goes, or waits until it has been opened once.
+// A gate that one thread closes and any thread opens. It has no queue: a thread that finds it closed leaves, or waits until
+// it has been opened once.
 //
-// Not a std::mutex, whose owner is a thread; not std::binary_semaphore: libstdc++ asks the kernel to wake somebody at every
-// release, also when nobody sleeps, which is nearly always here.
+// Not a std::mutex, which is owned by a thread; not std::binary_semaphore: libstdc++ makes a wake-up system call at every
+// release, even if nobody sleeps, which is nearly always the case here.
 //
 // Thread safety: everything may be called from any thread.
 #pragma once
@@ -31,7 +32,7 @@ class gate {
     return false;
   }
 
-  // True if somebody slept there.
+  // True if a thread slept there.
   bool open() noexcept {
     auto now = state_.load(std::memory_order_relaxed);
     std::uint32_t next = 0;
@@ -43,8 +44,8 @@ class gate {
     return true;
   }
 
-  // True if it is open, or was since the call: it may be closed again by the time that this is known. `asleep` is called when
-  // it is certain that whoever opens will say that somebody slept.
+  // True if the gate is open, or was opened since the call: it may be closed again when this returns. `asleep` is called
+  // once it is certain that open() will return true for this thread.
   template <class F>
   bool wait_for_opening(std::chrono::steady_clock::time_point limit, F asleep) noexcept {
     auto now = state_.load(std::memory_order_acquire);

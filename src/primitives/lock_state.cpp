@@ -37,7 +37,7 @@ void check(const lock_options& o, const engine::capabilities& can) {
   require(o.lock_delay >= 0ms && o.lock_delay <= 1h, "lock_delay must be from 0 to 1 h");
   require(o.note.size() <= 256, "note must have at most 256 bytes");
   require(o.group.size() <= 64 && std::ranges::all_of(o.group, [](char c) { return c >= ' ' && c <= '~'; }),
-          "group must have at most 64 characters, of printable ASCII");
+          "group must have at most 64 printable ASCII characters");
   require_able(o.lock_delay == 0ms || can.lock_delay, "this engine has no lock_delay");
 }
 
@@ -46,7 +46,7 @@ void check(const manner& m, const engine::capabilities& can) {
   require_able(m.how != engine::mode::permit || can.permits, "this engine has no semaphores");
   require_able(!m.needs_token || can.token, "an election needs tokens, and this engine gives none");
   require(m.capacity <= permits_max, "a semaphore has at most 65536 permits");
-  require(m.take >= 1 && m.take <= m.capacity, "permits must be from 1 to those of the semaphore");
+  require(m.take >= 1 && m.take <= m.capacity, "permits must be from 1 to the number of permits of the semaphore");
 }
 
 }  // namespace

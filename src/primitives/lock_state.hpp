@@ -1,4 +1,4 @@
-// A lock object: which lock it means, on which client.
+// A lock object: its lock and its client.
 #pragma once
 
 #include "primitives/call.hpp"
@@ -32,14 +32,14 @@ class lock_state {
 
 namespace tyer::primitives {
 
-// How a lock is held: alone, beside others, or so many permits.
+// How a lock is held: exclusive, shared, or with a number of permits.
 struct manner {
   engine::mode how = engine::mode::exclusive;
   std::uint32_t take = 1, capacity = 1;
   bool needs_token = false;
 };
 
-// The lock that the options describe, on what the engine can do; throws tyer::error.
+// The terms that the options describe, checked against what the engine can do; throws tyer::error.
 std::shared_ptr<const spec> make_spec(const client_runtime& h, std::string_view name, const lock_options& options,
                                       const std::string& owner, const manner& m = {});
 

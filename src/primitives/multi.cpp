@@ -11,7 +11,7 @@ namespace tyer::primitives {
 
 namespace {
 
-// Requested when the caller stops, or when one of the holds is lost: the wait for the next is then of no use.
+// Requested when the caller stops, or when one of the holds is lost: then waiting for the next lock is useless.
 class interruption {
  public:
   explicit interruption(std::stop_token caller) : on_caller_(std::move(caller), stop{&source_}) {}
@@ -32,7 +32,7 @@ class interruption {
 
 lease::time_point now_of(const locks& all) { return all.front()->home->time().now(); }
 
-// Once through. `lost` if one was lost on the way.
+// Acquires all locks once, in order. `lost` if one was lost on the way.
 all_acquired one_round(const locks& all, const patience& p, lease::time_point limit, const std::stop_token& caller,
                        const std::source_location& where) {
   all_acquired result{{}, holds{all}};
@@ -41,7 +41,7 @@ all_acquired one_round(const locks& all, const patience& p, lease::time_point li
     const bool limited = limit != lease::time_point::max();
     const auto left = limited ? limit - now_of(all) : lease::duration::zero();
     if (limited && left <= lease::duration::zero() && !result.holds.empty()) return {{}, {}};
-    // Always with the limit, also when nothing is left of it: one attempt would wait for a silent engine for longer.
+    // Always with the limit, even if no time is left: a single attempt would wait longer for a silent engine.
     const auto mine = limited ? patience{true, std::max<lease::duration>(left, lease::duration{1})} : p;
     auto got = acquire_blocking(*l->home, l->what, mine, interrupted.token(), where);
     if (!got.hold) {
@@ -72,7 +72,7 @@ bool holds::all_valid() const noexcept {
   return true;
 }
 
-// The last first: whoever waits for an earlier one will want the later ones too.
+// In reverse order: a waiter for an earlier lock will want the later ones too.
 void holds::give_back() noexcept {
   while (!got_.empty()) {
     give_back_quietly(*(*of_)[got_.size() - 1]->home, std::move(got_.back()));

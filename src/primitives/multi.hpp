@@ -13,18 +13,18 @@
 
 namespace tyer::primitives {
 
-// One of them, and what it is called wherever somebody wants it too.
+// One lock, with the identity by which all clients order it.
 struct multi_part {
-  std::string identity;  // of the engine: its address as the user wrote it; others may write it in another way
+  std::string identity;  // of the engine: its address as the user wrote it; others may write it differently
   std::shared_ptr<const detail::lock_state> lock;
 };
 
-// In the order that is the same for everybody, each once. Names first: of one server they are the same for everybody, however
-// its address is written.
+// In the order that is the same for all clients, without duplicates. By name first: names on one server are the same for
+// everybody, however its address is written.
 using locks = std::vector<std::shared_ptr<const detail::lock_state>>;
 locks in_order(std::vector<multi_part> parts);
 
-// Those that were acquired so far. Whatever nobody has taken out is given back, also when an exception comes by.
+// The holds acquired so far. The destructor releases those that were not taken out, also when an exception is thrown.
 class holds {
  public:
   holds() noexcept = default;
@@ -33,12 +33,12 @@ class holds {
   holds& operator=(holds&&) = delete;
   ~holds() { give_back(); }
 
-  void push_back(hold_ptr h) noexcept;  // of the next lock; there is room
+  void push_back(hold_ptr h) noexcept;  // of the next lock; capacity is reserved
   bool empty() const noexcept { return got_.empty(); }
   bool all_valid() const noexcept;
   void give_back() noexcept;
 
-  // In the order of the locks: what is done with each is done by the caller from then on, and must not fail.
+  // Passes each hold to f, in the order of the locks: from then on f owns it, and must not throw.
   template <class F>
   void take_out(F f) noexcept {
     for (std::size_t i = 0; i < got_.size(); ++i) f((*of_)[i]->home, std::move(got_[i]));
@@ -55,7 +55,7 @@ struct all_acquired {
   primitives::holds holds;  // as many as locks, or none
 };
 
-// When an earlier one is lost while a later one is waited for, everything is given back and it begins anew.
+// If an earlier lock is lost while a later one is waited for, everything is released and it starts again.
 all_acquired acquire_all(const locks& all, const patience& p, std::stop_token stop, const std::source_location& where);
 
 }  // namespace tyer::primitives

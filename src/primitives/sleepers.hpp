@@ -1,5 +1,5 @@
-// Those who sleep at a door of this process, as a clock that is moved by hand has to know: whoever sleeps there waits as in a
-// call, and is awake as soon as the door was opened, not only when it gets a processor. On real time nobody is here.
+// The threads that sleep at a gate, for a clock that is moved by hand: such a thread counts as waiting in a call, and as
+// awake as soon as the gate was opened, not only when it gets a processor. Unused with the real clock.
 //
 // Thread safety: everything may be called from any thread.
 #pragma once
@@ -15,7 +15,7 @@ namespace tyer::primitives {
 
 class sleepers {
  public:
-  // Taken before the last look at the door; then no opening is missed.
+  // Make it before the last check of the gate; then no opening is missed.
   class place {
    public:
     place(sleepers& all, const core::clock& time) : all_(all), call_(time.begin_call()) {

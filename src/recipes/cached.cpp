@@ -42,7 +42,7 @@ struct row {
   mutex loading;
 };
 
-// Nothing: a writer has come after us, and what we loaded may be old.
+// Nothing: a writer came after us, and what we loaded may be old.
 std::optional<std::string> row::load_under(const hold& reader, const compute& load) const {
   const auto pass = reader.fence();
   entered e = cache.enter(key, pass);
@@ -55,7 +55,7 @@ std::optional<std::string> row::load_under(const hold& reader, const compute& lo
   return std::move(made.value);
 }
 
-// Of a writer that lost its hold while it wrote: readers may have put into the cache what was before.
+// For a writer that lost its hold while it wrote: readers may have put the old value into the cache.
 void row::erase_again() const try {
   const time_limit anew{limit.whole()};
   for (bool done = false; !done;) {
@@ -63,8 +63,8 @@ void row::erase_again() const try {
     done = cache.erase(key, again.fence());
   }
 } catch (const std::exception& e) {
-  throw error({errc::lost,
-               key + ": the hold was lost during the change, and the cache may have what was before it: " + e.what()});
+  throw error(
+      {errc::lost, key + ": the hold was lost during the change, and the cache may have the old value: " + e.what()});
 }
 
 // False: a later writer was here before us, and nothing was done.
@@ -73,11 +73,11 @@ bool row::changed_under(const hold& writer, const cached::change& make) const {
   try {
     make(writer);
   } catch (...) {
-    // It may have been done all the same.
+    // The change may have been made all the same.
     if (!writer.valid()) {
       try {
         erase_again();
-      } catch (const error&) {  // what `make` has thrown is the news
+      } catch (const error&) {  // the exception of `make` is the one to report
       }
     }
     throw;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* note = "remembers when the job was started; nobody is at work under it";
 
-// Between asking for the period, when its time may begin to run, and the start of the job.
+// The longest time from the request for the period, when its time may begin to run, to the start of the job.
 milliseconds time_to_start(milliseconds period) { return std::clamp<milliseconds>(period / 10, 1s, 10s); }
 
 }  // namespace
@@ -32,7 +32,8 @@ once_per::once_per(std::string_view uri, std::string_view name, milliseconds per
     : once_per([uri = std::string{uri}, options = std::move(options)] { return client{uri, options}; }, name, period) {}
 
 std::optional<lease_clock::time_point> once_per::try_take() const {
-  // Closed at once, it leaves what has a min_hold taken, and nobody renews it. If it dies before, it leaves it for the ttl: the same.
+  // A client that is closed leaves a lock with a min_hold taken for that time, without renewal. If it dies before, the lock
+  // stays for the ttl, which is the same.
   client memory = open_();
   const auto taken_for = period_ + time_to_start(period_);
   const mutex started{memory, memory_of(name_), {.ttl = taken_for, .min_hold = taken_for, .note = note}};

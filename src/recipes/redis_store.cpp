@@ -17,18 +17,19 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// KEYS: the value, its fence. An answer is strings only: {} or {value, milliseconds}, and before that whether it was let in.
+// KEYS: the value, its fence. All answers are arrays of strings: {} or {value, milliseconds}, preceded by whether the token
+// was let in.
 constexpr std::string_view look =
     "local function look()\n"
     "  local value, left = redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])\n"
     "  if not value or left <= 0 then return {} end\n"
     "  return {value, tostring(left)}\n"
     "end\n";
-// ARGV: token, mode and id of who shows it; for how long its fence is kept.
+// ARGV: token, mode and id of the hold; how long its fence is kept.
 constexpr std::string_view show =
     "if not tyer_fence(KEYS[2], ARGV[1], ARGV[2], ARGV[3]) then return {'refused'} end\n"
     "redis.call('PEXPIRE', KEYS[2], ARGV[4])\n";
-// And the value, and for how long it is good.
+// Then the value, and how long it is good.
 constexpr std::string_view write =
     "if ARGV[6] == '0' then redis.call('DEL', KEYS[1])\n"
     "else redis.call('SET', KEYS[1], ARGV[5], 'PX', ARGV[6]) end\n"
@@ -45,7 +46,8 @@ std::string script(std::initializer_list<std::string_view> parts) {
 }
 
 [[noreturn]] void not_an_answer() {
-  throw error({errc::refused, "redis_store: the script's answer is not what it says; does `eval` give it as it is?"});
+  throw error({errc::refused,
+               "redis_store: unexpected answer to the script; `eval` must return the array of strings unchanged"});
 }
 
 std::optional<found> value_in(std::vector<std::string>& answer, std::size_t at) {
@@ -72,11 +74,11 @@ std::vector<std::string> arguments_of(const fence_pass& shown, milliseconds kept
 
 redis_store::redis_store(redis_eval eval, std::string_view prefix, milliseconds fence_kept_for)
     : eval_(std::move(eval)), prefix_(prefix), fence_kept_for_(fence_kept_for) {
-  detail::require(eval_ != nullptr, "a redis_store needs a way to run a script");
+  detail::require(eval_ != nullptr, "a redis_store needs a function that runs a script");
   detail::require(fence_kept_for.count() > 0, "fence_kept_for must be above 0");
 }
 
-// A key may have braces of its own, so the tag is made out of its hash.
+// A key may contain braces, so the {tag} is made from its hash.
 std::vector<std::string> redis_store::keys_of(std::string_view key) const {
   auto tagged = "{" + std::to_string(detail::fnv1a(key));
   tagged += '}';

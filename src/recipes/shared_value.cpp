@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::string_view key = "value";
-// An engine may say that no time is left a moment before it forgets.
+// An engine may report 0 ms left a moment before the lock expires.
 constexpr milliseconds ask_again_after = 20ms;
 
 single_flight_options flight_options(shared_value_options& o) {
@@ -30,7 +30,7 @@ single_flight_options flight_options(shared_value_options& o) {
 
 [[noreturn]] void too_often(const once_per& at_most, milliseconds left) {
   throw error({errc::over_limit, at_most.name() +
-                                     ": fetched in this period already, and there is no value of it; again in " +
+                                     ": already fetched in this period, but no value was stored; try again in " +
                                      std::to_string(left.count()) + " ms"});
 }
 
@@ -48,7 +48,7 @@ void take(const once_per& at_most, const client& asks, const hold& h, const time
 
 }  // namespace
 
-// Also of a refresh under way, which may be the last to need it.
+// Shared with a refresh under way, which may be its last user.
 struct shared_value::state {
   state(const client& owner, once_per period, std::shared_ptr<store> in, shared_value_options options)
       : asks(tyer::detail::same_client(owner)),
@@ -61,7 +61,7 @@ struct shared_value::state {
   }
 
   fresh fetched(const hold& h, const compute& fetch) const {
-    // While there is a value nobody waits for the next one.
+    // While there is a value, do not wait for the next one.
     const bool in_time = where->find(detail::lock_name(at_most.name(), key)).has_value();
     take(at_most, *asks, h, time_limit{in_time ? 0ms : wait_at_most});
     fresh made = fetch(h);

@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// After a refresh that has failed.
+// Pause after a failed refresh.
 constexpr auto rest_after_failure = std::chrono::seconds{1};
 
 }  // namespace
@@ -26,7 +26,7 @@ struct single_flight::state {
   std::shared_ptr<store> where;
   single_flight_options options;
 
-  // Keys that this object refreshes now, or not before a time.
+  // Keys that this object refreshes now, or must not refresh before a time.
   std::mutex mutex;
   std::map<std::string, lease_clock::time_point, std::less<>> not_before;
 
@@ -42,7 +42,7 @@ bool single_flight::state::may_refresh(const std::string& key) {
   const std::lock_guard guard{mutex};
   const auto now = lease_clock::now();
   std::erase_if(not_before, [now](const auto& e) { return e.second <= now; });
-  return not_before.try_emplace(key, now + options.wait_at_most).second;  // an executor may lose what it is given
+  return not_before.try_emplace(key, now + options.wait_at_most).second;  // an executor may drop the function
 }
 
 void single_flight::state::refreshed(const std::string& key, std::exception_ptr failed) {
@@ -57,7 +57,7 @@ void single_flight::state::refreshed(const std::string& key, std::exception_ptr 
   if (failed && options.refresh_failed) options.refresh_failed(failed);
 }
 
-// The value, computed under the lock unless it is there by now. Nothing: a later holder has been here.
+// The value, computed under the lock unless it is stored by now. Nothing: a later holder was here.
 std::optional<std::string> single_flight::state::under(const hold& h, const std::string& key, const compute& make,
                                                        bool only_old) const {
   const auto pass = h.fence();
@@ -69,7 +69,7 @@ std::optional<std::string> single_flight::state::under(const hold& h, const std:
   return std::move(made.value);
 }
 
-// One attempt for the lock: nothing if somebody else is at it.
+// One attempt for the lock: nothing if somebody else computes.
 std::optional<std::string> single_flight::state::refresh(const tyer::mutex& lock, const compute& make) {
   const std::string key{lock.name()};
   std::optional<std::string> value;

@@ -20,7 +20,7 @@ constexpr std::size_t stripes_max = 65536;
 
 struct striped::state {
   std::vector<mutex> stripes;
-  // Begins somewhere, so that machines that start together do not all want the same stripe.
+  // Starts at random, so that machines that start together do not all want the same stripe.
   std::atomic<std::size_t> turn{std::random_device{}()};
 
   std::size_t next() noexcept { return turn.fetch_add(1, std::memory_order_relaxed) % stripes.size(); }

@@ -1,4 +1,4 @@
-// What the recipes have in common: a wait for a lock that has an end, and words for it.
+// Shared by the recipes: a bounded wait for a lock, and its error message.
 #pragma once
 
 #include <tyer/acquirable.hpp>
@@ -15,7 +15,7 @@ inline namespace v1 {
 namespace recipes {
 namespace detail {
 
-inline constexpr std::chrono::hours a_year{24 * 365};  // as good as no limit, and it does not overflow
+inline constexpr std::chrono::hours a_year{24 * 365};  // in effect no limit, and it does not overflow
 
 // The time that one call may spend, over all its waits.
 class time_limit {
@@ -41,12 +41,12 @@ inline void require(bool so, const char* words) {
 }
 
 [[noreturn]] inline void timed_out(std::string_view name, const time_limit& limit) {
-  throw error({std::make_error_code(std::errc::timed_out), std::string{name} +
-                                                               ": others have it for longer than wait_at_most, " +
-                                                               std::to_string(limit.whole().count()) + " ms"});
+  throw error({std::make_error_code(std::errc::timed_out),
+               std::string{name} + ": others have held the lock for longer than wait_at_most, " +
+                   std::to_string(limit.whole().count()) + " ms"});
 }
 
-// Empty if others have it for longer. Throws errc::unavailable if the engine is silent until then.
+// Empty if others hold it until the limit. Throws errc::unavailable if the engine is silent until then.
 inline hold acquire_within(const acquirable& lock, const time_limit& limit) {
   return limit.over() ? lock.try_acquire() : lock.try_acquire_for(limit.left());
 }

@@ -28,22 +28,23 @@ struct lane;
 class coordinator;
 using hold_ptr = std::shared_ptr<detail::hold_state>;
 
-// What its caller may call off, at any moment and without memory: it is linked, not copied, into the list of those.
+// A call that its caller may cancel, at any moment and without allocating: it is linked, not copied, into the list of
+// cancelled calls.
 struct revocable {
   virtual ~revocable() = default;
   virtual void call_off(coordinator&) = 0;
 
-  std::error_code called_off;                    // why, once it was
+  std::error_code called_off;                    // the reason, once it was cancelled
   std::shared_ptr<revocable> called_off_before;  // the client_runtime's list of them
 };
 
 struct acquisition : lease::waiting, timed, revocable, std::enable_shared_from_this<acquisition> {
   std::shared_ptr<const spec> what;
   bool waits = true;                                   // false: one attempt
-  lease::time_point limit = lease::time_point::max();  // an empty answer then
+  lease::time_point limit = lease::time_point::max();  // afterwards an empty answer
   std::source_location where;                          // call site, for people
   core::function<void(tyer::failure, hold_ptr)> done;  // once, on the coordinator's thread: must not block
-  bool anywhere = false;                               // done may be called on any thread: it only opens a latch
+  bool anywhere = false;  // `done` may be called on any thread, since it only opens a latch
 
   void call_off(coordinator&) override;
 
@@ -59,20 +60,20 @@ struct change : revocable, std::enable_shared_from_this<change> {
   hold_ptr of;
   std::shared_ptr<const spec> to;                      // the same name in the other mode
   bool waits = true;                                   // false: one attempt
-  lease::time_point limit = lease::time_point::max();  // `false` then
-  // Once, on the coordinator's thread: true if the hold has the mode now. If not, it is what it was.
+  lease::time_point limit = lease::time_point::max();  // afterwards `false`
+  // Called once, on the coordinator's thread: true if the hold has the new mode. If not, its mode is unchanged.
   core::function<void(tyer::failure, bool)> done;
 
   void call_off(coordinator&) override;
 
   // The coordinator's own.
   bool pending = false;
-  lane* home = nullptr;  // of the other mode: its place there is reserved, so that the change itself needs no memory
+  lane* home = nullptr;  // the lane of the other mode, with a reserved place: the change itself allocates nothing
 };
 
 // One caller's request to be told when the engine has answered for the first time, from the call until its one answer.
 struct readiness : revocable {
-  lease::time_point limit = lease::time_point::max();  // errc::unavailable then, with what went wrong
+  lease::time_point limit = lease::time_point::max();  // afterwards errc::unavailable, with what went wrong
   core::function<void(tyer::failure)> done;            // once, on the coordinator's thread: must not block
 
   void call_off(coordinator&) override { answer(called_off); }
@@ -80,7 +81,7 @@ struct readiness : revocable {
     if (std::exchange(over, true)) return;
     try {
       done(std::move(f));
-    } catch (...) {  // whoever passes it on had no memory for that
+    } catch (...) {  // the handler had no memory to pass it on
     }
   }
 

@@ -1,7 +1,7 @@
 // A schedule: which entry is due when, with one time for each entry.
 //
-// A heap whose entries know their place, so that a time is moved or taken back at once and nothing stale stays behind, however
-// far away it was. Room is made when somebody is admitted; from then on nothing here allocates.
+// A heap whose entries know their position, so that a time is changed or removed at once and no stale entry stays behind.
+// admit() reserves the memory; after that nothing here allocates.
 #pragma once
 
 #include "lease/terms.hpp"
@@ -23,7 +23,7 @@ struct timed {
 template <class T>
 class agenda {
  public:
-  // Room for one more. May throw, and then nobody was admitted.
+  // Reserves memory for one more entry. If it throws, nothing has changed.
   void admit() {
     if (heap_.capacity() <= admitted_) heap_.reserve(std::max<std::size_t>(2 * admitted_, 16));
     ++admitted_;
@@ -33,7 +33,7 @@ class agenda {
     --admitted_;
   }
 
-  // Only of somebody who was admitted. time_point::max(): nothing is to be done.
+  // Only for an admitted entry. time_point::max(): nothing is due.
   void set(T& x, lease::time_point when) noexcept {
     timed& t = x;
     if (when == lease::time_point::max()) return remove(x);
@@ -58,7 +58,7 @@ class agenda {
     settle(hole);
   }
 
-  // The next whose time has come, and has nothing to do from now on; null if there is none.
+  // Removes and returns the next entry whose time has come; null if there is none.
   T* take_due(lease::time_point now) noexcept {
     if (heap_.empty() || when(0) > now) return nullptr;
     T* first = heap_.front();
@@ -81,7 +81,7 @@ class agenda {
     put(b, first);
   }
 
-  // Its time has changed, or it was put where another was.
+  // Restores the heap order at i, after its time or its position has changed.
   void settle(std::size_t i) noexcept {
     for (std::size_t up = (i - 1) / 2; i > 0 && when(i) < when(up); i = up, up = (i - 1) / 2) swap(i, up);
     for (;;) {

@@ -1,9 +1,9 @@
-// Who drives the coordinator and the engine: the I/O thread, or for a moment a caller.
+// Decides which thread drives the coordinator and the engine: the I/O thread, or for a moment a caller.
 //
-// A caller that waits for an answer while nothing else goes on would have to wake the I/O thread and be woken by it: two
-// hops between threads, more than the request itself costs. So when the I/O thread has served a waiting caller and has
-// nothing else to do, it puts the baton down for a short grace and stands by; the next caller takes it and drives the
-// loop itself. If nobody does within the grace, the I/O thread takes it up again and sleeps in the engine as usual.
+// A caller that waits for an answer on an otherwise idle client would have to wake the I/O thread and be woken by it: two
+// thread switches, which cost more than the request itself. So when the I/O thread has served a waiting caller and has
+// nothing else to do, it puts the baton down for a short grace and stands by; the next caller takes it and drives the loop
+// itself. If nobody does within the grace, the I/O thread takes it up again and sleeps in the engine as usual.
 //
 //   holder  | who may take it
 //   --------+-----------------------------------------------------------------------
@@ -23,7 +23,8 @@ namespace tyer::runtime {
 
 class baton {
  public:
-  // Nobody looks at the engine meanwhile: short beside any deadline, long beside a pause between two calls.
+  // Nobody drives the engine meanwhile: so the grace is short compared with any deadline, and long compared with the pause
+  // between two calls.
   static constexpr std::chrono::microseconds grace{1000};
 
   // For a caller: true if it drives now.
@@ -35,7 +36,7 @@ class baton {
     return true;
   }
 
-  // For a caller that drove. rest: nothing is left to do for now; else the I/O thread goes on.
+  // For a caller that drove. rest: nothing is left to do for now; else the I/O thread continues.
   void put_down(bool rest) noexcept {
     const std::lock_guard lock{mutex_};
     holder_ = holder::nobody;
@@ -45,16 +46,16 @@ class baton {
     if (wanted_ || patient_) changed_.notify_all();
   }
 
-  // Somebody has left work and will not drive: if nobody does, the I/O thread must.
+  // A caller has submitted work and will not drive: if no thread drives, the I/O thread must.
   void want_io() noexcept {
     const std::lock_guard lock{mutex_};
-    if (holder_ == holder::io) return;  // and it looks for work once more before it puts the baton down
+    if (holder_ == holder::io) return;  // it checks for work again before it puts the baton down
     wanted_ = true;
     if (holder_ == holder::nobody) changed_.notify_all();
   }
 
-  // For the I/O thread: puts the baton down unless there is work after all, tells whoever may take it, and has it again on
-  // return.
+  // For the I/O thread: puts the baton down unless there is work after all, calls `tell` to let waiting callers go, and has
+  // it again on return.
   template <class HasWork, class Tell>
   void stand_by(HasWork has_work, Tell tell) {
     std::unique_lock lock{mutex_};
@@ -70,7 +71,7 @@ class baton {
     do {
       used_ = false;
       changed_.wait_for(lock, grace, [this] { return wanted_ && holder_ == holder::nobody; });
-      if (holder_ == holder::caller) {  // a long drive: no need to look every millisecond
+      if (holder_ == holder::caller) {  // a long drive: no need to check every millisecond
         patient_ = true;
         changed_.wait(lock, [this, now = drives_] { return holder_ == holder::nobody || drives_ != now; });
         patient_ = false;

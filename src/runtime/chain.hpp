@@ -1,4 +1,4 @@
-// A line through its members, each of which has a `std::shared_ptr<Member> behind`: nobody stays outside for want of memory.
+// An intrusive queue: each member has a `std::shared_ptr<Member> behind`, so that pushing never allocates.
 //
 // Thread safety: none.
 #pragma once
@@ -14,7 +14,7 @@ class chain {
   chain() = default;
   chain(const chain&) = delete;
   ~chain() {
-    while (pop()) {  // one after the other, however many
+    while (pop()) {  // one by one: a recursive destructor could overflow the stack
     }
   }
 

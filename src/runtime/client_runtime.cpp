@@ -15,8 +15,8 @@ client_runtime::client_runtime(parts p)
           std::make_unique<coordinator>(*parts_.engine, *parts_.clock, *parts_.ids, *watch_, parts_.bounds, &door_)) {}
 
 std::shared_ptr<client_runtime> client_runtime::open(parts p) {
-  // In a forked child the threads did not come along, and whatever they held or waited for is held and waited for for
-  // ever (even destroying a condition variable would block): let everything lie.
+  // A forked child does not have the threads, and whatever they held or waited for stays so for ever (even destroying a
+  // condition variable would block): leak everything.
   std::shared_ptr<client_runtime> h{new client_runtime{std::move(p)}, [](client_runtime* mine) {
                                       if (!mine->forked()) delete mine;
                                     }};
@@ -42,11 +42,11 @@ bool client_runtime::put(task& o) {
 
 void client_runtime::submit(task o, afterwards next) {
   if (!put(o))
-    return o(*coordinator_);  // a closed coordinator only says so, and touches nothing but what the task brings along
+    return o(*coordinator_);  // a closed coordinator answers errc::closed, and touches only the task's own data
   see_to_it(next);
 }
 
-// Whoever waits may have taken the baton meanwhile, and then sleeps in the engine.
+// The waiting caller may have taken the baton meanwhile, and then sleeps in the engine.
 void client_runtime::let_go(latch& l) noexcept {
   l.let_go();
   if (driver_waits_for_.load(std::memory_order_seq_cst) == &l) parts_.engine->wake();
@@ -63,9 +63,10 @@ void client_runtime::open_latches() {
 
 // ---- what callers do by themselves, without the engine
 
-// Inside soon, and with no task before it: else the caller takes the long way, and keeps its turn.
+// True if the caller gets the coordinator's mutex soon and no task is queued before it. Else the caller submits a task, and
+// keeps its turn.
 bool client_runtime::at_the_door(std::unique_lock<coordinator::door>& in) {
-  constexpr int tries_max = 200;  // the others are inside for less than a microsecond, the driver for longer
+  constexpr int tries_max = 200;  // other callers hold it for less than a microsecond, the driver for longer
   for (int i = 0; i < tries_max && !in.owns_lock(); ++i) static_cast<void>(in.try_lock());
   return in.owns_lock() && !has_tasks();
 }
@@ -80,7 +81,7 @@ bool client_runtime::hand_off(const hold_ptr& h) {
   {
     std::unique_lock in{door_, std::defer_lock};
     if (!at_the_door(in)) return false;
-    answered.swap(opening_);  // the driver's, who opens them when it is ready to
+    answered.swap(opening_);  // the driver opens its own later
     const bool done = coordinator_->hand_off(h);
     answered.swap(opening_);
     if (!done) return false;
@@ -98,7 +99,7 @@ bool client_runtime::want(std::shared_ptr<acquisition> w, afterwards next) {
 void client_runtime::cancel(std::shared_ptr<revocable> r, errc why) noexcept {
   {
     const std::lock_guard lock{inbox_mutex_};
-    if (ended_ || r->called_off) return;  // a coordinator that has ended has answered everybody
+    if (ended_ || r->called_off) return;  // a coordinator that has ended has answered all calls
     r->called_off = why;
     r->called_off_before = std::move(called_off_);
     called_off_ = std::move(r);
@@ -127,8 +128,8 @@ void client_runtime::forget(std::shared_ptr<observer> o) {
   submit([o = std::move(o)](coordinator& d) { d.forget(o); }, afterwards::returns);
 }
 
-// While it lives, this thread is inside the user's executor. That may run at once what it is given, and we may be in the midst of
-// the engine: what a callback does there (destroy the client, wait for another call) is not to be done there.
+// While it lives, this thread is inside the user's executor. The executor may run its argument at once while our caller is
+// inside the engine, where a callback must not destroy the client or wait for another call.
 class client_runtime::handing_over {
  public:
   handing_over() noexcept : before_(std::exchange(here_, true)) {}
@@ -143,8 +144,8 @@ class client_runtime::handing_over {
 };
 thread_local constinit thread_mark client_runtime::handing_over::here_;
 
-// What the user's executor is given, in as many copies as it likes. If the last is gone and none was called, the executor has
-// dropped it, as a loop does that has ended.
+// The function that the user's executor gets, and may copy. If the last copy is destroyed and none was called, the executor
+// has dropped it, as a loop that has ended does.
 class client_runtime::slip {
  public:
   slip(std::weak_ptr<client_runtime> home, std::shared_ptr<completion> c) noexcept
@@ -170,8 +171,8 @@ void client_runtime::complete(std::function<void()> f) {
   complete(std::make_shared<plain_completion>(std::move(f)));
 }
 
-// If the user's executor throws (it has no memory, or no thread) it runs on the client's own thread: whoever drives the engine
-// now may be a caller, and must not pay for that.
+// If the user's executor throws (no memory, or no thread), the completion runs on the client's own thread: the driver may
+// be a caller, which must not be delayed or see the exception.
 void client_runtime::complete(std::shared_ptr<completion> c) {
   if (forked()) return c->run_once();
   if (!parts_.completions) return run_on_own_thread(std::move(c));
@@ -235,7 +236,7 @@ void client_runtime::expect_ready(std::shared_ptr<readiness> h) {
       afterwards::returns);
 }
 
-// The driver's. Tells when the first of those that are left has hoped for long enough.
+// Called by the driver. Returns the earliest limit of those that still wait.
 lease::time_point client_runtime::answer_readiness() noexcept {
   if (readiness_asked_.empty()) return lease::time_point::max();
   const auto now = parts_.clock->now();
@@ -246,7 +247,7 @@ lease::time_point client_runtime::answer_readiness() noexcept {
     if (closed()) {
       news = errc::closed;
     } else if (!ready_) {
-      known = trouble_ == errc::refused;  // time does not help a login that the server does not want
+      known = trouble_ == errc::refused;  // waiting does not help if the server refuses the login
       news = trouble_ ? same(trouble_) : tyer::failure{errc::unavailable};
     }
   }
@@ -268,7 +269,7 @@ bool client_runtime::close(std::chrono::milliseconds at_most) {
   if (forked()) return false;
   if (!closed_.exchange(true)) see_to_it(afterwards::returns);
   std::unique_lock lock{state_mutex_};
-  state_changed_.notify_all();  // whoever waits for the engine to be ready
+  state_changed_.notify_all();  // wakes wait_ready()
   if (!on_own_thread) state_changed_.wait_for(lock, at_most, [this] { return drained_ || shut_; });
   const bool all = drained_;
   if (std::exchange(shut_, true)) return all;
@@ -294,11 +295,11 @@ lease::time_point client_runtime::look() {
     lease::time_point next = lease::time_point::max();
   };
   const auto mine = std::make_shared<glance>();
-  // The first task makes the driver look at the time; the second comes when it has served what it found.
+  // The first task makes the driver check the time; the second runs after the driver has served what was due.
   submit([](coordinator&) {}, afterwards::returns);
   submit(
       [mine, this](coordinator& d) {
-        // A coordinator that is closed may have nobody who drives it, and then is not to be touched from here.
+        // A closed coordinator may have no driver any more, and then must not be touched from here.
         if (!d.closed()) {
           try {
             d.on_time(parts_.clock->now());

@@ -1,12 +1,12 @@
-// A client's inside: the engine, the coordinator, and the threads that work for them.
+// The internals of a client: the engine, the coordinator, and their threads.
 //
 //   caller's thread ── task ──▶ inbox ──▶ [driver: coordinator + engine]  ── hold ──▶ caller
 //                                               │ guard, tell
 //                                               ▼
 //                                         [watch: deadlines] ──▶ [herald: callbacks]
 //
-// The thread that drives has the coordinator and the engine for itself: usually the I/O thread, or a caller that waits for an answer
-// while nothing else goes on (no hop to another thread and back).
+// The driver has exclusive use of the coordinator and the engine: usually the I/O thread, or a caller that waits for an
+// answer on an otherwise idle client (which saves two thread switches).
 //
 // Thread safety: everything may be called from any thread.
 #pragma once
@@ -40,7 +40,7 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
   struct parts {
     std::shared_ptr<const core::clock> clock;
     std::unique_ptr<core::id_source> ids;
-    std::unique_ptr<engine::engine> engine;  // behind the clock and the ids, which it uses to its end
+    std::unique_ptr<engine::engine> engine;  // after the clock and the ids, which it uses until it is destroyed
     limits bounds;
     completion_executor completions;
     log_hook log;
@@ -52,16 +52,16 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
   // What a caller does once its task is submitted: returns, or calls wait() at once.
   enum class afterwards { returns, waits };
 
-  // True if it has to wait for others of this client, and nothing is left to do for it: then wait for the latch alone.
+  // True if the caller must wait for others of this client and has nothing to drive: then wait for the latch only.
   bool want(std::shared_ptr<acquisition> w, afterwards next = afterwards::returns);
   void give_back(hold_ptr h, release_reply told, afterwards next = afterwards::returns);  // `told` may be null
 
   void confirm(hold_ptr h, confirm_reply told, afterwards next = afterwards::returns);
   void convert(std::shared_ptr<change> c, afterwards next = afterwards::returns);
-  // Of an acquisition or a change that still waits. Never fails: giving up must always be possible.
+  // For a call that still waits. Never fails: giving up must always be possible.
   void cancel(std::shared_ptr<revocable> r, errc why) noexcept;
 
-  // For people, and answered like the coordinator's. T as in queries.
+  // Queries of an operator, answered as by the coordinator. T as in queries.
   template <class T>
   void ask_engine(query<T> what, engine::reply<T> told, afterwards next = afterwards::returns) {
     submit([what = std::move(what),
@@ -71,9 +71,9 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
   void observe(std::shared_ptr<observer> o);
   void forget(std::shared_ptr<observer> o);
 
-  // Waits for the latch; drives the engine meanwhile if nobody else does.
+  // Waits for the latch; drives the engine meanwhile if no other thread does.
   void wait(latch& l);
-  // Opens it at the end of the turn. Only from callbacks of the coordinator. The one who waits may be the one who drives.
+  // Opens the latch at the end of the turn. Only from callbacks of the coordinator. The waiting caller may be the driver.
   void open_soon(std::shared_ptr<latch> l) noexcept {
     if (ended_.load(std::memory_order_acquire)) return l->let_go();  // there are no more turns
     opening_.push(std::move(l));
@@ -81,15 +81,15 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
   // Opens it now, from anywhere.
   void let_go(latch&) noexcept;
 
-  // Runs where completions of callers without an executor of their own run, and never inside this call; but in a forked child,
-  // where nobody else is left to run it.
+  // Runs the function where completions without an executor of their own run, and never inside this call; except in a
+  // forked child, which has no other thread to run it.
   void complete(std::function<void()> f);
   void complete(std::shared_ptr<completion> c);
 
   tyer::failure wait_ready(std::chrono::milliseconds at_most);
-  void expect_ready(std::shared_ptr<readiness> h);  // as wait_ready, with an answer instead of a wait
+  void expect_ready(std::shared_ptr<readiness> h);  // as wait_ready, but asynchronous
 
-  // What the engine told when it was last connected, and when that was. Nothing before it was.
+  // What the server said when the engine last connected, and when that was. Empty before the first connection.
   struct told_facts {
     engine::server_facts facts;
     std::chrono::system_clock::time_point when;
@@ -106,13 +106,13 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
   const limits& bounds() const noexcept { return parts_.bounds; }
   engine::capabilities can() const noexcept { return parts_.engine->can(); }
 
-  // All that is counted; to be read by any thread, also when this is gone.
+  // All counters; any thread may read them, also after this object is gone.
   const std::shared_ptr<stats::board>& board() const noexcept { return coordinator_->board(); }
 
   // For tests: callers that have no answer yet.
   std::size_t waiting_for(std::string_view name);
 
-  // For a clock that is moved by hand: does what is due now, and tells when the next thing is.
+  // For a clock that is moved by hand: does what is due now, and returns when the next thing is due.
   lease::time_point look();
 
  private:
@@ -130,7 +130,7 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
   bool join(const std::shared_ptr<acquisition>& w);
   bool hand_off(const hold_ptr& h);
   bool at_the_door(std::unique_lock<coordinator::door>& in);
-  bool put(task& o);  // false once nobody will look any more
+  bool put(task& o);  // false once no driver will take it any more
   void submit(task o, afterwards next);
   void see_to_it(afterwards next);
   void serve();
@@ -150,7 +150,7 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
   bool has_tasks();
   void shut_down();
 
-  // engine::events: the coordinator's, and what the client_runtime itself wants to know
+  // engine::events: forwarded to the coordinator, and noted here where needed
   void wake(const core::id& who) override {
     const std::lock_guard in{door_};
     coordinator_->wake(who);
@@ -182,20 +182,20 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
   const birth born_;
   std::unique_ptr<watch> watch_;
   const std::shared_ptr<late_line> late_ = std::make_shared<late_line>();
-  coordinator::door door_;  // of the coordinator: the driver has it locked except while it waits for the engine
+  coordinator::door door_;  // the coordinator's mutex: the driver has it locked except while it waits for the engine
   std::unique_ptr<coordinator> coordinator_;
 
   std::mutex inbox_mutex_;
   std::vector<task> inbox_;
   std::shared_ptr<revocable> called_off_;
-  std::vector<task> working_;       // the driver's: swapped with the inbox, so that both keep their room
+  std::vector<task> working_;       // the driver's: swapped with the inbox, so that both keep their capacity
   std::atomic<bool> ended_{false};  // no driver will take from the inbox any more
   std::atomic<bool> asleep_{false};
 
   baton baton_;
-  std::atomic<int> standing_{0};                             // of the I/O thread, as the system schedules it
-  latch_line opening_;                                       // behind the door
-  std::vector<std::shared_ptr<readiness>> readiness_asked_;  // behind the door
+  std::atomic<int> standing_{0};                             // scheduling priority of the I/O thread
+  latch_line opening_;                                       // protected by door_
+  std::vector<std::shared_ptr<readiness>> readiness_asked_;  // protected by door_
   std::atomic<const latch*> driver_waits_for_{nullptr};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> closed_{false};

@@ -1,4 +1,4 @@
-// Driving a client_runtime: the I/O thread does, or for a moment a caller.
+// Driving a client_runtime, by the I/O thread or for a moment by a caller.
 #include "runtime/client_runtime.hpp"
 #include "runtime/own_thread.hpp"
 #include "runtime/standing.hpp"
@@ -26,8 +26,8 @@ class client_runtime::drive {
   client_runtime& client_runtime_;
 };
 
-// A caller that goes away and finds nobody driving sends the task off itself: that takes no waiting, and a call that
-// follows soon will collect the answer.
+// A caller that will not wait and finds no driver sends the request itself: that does not block, and the next call will
+// collect the answer.
 void client_runtime::see_to_it(afterwards next) {
   if (asleep_.exchange(false, std::memory_order_seq_cst)) return parts_.engine->wake();
   if (next == afterwards::waits) return;
@@ -37,12 +37,12 @@ void client_runtime::see_to_it(afterwards next) {
   open_latches();
 }
 
-// The driver serves the whole client: never a thread that the system schedules after ours.
+// The driver serves the whole client: so a thread with a lower scheduling priority than the I/O thread must not drive.
 bool client_runtime::may_drive() const noexcept {
   return recent_standing() >= standing_.load(std::memory_order_relaxed);
 }
 
-// A caller drives for a moment only. A long wait is left to the thread that is there for it, whatever becomes of the caller's.
+// A caller drives only for a short time. For a long wait it leaves the driving to the I/O thread.
 void client_runtime::wait(latch& l) {
   constexpr std::chrono::milliseconds drive_max{50};
   if (may_drive() && baton_.take()) {
@@ -74,7 +74,7 @@ bool client_runtime::resting() {
          !stopping_.load(std::memory_order_seq_cst) && coordinator_->next_due() > parts_.clock->now() + baton::grace;
 }
 
-// A task that finds no memory is dropped: whoever waits for its answer has it when the task is destroyed.
+// A task that runs out of memory is dropped: its destructor answers the waiting caller.
 void client_runtime::run_tasks() {
   std::shared_ptr<revocable> called_off;
   {
@@ -95,7 +95,7 @@ void client_runtime::run_tasks() {
   }
 }
 
-// Tells until when nothing else is due.
+// Returns when the next thing is due.
 lease::time_point client_runtime::do_what_is_due(waiting& w) {
   const std::lock_guard in{door_};
   run_tasks();
@@ -105,12 +105,12 @@ lease::time_point client_runtime::do_what_is_due(waiting& w) {
   } catch (const std::bad_alloc&) {  // what is due stays due
   }
   const auto readiness_due = answer_readiness();
-  if (!opening_.empty()) w = waiting::no;  // a task had its answer at once, and somebody waits for it
+  if (!opening_.empty()) w = waiting::no;  // a task was answered at once, and its caller waits
   return w == waiting::yes ? std::min(coordinator_->next_due(), readiness_due) : lease::time_point::min();
 }
 
-// The driver may be a caller, who must not pay for others: an engine that has run out of memory answers what it has lost as
-// unknown, and goes on.
+// The driver may be a caller, which must not see exceptions of other calls: an engine that has run out of memory answers
+// the lost requests as unknown, and continues.
 void client_runtime::turn(waiting w, lease::time_point last) {
   auto until = std::min(do_what_is_due(w), last);
   asleep_.store(w == waiting::yes, std::memory_order_seq_cst);
@@ -152,8 +152,8 @@ void client_runtime::serve() {
   open_latches();
 }
 
-// A caller has its answer, and nothing else goes on: its next call is its own to drive. The baton lies there before the
-// caller goes on, or it would find the I/O thread still busy.
+// A caller has its answer, and the client is otherwise idle: the caller may drive its next call itself. The baton is put
+// down before the caller continues, or the caller would find the I/O thread still driving.
 void client_runtime::stand_by() {
   latch_line answered;
   {
@@ -192,7 +192,7 @@ void client_runtime::close_engine() {
   }
 }
 
-// Whoever still waits for something gets an answer, however little time there was.
+// Every call that still waits gets an answer, however little time there was.
 void client_runtime::shut_down() {
   {
     const std::lock_guard in{door_};
@@ -201,7 +201,7 @@ void client_runtime::shut_down() {
   }
   try {
     close_engine();
-  } catch (const std::bad_alloc&) {  // what it did not answer, the coordinator does
+  } catch (const std::bad_alloc&) {  // the coordinator answers what the engine did not
   }
   const std::lock_guard in{door_};
   coordinator_->abandon();

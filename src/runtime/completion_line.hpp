@@ -1,4 +1,4 @@
-// Those who wait to be run, in the order they came. To stand there needs no memory, but for a plain function.
+// A queue of completions, first in, first out. Pushing a completion allocates nothing; pushing a plain function does.
 #pragma once
 
 #include "core/function.hpp"

@@ -1,4 +1,4 @@
-// The engine's answers in the words of the public API.
+// Converts the engine's failures to those of the public API.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -16,12 +16,12 @@
 
 namespace tyer::runtime {
 
-// The engine has done a part of it, and said no to the rest: what there may be is taken back, and to ask again is of no use.
+// The engine has done a part of the request and refused the rest: the part is undone, and a retry is useless.
 inline bool refused_half_way(const engine::failure& f) noexcept {
   return f.kind == core::why::unknown && f.code == errc::refused;
 }
 
-// Of what changes nothing, or is taken back if it is not known whether it was done: then it is an outage.
+// For a request that changes nothing, or that is undone if its outcome is unknown: then the failure is an outage.
 inline tyer::failure to_public(engine::failure f) noexcept {
   const auto code = [&] {
     if (refused_half_way(f)) return errc::refused;
@@ -37,12 +37,12 @@ inline tyer::failure to_public(engine::failure f) noexcept {
   }();
   try {
     if (f.words.empty() && f.code) f.words = f.code.message();
-  } catch (const std::bad_alloc&) {  // then without words
+  } catch (const std::bad_alloc&) {  // then without a message
   }
   return {code, std::move(f.words)};
 }
 
-// Of what stays done, if it was done.
+// For a request whose effect stays if it was executed.
 inline tyer::failure to_public_of_deed(engine::failure f) noexcept {
   const bool perhaps_done = f.kind == core::why::unknown && !refused_half_way(f);
   auto told = to_public(std::move(f));
@@ -56,7 +56,7 @@ inline tyer::failure said(const engine::failure& f) noexcept try {
   return to_public({f.kind, f.code, {}});
 }
 
-// What another must be told too. Without memory, then without words.
+// A copy for another caller; without the message if memory is exhausted.
 inline tyer::failure same(const tyer::failure& f) noexcept try { return f; } catch (const std::bad_alloc&) {
   return f.code;
 }
@@ -67,26 +67,25 @@ inline tyer::failure no_answer_in_time() noexcept try {
   return errc::unavailable;
 }
 
-// Of a limit of the caller's own, or else of request_timeout.
+// For the caller's own limit, or else for request_timeout.
 inline tyer::failure no_answer_within(lease::duration limit, bool own) noexcept try {
   using namespace std::chrono;
   const auto text = limit < 1ms ? std::to_string(ceil<microseconds>(limit).count()) + " us"
                                 : std::to_string(round<milliseconds>(limit).count()) + " ms";
   const std::string which = own ? "the caller's own limit of " : "the request_timeout of ";
-  return {errc::unavailable,
-          "no answer of the engine within " + which + text +
-              "; allow more if that is less than a request takes, or see whether the engine is well"};
+  return {errc::unavailable, "no answer of the engine within " + which + text +
+                                 "; allow more time if a request takes longer than that, or check the engine"};
 } catch (const std::bad_alloc&) {
   return errc::unavailable;
 }
 
 inline tyer::failure too_many_before_it() noexcept try {
-  return {errc::unavailable, "the engine has not answered the requests before it, and no more are sent until it does"};
+  return {errc::unavailable, "earlier requests are still unanswered, and no more are sent until the engine answers"};
 } catch (const std::bad_alloc&) {
   return errc::unavailable;
 }
 
-// Says it without asking for more.
+// Allocates nothing.
 inline tyer::failure no_memory() noexcept { return std::make_error_code(std::errc::not_enough_memory); }
 
 inline release_outcome to_public(lease::release::outcome o) noexcept {

@@ -1,8 +1,8 @@
-// The largest token part that a client has seen of each name: an engine that has forgotten a name, or whose clock was set back,
-// must not give a smaller one.
+// The largest token part that a client has seen for each name: an engine that has forgotten a name, or whose clock was set
+// back, must not grant a smaller one.
 //
-// Of a name, whatever its mode and ttl; and small, so that many fit: 16 bytes each, and at most 1 MiB. When that is full, the
-// least of those that are in the way goes. Parts grow with time, so that is the one that was not seen for longest.
+// One entry per name, whatever the mode and ttl: 16 bytes each, at most 1 MiB in total. When a bucket is full, its smallest
+// part is evicted. Parts grow with time, so that is the one not seen for longest.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace tyer::runtime {
 
 class floors {
  public:
-  static constexpr std::size_t ways = 8;            // places where a name may be
+  static constexpr std::size_t ways = 8;            // slots of a bucket
   static constexpr std::size_t buckets_max = 8192;  // 65,536 names, or somewhat fewer
 
   std::uint64_t of(std::string_view name) const noexcept {
@@ -34,7 +34,7 @@ class floors {
     const entry fresh{hash_of(name), part};
     while (!put(fresh)) {
       if (!grow()) {
-        if (buckets_.empty()) return;  // no memory for the first of them
+        if (buckets_.empty()) return;  // no memory for the first bucket
         entry& least = *std::ranges::min_element(at(fresh.hash), {}, &entry::part);
         least = fresh;
         return;
@@ -49,12 +49,12 @@ class floors {
   using bucket = std::array<entry, ways>;
 
   static std::uint64_t hash_of(std::string_view name) noexcept {
-    return std::max<std::uint64_t>(std::hash<std::string_view>{}(name), 1);  // 0: nobody
+    return std::max<std::uint64_t>(std::hash<std::string_view>{}(name), 1);  // 0 means an empty slot
   }
   const bucket& at(std::uint64_t hash) const noexcept { return buckets_[hash & (buckets_.size() - 1)]; }
   bucket& at(std::uint64_t hash) noexcept { return buckets_[hash & (buckets_.size() - 1)]; }
 
-  // False: there is no place.
+  // False: the bucket is full.
   bool put(const entry& fresh) noexcept {
     if (buckets_.empty()) return false;
     for (entry& e : at(fresh.hash)) {
@@ -71,7 +71,7 @@ class floors {
     old.swap(buckets_);
     for (const bucket& b : old) {
       for (const entry& e : b) {
-        if (e.hash != 0) put(e);  // twice as many places: none of them is full
+        if (e.hash != 0) put(e);  // twice as many buckets: none of them is full
       }
     }
     return true;

@@ -1,4 +1,4 @@
-// What belongs to the process that made it, and not to a child that came by fork.
+// Detects whether an object came into this process by fork.
 #pragma once
 
 #include "core/forks.hpp"
@@ -7,14 +7,15 @@
 
 namespace tyer::runtime {
 
-// In which process something was made.
+// Remembers in which process an object was made.
 class birth {
  public:
   // True in a child: the thing came through fork, and belongs to the parent.
   bool forked() const noexcept { return core::fork_generation() != made_in_; }
 
-  // For a thread of ours behind a callback. If that has forked and came back in the child too, the child ends here, as by _exit(0):
-  // the work of this thread is the parent's, and the locks that it needs may be closed for ever.
+  // Called by a thread of ours after a callback. If the callback has forked and returned in the child too, the child ends
+  // here, as by _exit(0): the work of this thread belongs to the parent, and the mutexes that it needs may stay locked for
+  // ever.
   void end_the_child() const noexcept;
 
  private:

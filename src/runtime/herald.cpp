@@ -17,7 +17,7 @@ class herald::body {
   void tell(const hold_ptr& h, news what, const hush&) noexcept;
   bool run_soon(const std::shared_ptr<completion>& c) noexcept;
   bool wants_help() noexcept;
-  void no_help() noexcept;  // the helper that was wanted could not be made
+  void no_help() noexcept;  // the helper thread could not be started
   bool anybody_waits() noexcept;
   void settle();
   void stop();
@@ -171,7 +171,7 @@ bool herald::look_after() noexcept {
   if (body_->wants_help()) {
     try {
       std::thread{[b = body_] { b->help(); }}.detach();
-    } catch (...) {  // no memory, or too many threads: perhaps the next time
+    } catch (...) {  // no memory, or too many threads: retried later
       body_->no_help();
     }
   }

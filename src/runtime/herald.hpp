@@ -1,14 +1,14 @@
-// Runs what is not ours: callbacks of lost() and revoked(), and completions. Never on the thread of the deadlines.
+// Runs the user's code: callbacks of lost() and revoked(), and completions. Never on the watch's thread.
 //
 //   what              | where
 //   ------------------+--------------------------------------------------------------------------------------------
-//   lost(), revoked() | a thread that does this first of all; when they have waited there for longer than `patience`,
-//                     | because somebody's callback is slow, helpers tell them: at most `helpers_max` at once
-//   completions       | the same thread, one after the other, when nothing is to be told
+//   lost(), revoked() | a thread that runs these first; when they have waited there for longer than `patience`,
+//                     | because a callback is slow, helper threads run them: at most `helpers_max` at once
+//   completions       | the same thread, one after the other, when no such callback waits
 //
-// So one slow callback, of whatever kind, delays no lost() by more than `patience` and the start of a thread: a fraction of the
-// margin by which lost() is told before valid_until(). With more than `helpers_max` slow ones at once the rest have to wait;
-// valid() is right all the same. A helper ends when nothing is to be told. To tell needs no memory: holds are linked.
+// So one slow callback, of any kind, delays a lost() by at most `patience` and the start of a thread: a fraction of the
+// margin by which lost() comes before valid_until(). With more than `helpers_max` slow callbacks at once the rest have to
+// wait; valid() is still right. A helper ends when no callback waits. Queueing a hold allocates nothing: holds are linked.
 //
 // Thread safety: everything may be called from any thread.
 #pragma once
@@ -44,19 +44,19 @@ class herald {
   void tell(const hold_ptr& h, news what, const hush&) noexcept;
   bool run_soon(const std::shared_ptr<completion>& c) noexcept;  // false if it has ended
 
-  // For the thread of the deadlines, to be called every `patience` while somebody waits to be told: starts a helper if
-  // somebody has waited for too long. False if nobody waits.
+  // For the watch, which calls it every `patience` while callbacks wait: starts a helper if one has waited for too long.
+  // False if none waits.
   bool look_after() noexcept;
 
-  // Returns when there is nothing left to tell or to run. From a callback: at once.
+  // Returns when nothing is left to run. From a callback: at once.
   void settle();
 
-  // Tells and runs what there is, and ends. From a callback: as soon as that comes back.
+  // Runs what is queued, and ends. From a callback: as soon as that returns.
   void stop();
 
  private:
   class body;
-  std::shared_ptr<body> body_;  // its threads': a callback may destroy the herald
+  std::shared_ptr<body> body_;  // shared with its threads: a callback may destroy the herald
   std::thread thread_;
 };
 

@@ -1,4 +1,5 @@
-// What a hold and the runtime share: the deadline, whether it is over, and the stop_sources behind lost() and revoked().
+// The state that a hold shares with the runtime: the deadline, whether it is over, and the stop_sources behind lost() and
+// revoked().
 //
 // Thread safety: the atomics and the stop_sources may be used from any thread; `at_coordinator` belongs to the coordinator.
 #pragma once
@@ -55,11 +56,12 @@ class hold_state {
 
   const runtime::spec& what() const noexcept { return *what_; }
   const core::id& who() const noexcept { return who_; }
-  // Before this one, since the engine's grant: with `who` it names the hold. Unlike the token it never changes.
+  // The number of hand-offs before this hold since the engine's grant: with `who` it identifies the hold. Unlike the token
+  // it never changes.
   std::uint8_t handoffs() const noexcept { return handoffs_; }
   std::uint64_t token() const noexcept { return token_.load(std::memory_order_acquire); }
   engine::mode how() const noexcept { return how_.load(std::memory_order_acquire); }
-  // Both at one moment: a token counts in the mode that it was given for.
+  // Both read together: a token belongs to the mode that it was granted for.
   std::pair<engine::mode, std::uint64_t> standing() const {
     const std::lock_guard lock{mutex_};
     return {how(), token()};
@@ -68,7 +70,7 @@ class hold_state {
   const core::hold_key& key() const noexcept { return key_; }
 
   lease::time_point granted_at() const noexcept { return granted_at_; }
-  // Never given back to others before; never valid after.
+  // Not released to others before this time, and not valid after it.
   lease::time_point free_at() const noexcept {
     return unused_.load(std::memory_order_acquire) ? granted_at_ : granted_at_ + what_->min_hold;
   }
@@ -82,7 +84,7 @@ class hold_state {
     return lease::time_point{lease::duration{alarm_at_.load(std::memory_order_acquire)}};
   }
   phase where() const noexcept { return phase_.load(std::memory_order_acquire); }
-  // In a forked child nobody renews it and nobody hears of its end, so there it is nobody's.
+  // In a forked child the hold is not renewed and its end is not noticed, so it is never valid there.
   bool forked() const noexcept { return birth_.forked(); }
   bool valid(lease::time_point now) const noexcept {
     return where() == phase::held && now < valid_until() && !forked();
@@ -110,14 +112,14 @@ class hold_state {
     how_.store(how, std::memory_order_release);
     token_.store(token, std::memory_order_release);
   }
-  // True for the one caller that ended it: only that one tells lost().
+  // True for the one caller that ended it: only that one requests lost().
   bool end(phase how) noexcept {
     phase held = phase::held;
     return phase_.compare_exchange_strong(held, how, std::memory_order_acq_rel);
   }
-  // It is given back before its owner could do anything with it: there is nothing that a min_hold would protect.
+  // It is released before its owner could use it, so min_hold does not apply.
   void never_used() noexcept { unused_.store(true, std::memory_order_release); }
-  // Its owner has let it go, but had no memory to say so: the coordinator finds it when it is next renewed.
+  // Its owner has dropped it, but had no memory to submit the release: the coordinator notices at the next renewal.
   void forsake() noexcept { forsaken_.store(true, std::memory_order_release); }
   bool forsaken() const noexcept { return forsaken_.load(std::memory_order_acquire); }
 
@@ -130,10 +132,10 @@ class hold_state {
     source.request_stop();
   }
 
-  std::weak_ptr<runtime::client_runtime> home;  // where to give it back; gone with the client
-  runtime::ticket* at_coordinator = nullptr;  // the coordinator's own: null once the engine's hold is another's or over
+  std::weak_ptr<runtime::client_runtime> home;  // where to release it; expires with the client
+  runtime::ticket* at_coordinator = nullptr;    // the coordinator's own: null once it has another owner or is over
 
-  // The herald's own: its place among those who are to be told.
+  // The herald's own: its place in the herald's queue.
   struct {
     std::shared_ptr<hold_state> behind;
     std::chrono::steady_clock::time_point since;
@@ -161,7 +163,7 @@ class hold_state {
   std::atomic<bool> forsaken_{false};
   std::stop_source lost_;
 
-  mutable std::mutex mutex_;  // of what follows, and of token_ and how_ where both are meant
+  mutable std::mutex mutex_;  // protects what follows, and token_ with how_ where both are read together
   mutable std::stop_source revoked_{std::nostopstate};
   bool was_revoked_ = false;
 };

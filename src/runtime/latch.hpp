@@ -1,8 +1,8 @@
-// What one waiting caller waits for.
+// One waiting caller sleeps on one latch.
 //
 // Not std::atomic<bool>::wait: for anything but a 32-bit number libstdc++ sleeps on one of sixteen shared counters, so
-// letting one caller go wakes all that sleep on the same one, and each of them yields its processor four times before it
-// sleeps again. With 64 callers on a hot name that was most of the work (46 switches between threads for each turn).
+// waking one caller wakes all that sleep on the same counter, and each of them yields its processor four times before it
+// sleeps again. With 64 callers on a hot name that was most of the work (46 thread switches for each turn).
 //
 // Thread safety: one may wait, one may let go.
 #pragma once
@@ -45,6 +45,6 @@ class latch {
   std::atomic<std::uint32_t> state_{closed};
 };
 
-using latch_line = chain<latch>;  // those whose answer is there
+using latch_line = chain<latch>;  // latches of callers whose answer has come
 
 }  // namespace tyer::runtime

@@ -21,7 +21,7 @@ class late_threads {
     static std::atomic<late_threads*> current{nullptr};
     return *of_this_process(current);
   }
-  // Whoever comes last has its turn last: a destructor of static storage that comes later registers again.
+  // Registers with atexit again after each wait, so that a call from a later static destructor is waited for too.
   void one_more() {
     const std::lock_guard lock{mutex_};
     if (!registered_ && std::atexit([] { all().wait(); }) != 0) throw std::bad_alloc{};
@@ -34,7 +34,7 @@ class late_threads {
     changed_.notify_all();
   }
 
-  // Of something that a forked child has to have for itself, since the threads did not come along.
+  // An object of which a forked child needs its own, since the child does not have the threads.
   template <class T>
   static T* of_this_process(std::atomic<T*>& current) {
     T* now = current.load(std::memory_order_acquire);
@@ -46,7 +46,7 @@ class late_threads {
     return now;
   }
   const birth born;
-  const void* of_the_parent = nullptr;  // a forked child leaves it as it was
+  const void* of_the_parent = nullptr;  // a forked child does not touch it
 
  private:
   void wait() noexcept {
@@ -99,7 +99,7 @@ void late_line::serve() {
   serves_ = false;
 }
 
-// Never destroyed, since nobody knows who comes last; a forked child, in which its thread is not, has one of its own.
+// Never destroyed, since its last user is not known. A forked child does not have its thread, and gets a line of its own.
 late_line& late_line::of_nobody() {
   struct place {
     const birth born;

@@ -1,8 +1,8 @@
-// Runs the callbacks of those who come when the client's threads have gone: one after the other, on a thread that is there
-// only while there is something to run.
+// Runs callbacks that come after the client's threads have ended: one after the other, on a thread that lives only while
+// there is something to run.
 //
-// Nobody joins that thread, but the end of the process waits for it: what was asked for before exit(), or by a destructor of an
-// object of static storage, is run before the process ends, unless it takes longer than `end_waits`.
+// The thread is detached, but exit waits for it: a callback that was submitted before exit(), or by a destructor of a
+// static object, runs before the process ends, unless it takes longer than `end_waits`.
 //
 // Thread safety: everything may be called from any thread.
 #pragma once
@@ -20,10 +20,10 @@ class late_line final : public std::enable_shared_from_this<late_line> {
  public:
   static constexpr std::chrono::seconds end_waits{1};
 
-  // Throws std::bad_alloc if there is no room for a thread: then it is not in line.
+  // Throws std::bad_alloc if no thread can be started: then it is not queued.
   void run_soon(std::shared_ptr<completion> c);
 
-  // Of this process, for who has no client at all.
+  // The process-wide line, for calls without a client.
   static late_line& of_nobody();
 
  private:

@@ -8,7 +8,7 @@
 
 namespace tyer::runtime {
 
-// What is true of a thread in one process. In a forked child the thread that forked is the only one, and nobody's.
+// A thread-local mark that does not survive a fork: in a forked child the only thread is none of Tyer's.
 class thread_mark {
  public:
   constexpr thread_mark() noexcept = default;
@@ -24,8 +24,8 @@ class thread_mark {
 
 inline thread_local constinit thread_mark on_own_thread;
 
-// While it lives, this thread is as one of our own, whosesoever it is: it is in the midst of our work, and does something there that
-// must neither wait for that work nor drive another engine.
+// While it lives, this thread counts as one of Tyer's own: it runs foreign code from inside our code, and that code must
+// neither block on Tyer nor drive another engine.
 class in_our_midst {
  public:
   in_our_midst() noexcept : before_(std::exchange(on_own_thread, true)) {}

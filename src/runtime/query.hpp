@@ -1,7 +1,7 @@
-// What people ask of an engine: who holds a name, to give it back, to break a hold, what is wrong with the servers.
+// An operator's queries to an engine: show who holds a name, ask for it, evict a hold, diagnose the servers.
 //
-// A query is a value that makes one call at the engine. It goes down from layer to layer (primitives, client_runtime,
-// coordinator: `ask_engine` at each of them), and is called again if the engine was not there.
+// A query is a value that makes one call to the engine. Each layer passes it on with `ask_engine` (primitives,
+// client_runtime, coordinator), and it is called again if the engine was not connected.
 #pragma once
 
 #include "core/function.hpp"

@@ -1,4 +1,4 @@
-// What a lock is, apart from who wants it: made once for each lock object and shared by all its attempts.
+// The terms of a lock: made once for each lock object and shared by all its attempts.
 #pragma once
 
 #include "core/id.hpp"
@@ -24,8 +24,8 @@ struct spec {
   std::chrono::milliseconds min_hold{0}, max_hold{0};  // of each hold; 0: none
   std::uint32_t handoffs = 0;
   std::string owner;                   // host, pid, label: the call site is added by each attempt
-  std::string note;                    // what the user wants others to see beside it
-  stats::group* counted_in = nullptr;  // the client's; null: with the locks that have no group
+  std::string note;                    // lock_options::note
+  stats::group* counted_in = nullptr;  // null: counted with the locks that have no group
 };
 
 }  // namespace tyer::runtime

@@ -1,4 +1,4 @@
-// How the system schedules the calling thread, beside others of its process.
+// The scheduling priority of the calling thread, relative to others of its process.
 #pragma once
 
 #include <sched.h>
@@ -8,7 +8,7 @@
 
 namespace tyer::runtime {
 
-// Larger: sooner. Not comparable in any other way.
+// Larger means scheduled sooner; the number has no other meaning.
 inline int standing() noexcept {
   const int policy = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
   if (policy == SCHED_FIFO || policy == SCHED_RR) return 1000;
@@ -16,7 +16,7 @@ inline int standing() noexcept {
   return -::getpriority(PRIO_PROCESS, 0);  // of the thread, on Linux
 }
 
-// The same, as it was at most a tenth of a second ago.
+// The same, cached for at most a tenth of a second.
 inline int recent_standing() noexcept {
   using clock = std::chrono::steady_clock;
   struct known {

@@ -1,5 +1,5 @@
-// What is to be done at which time. An entry is never looked for: it is found stale when it comes up, or swept out when
-// the stale ones outnumber the others.
+// A timer queue. An entry is never searched for: a stale one is recognised when it comes up, or removed by a sweep when
+// stale entries outnumber the live ones.
 #pragma once
 
 #include "lease/terms.hpp"
@@ -30,7 +30,8 @@ class timers {
     return key;
   }
 
-  // Drops the stale entries, but only when there are twice as many as the last time left: so it costs little each time.
+  // Drops the stale entries, but only when there are twice as many entries as the last sweep left: so the amortised cost is
+  // small.
   template <class IsLive>
   void sweep(IsLive is_live) {
     if (heap_.size() < 2 * left_) return;

@@ -71,7 +71,7 @@ lease::time_point watch::look() {
   return next;
 }
 
-// The herald first: while it tells, somebody must look after it.
+// The herald stops first: while it runs callbacks, this thread must still supervise it.
 void watch::stop() {
   herald_.stop();
   {
@@ -106,7 +106,7 @@ void watch::wait(bool look_soon) noexcept {
   n = ::read(signal_, &ignored, sizeof ignored);
 }
 
-// All that are over have their end before anybody is told: valid() does not wait for a callback.
+// All holds that are over are ended before the first callback runs: valid() does not wait for a callback.
 void watch::ring_due() {
   const auto now = clock_.now();
   const auto quiet = herald_.be_quiet();

@@ -1,9 +1,9 @@
-// The thread of the deadlines: it finds out in time that a hold is over, and does nothing else.
+// The deadline thread: it notices in time that a hold is over, and does nothing else.
 //
 // Every live hold is on its list with the time of its alarm. A renewal does not touch the list: when the alarm comes up,
-// the hold itself says how long it has left. Waits on a timerfd on CLOCK_BOOTTIME, so a machine that was suspended, or a
-// process that was stopped, finds the alarm rung when it wakes up. Whatever is somebody else's code runs at the herald's:
-// this thread only looks after it.
+// the thread asks the hold how long it has left. Waits on a timerfd on CLOCK_BOOTTIME, so a machine that was suspended, or
+// a process that was stopped, finds the alarm rung when it wakes up. The user's code runs on the herald's threads: this
+// thread only supervises the herald.
 //
 // Thread safety: everything may be called from any thread.
 #pragma once
@@ -33,11 +33,11 @@ class watch final : public watcher {
   void ask(const hold_ptr& h) noexcept override;
   bool run_soon(const std::shared_ptr<completion>& c) noexcept { return herald_.run_soon(c); }
 
-  // For a clock that is moved by hand: look at the time again. Returns when everything due was told, with the time of the
-  // next alarm.
+  // For a clock that is moved by hand: checks the time again. Returns when every callback that was due has run, with the
+  // time of the next alarm.
   lease::time_point look();
 
-  // Tells what is to be told, and ends. From a callback: when that comes back.
+  // Runs the callbacks that are due, and ends. From a callback: when that returns.
   void stop();
 
  private:

@@ -1,7 +1,8 @@
-// All that one client counts. The coordinator says what has happened, in the words of the functions below; client::stats() copies it.
+// All counters of one client. The coordinator reports events by calling the functions below; client::stats() copies the
+// counters.
 //
-// Thread safety: what counts is called by one thread at a time; group(), read() and counts() may be called from any thread meanwhile.
-// Nothing that counts allocates, fails or waits.
+// Thread safety: the functions that count are called by one thread at a time; group(), read() and counts() may be called
+// from any thread meanwhile. Functions that count do not allocate, fail or block.
 #pragma once
 
 #include "stats/cell.hpp"
@@ -22,7 +23,7 @@ namespace tyer::stats {
 
 using std::chrono::nanoseconds;
 
-// What is counted for the locks of one group. A lock has a pointer to its own: nothing is looked up when something is counted.
+// The counters of one group of locks. Each lock has a pointer to its group, so that counting needs no lookup.
 struct group {
   std::string name;
   stats_by<acquire_end, histogram> acquire_duration;
@@ -40,7 +41,7 @@ class board {
   board() = default;
   board(const board&) = delete;
 
-  // For the measurement of what counting costs, while nothing is held and nobody waits: it goes on, or stops.
+  // Switches counting on or off, to measure its cost. Only while nothing is held and nobody waits.
   void count(bool on) noexcept { counts_.store(on, std::memory_order_relaxed); }
   bool counts() const noexcept { return counts_.load(std::memory_order_relaxed); }
 
@@ -48,7 +49,7 @@ class board {
   group& group_of(std::string_view name);
   group& ungrouped() noexcept { return ungrouped_; }
 
-  // ---- what has happened
+  // ---- events
 
   void begins_to_wait(group& g) noexcept {
     if (counts()) g.waiters.add();
@@ -82,7 +83,7 @@ class board {
   void turned_away(limit_set_by whom) noexcept {
     if (counts()) over_limit_[whom].add();
   }
-  // An engine of several servers tells of each: what counts is that it was away between.
+  // An engine of several servers reports each of them: a reconnection counts only if the engine was away in between.
   void connected(std::string_view server) noexcept;
   void disconnected() noexcept { away_ = server_.has_value(); }
 
@@ -96,10 +97,10 @@ class board {
   least remaining_min_;
   stats_by<reconnection, cell> reconnects_;
   stats_by<limit_set_by, cell> over_limit_;
-  std::optional<std::size_t> server_;  // a hash of the last one's id
+  std::optional<std::size_t> server_;  // a hash of the last server's id
   bool away_ = false;                  // since then
 
-  mutable std::mutex mutex_;  // of the list, not of what is counted
+  mutable std::mutex mutex_;  // protects the list, not the counters
   std::vector<std::unique_ptr<group>> named_;
   std::unique_ptr<group> other_;
 };

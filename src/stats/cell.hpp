@@ -10,7 +10,8 @@
 
 namespace tyer::stats {
 
-// Whoever writes is alone (behind the door of the coordinator), so to add is a load and a store: no bus is locked, and nobody waits.
+// There is one writer at a time (it holds the coordinator's mutex), so adding is a plain load and store, without a locked
+// instruction.
 class cell {
  public:
   void add(std::uint64_t n = 1) noexcept { value_.store(get() + n, std::memory_order_relaxed); }
@@ -21,7 +22,7 @@ class cell {
   std::atomic<std::uint64_t> value_{0};
 };
 
-// How often is the sum of its buckets, so that the two never differ.
+// The count is the sum of the buckets, so that the two never differ.
 class histogram {
  public:
   void add(std::chrono::nanoseconds d) noexcept {

@@ -1,4 +1,4 @@
-// The table of instruments, and how each is read out of the stats. What an exporter shows is decided here and nowhere else.
+// The table of instruments, and how each is read from the stats. Only this table decides what an exporter shows.
 #include <tyer/stats.hpp>
 
 #include <array>

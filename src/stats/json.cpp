@@ -21,7 +21,7 @@ std::string_view word(instrument_kind k) {
   return "histogram";
 }
 
-// What has no control characters in it: the words of the table, and the name of a group, which has none.
+// For text without control characters: the texts of the table, and group names.
 void text(std::string& to, std::string_view said) {
   to += '"';
   for (const char c : said) {
@@ -33,7 +33,7 @@ void text(std::string& to, std::string_view said) {
 
 void number(std::string& to, std::uint64_t n) { to += std::to_string(n); }
 
-// As short as it can be said exactly; "0.0001" rather than "1e-04".
+// The shortest exact form; "0.0001" rather than "1e-04".
 void number(std::string& to, double n) {
   std::array<char, 512> room;
   to.append(room.data(), std::to_chars(room.data(), room.data() + room.size(), n, std::chars_format::fixed).ptr);

@@ -64,7 +64,7 @@ class Breaking(unittest.TestCase):
         holder.give_back()
         holder.process.wait(timeout=harness.PATIENCE_S)
         done = tyer(self.url, "break", self.name, *REASON, "--yes", "--timeout", "2s", code=harness.NOT_ACQUIRED)
-        self.assertIn("nobody was seen to renew it", done.stderr)
+        self.assertIn("no renewal was seen", done.stderr)
         self.assertIn("min_hold", done.stderr)
         self.assertNotIn("still holds it", done.stdout)
         tyer(self.url, "break", self.name, *REASON, "--yes", "--now")
@@ -133,7 +133,7 @@ class Breaking(unittest.TestCase):
             terminal.await_text(f"for '{self.name}', waiting")
             holder.give_back()
             self.assertEqual(terminal.end(), 0)
-            self.assertIn("does not hold it any more", terminal.text())
+            self.assertIn("no longer holds it", terminal.text())
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ class NothingWorks(unittest.TestCase):
 
     def test_a_wrong_password(self):
         url = f"redis://u:geheim@127.0.0.1:{self.redis_port}"
-        self.assert_told(url, "WRONGPASS", "look at user and password in the URL", harness.REFUSED)
+        self.assert_told(url, "WRONGPASS", "check user and password in the URL", harness.REFUSED)
 
     def test_a_right_that_is_missing_ended_the_examination(self):
         url = self.user("noscript", "-evalsha", "-eval")
@@ -133,18 +133,18 @@ class NothingWorks(unittest.TestCase):
 
     def test_another_protocol(self):
         with Port(b"SSH-2.0-OpenSSH_9.2\r\n") as port:
-            self.assert_told(f"redis://127.0.0.1:{port.number}", "it said: SSH-2.0-OpenSSH_9.2", "look at the port")
+            self.assert_told(f"redis://127.0.0.1:{port.number}", "it said: SSH-2.0-OpenSSH_9.2", "check the port")
 
     def test_a_server_that_says_nothing(self):
         with Port(b"") as port:
-            self.assert_told(f"redis://127.0.0.1:{port.number}", "takes connections and says nothing", "stands still")
+            self.assert_told(f"redis://127.0.0.1:{port.number}", "accepts connections but does not answer", "hangs")
 
     def test_one_of_several_that_is_dead_is_named(self):
         with Port(b"") as port:
             url = f"redlock://127.0.0.1:1,127.0.0.1:{self.redis_port},127.0.0.1:{port.number}"
             report = json.loads(tyer(url, "doctor", "--json", *PATIENT, code=harness.UNREACHABLE).stdout)
             self.assertEqual([c["what"].split(" (")[0] for c in report["checks"]],
-                             ["nobody listens at 127.0.0.1:1", f"127.0.0.1:{port.number} takes connections and says nothing"])
+                             ["nobody listens at 127.0.0.1:1", f"127.0.0.1:{port.number} accepts connections but does not answer"])
 
     def test_it_reads_well_on_a_terminal(self):
         with Terminal(NOBODY_LISTENS, "doctor") as terminal:

@@ -372,7 +372,7 @@ class OncePer(RunTest):
         shown = tyer("show", f"{self.name}:once").stdout
         self.assertIn(b"  kept by   ", shown)
         self.assertIn(b"tyer run --once-per\n", shown)
-        self.assertIn(b"--now opens it", shown)
+        self.assertIn(b"--now frees it", shown)
         self.assertIn(f"{self.name}:once  kept\n".encode(), shown)
         self.assertRegex(tyer("ls", self.name).stdout.decode(), rf"{self.name}:once +kept ")
         self.assertEqual(harness.tyer_json(run_base.server.url, "show", f"{self.name}:once")["state"], "kept")
@@ -380,7 +380,7 @@ class OncePer(RunTest):
         done = tyer("break", f"{self.name}:once", "--yes", "--reason", "again", "--timeout", "100s")
         self.assertLess(time.monotonic() - begin, PATIENCE_S)
         self.assertEqual(done.returncode, NOT_ACQUIRED)
-        self.assertRegex(done.stderr, rb"kept by --once-per for .* more: nobody is there to be asked\n--now opens it")
+        self.assertRegex(done.stderr, rb"kept by --once-per for .* more: there is no holder to ask\n--now frees it")
 
 
 if __name__ == "__main__":

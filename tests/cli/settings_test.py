@@ -59,7 +59,7 @@ class Settings(unittest.TestCase):
         self.assertIn(self.url, told)
         self.assertIn("machine:", told)  # name by name
         done = tyer(None, "--url", "redis://h:0", "ls", env=mine, code=harness.USAGE)
-        self.assertIn("It is that of --url.", done.stderr)
+        self.assertIn("It comes from --url.", done.stderr)
         with open(machine["TYER_SYSTEM_CONFIG"], "w", encoding="utf-8") as file:
             file.write("url = redis://h:0\n")
         self.assertIn(machine["TYER_SYSTEM_CONFIG"], tyer(None, "ls", env=machine, code=harness.USAGE).stderr)
@@ -73,7 +73,7 @@ class Settings(unittest.TestCase):
         self.assertIn(f"{mine} was written, with {self.url}", told)
         self.assertEqual(os.stat(mine).st_mode & 0o777, 0o600)
         self.assertIn("mine:", tyer(None, "show", "x", env=here, code=harness.NO).stdout)
-        self.assertIn("is there already", tyer(None, "config", "init", env=here, code=harness.USAGE).stderr)
+        self.assertIn("exists already", tyer(None, "config", "init", env=here, code=harness.USAGE).stderr)
         tyer(self.url, "config", "init", "--system", env=here)
         self.assertEqual(os.stat(here["TYER_SYSTEM_CONFIG"]).st_mode & 0o777, 0o644)
         os.remove(here["TYER_SYSTEM_CONFIG"])
@@ -141,7 +141,7 @@ class Settings(unittest.TestCase):
                 begin = time.monotonic()
                 done = tyer(self.url.replace("://", "://u:geheim@"), *words, "--connect-timeout", "100s", code=harness.REFUSED)
                 self.assertLess(time.monotonic() - begin, harness.PATIENCE_S)
-                self.assertIn("look at the user and the password in the URI", " ".join((done.stderr + done.stdout).split()))
+                self.assertIn("check the user and the password in the URI", " ".join((done.stderr + done.stdout).split()))
                 self.assertNotIn("geheim", done.stderr + done.stdout)
 
     def test_a_missing_password_was_told_without_how_to_give_one(self):
@@ -216,8 +216,8 @@ class Settings(unittest.TestCase):
         ):
             with self.subTest(source):
                 self.assertIn(word, done.stderr)
-                self.assertRegex(done.stderr, f"It is that of {source}( {folder}/tyer/config)?\\.")
-                self.assertNotIn("Say which engine", done.stderr)
+                self.assertRegex(done.stderr, f"It comes from {source}( {folder}/tyer/config)?\\.")
+                self.assertNotIn("Name the engine", done.stderr)
 
     def test_version(self):
         told = tyer_json(None, "version")

@@ -28,8 +28,8 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-// What calls a call off: the slot of its handler, or the end of the context. Either may come before there is something to call
-// off.
+// Cancels a call when the slot of its handler is emitted or the context ends. Either may happen before there is a call to
+// cancel.
 class calling_off {
  public:
   void begun(std::weak_ptr<pending_call> call) {
@@ -53,8 +53,8 @@ class calling_off {
   bool wanted_ = false;
 };
 
-// A handler on its way home: to its own executor, or to the client's. It lies in memory from its own allocator, and belongs to the
-// context of its executor; the rest is the client's, and may outlive both.
+// A handler that will complete on its own executor or on the client's. It lies in memory from its own allocator and belongs
+// to the context of its executor; the rest of this object belongs to the client and may outlive both.
 template <class Handler, class... Answer>
 class asio_call final : public answer_handler<Answer...>,
                         public completion,
@@ -89,7 +89,7 @@ class asio_call final : public answer_handler<Answer...>,
     ledger_.end(*this, [this] { drop(); });
   }
 
-  // For who is to answer. Null: the context is at its end, where nothing begins any more.
+  // For the side that answers. Null: the context is ending, and no call may begin.
   answer_ptr<Answer...> under_way() {
     if (!ledger_.enter(*this)) {
       drop();
@@ -104,7 +104,7 @@ class asio_call final : public answer_handler<Answer...>,
     answer_.emplace(std::move(f), std::move(answer)...);
     pass_on(mine);
   }
-  // Whoever was to answer had no memory for that. A call that throws has said so itself.
+  // The answering side ran out of memory. A call that throws has reported that itself.
   void destroy() noexcept override {
     const auto mine = std::move(mine_);
     if (state_.exchange(was_dropped) == has_begun) tell_no_memory(mine);
@@ -122,7 +122,7 @@ class asio_call final : public answer_handler<Answer...>,
     answer_.emplace(std::make_error_code(std::errc::not_enough_memory), no_answer<Answer>()...);
     try {
       pass_on(mine);
-    } catch (...) {  // its executor has none either
+    } catch (...) {  // its executor has no memory either
     }
   }
 
@@ -134,7 +134,7 @@ class asio_call final : public answer_handler<Answer...>,
     }
   }
 
-  // The work ends last: until then the executor's loop is there.
+  // The work guard ends last: it keeps the executor's loop running.
   void run() override {
     answers all = *std::exchange(answer_, std::nullopt);
     ledger_.last(*this, [&] {
@@ -160,7 +160,7 @@ class asio_call final : public answer_handler<Answer...>,
   void drop() noexcept {
     guest* const g = std::exchange(guest_, nullptr);
     if (g == nullptr) return;
-    const Handler handler = std::move(g->handler);  // its allocator lives no longer than it
+    const Handler handler = std::move(g->handler);  // the allocator lives only as long as its handler
     leave(g, allocator{boost::asio::get_associated_allocator(handler)});
   }
   static void leave(guest* g, allocator to) noexcept {
@@ -176,7 +176,7 @@ class asio_call final : public answer_handler<Answer...>,
   std::shared_ptr<asio_call> mine_;  // the client's, until it answers
 };
 
-// Begins a call once there is a handler: `start` takes who is to be answered, and gives what cancels the call.
+// Begins a call once there is a handler: `start` takes the receiver of the answer and returns what cancels the call.
 template <class... Answer>
 class asio_initiation {
  public:
@@ -185,7 +185,7 @@ class asio_initiation {
   explicit asio_initiation(home h) noexcept : home_(std::move(h)) {}
   const executor_type& get_executor() const noexcept { return home_; }
 
-  // Of a call with a timer.
+  // For a call with a timer.
   void go_through(std::shared_ptr<turnstile_body> t) noexcept { turnstile_ = std::move(t); }
   const std::shared_ptr<turnstile_body>& turnstile_there() const noexcept { return turnstile_; }
 

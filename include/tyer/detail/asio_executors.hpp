@@ -1,4 +1,4 @@
-// Where the calls of <tyer/asio.hpp> are at home, as Boost.Asio wants to be told. Not for direct use.
+// The executors on which calls of <tyer/asio.hpp> complete. Not for direct use.
 #pragma once
 
 #include <tyer/detail/async.hpp>
@@ -33,7 +33,7 @@ class home_executor {
   }
   template <class F>
   void execute(F&& f) const {
-    auto shared = std::make_shared<std::decay_t<F>>(std::forward<F>(f));  // std::function wants copies
+    auto shared = std::make_shared<std::decay_t<F>>(std::forward<F>(f));  // std::function must be copyable
     complete_at(home_, [shared] { std::move (*shared)(); });
   }
   bool operator==(const home_executor&) const noexcept = default;
@@ -43,8 +43,9 @@ class home_executor {
   home home_;
 };
 
-// The loop for the timers of cancel_after and cancel_at of those whose executor has none, on a thread of its own. Never destroyed, since nobody knows who is the
-// last to need it; a forked child, in which that thread is not, has one of its own.
+// The loop, on a thread of its own, for the timers of cancel_after and cancel_at when the handler's executor has no context.
+// It is never destroyed, since its last user is not known. A forked child does not have that thread, and makes a loop of its
+// own.
 inline boost::asio::io_context& timer_loop() {
   struct loop {
     boost::asio::io_context io{1};
@@ -62,7 +63,8 @@ inline boost::asio::io_context& timer_loop() {
   return now->io;
 }
 
-// An executor whose loop goes on running meanwhile. (executor_work_guard does not take every executor: no strand<any_io_executor>.)
+// An executor with a work guard, which keeps its loop running. (executor_work_guard does not accept every executor, for
+// example no strand<any_io_executor>.)
 template <class Executor, bool = boost::asio::execution::is_executor_v<Executor>>
 class at_work {
  public:
@@ -81,9 +83,9 @@ class at_work<Executor, false> : public boost::asio::executor_work_guard<Executo
   explicit at_work(const Executor& ex) : boost::asio::executor_work_guard<Executor>(ex) {}
 };
 
-// Nothing of the caller's may run where an answer arrives: that is between two requests, on whichever thread drives the client,
-// which may be one that is just making another call; nor on the timers' thread. So to post is a must, and who cannot be posted
-// to is dispatched to from where completions run.
+// The caller's code must not run where an answer arrives: that is between two requests, on the thread that drives the client,
+// which may be in the middle of another call; nor on the timers' thread. So handlers are always posted. For an executor that
+// does not support post, they are dispatched from where completions run.
 template <class Executor>
 inline constexpr bool can_be_posted_to =
     !boost::asio::execution::is_executor_v<Executor> ||

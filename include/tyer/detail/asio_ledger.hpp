@@ -1,7 +1,7 @@
-// What of ours is under way in a context of Boost.Asio, which may end before the client does. Not for direct use.
+// Tracks Tyer's calls under way in a Boost.Asio context, which may end before the client does. Not for direct use.
 //
-// A handler belongs to its context: when that ends, Asio destroys what it has without calling it, and so do we. A late answer
-// finds nobody then, and posts nothing to a loop that is gone.
+// A handler belongs to its context: when the context ends, Asio destroys its handlers without calling them, and so do we. A
+// late answer then finds no handler, and posts nothing to a loop that is gone.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -28,7 +28,7 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-// Of one context. It outlives that, for whoever comes late.
+// One per context. It outlives the context, for answers that come late.
 //
 // Thread safety: everything may be called from any thread.
 class call_ledger {
@@ -44,7 +44,7 @@ class call_ledger {
 
    private:
     friend call_ledger;
-    virtual void expel() noexcept = 0;  // the context ends: give everything back that is the context's
+    virtual void expel() noexcept = 0;  // the context ends: give back everything that belongs to it
     entry *before_ = nullptr, *behind_ = nullptr;
     bool listed_ = false;
   };
@@ -79,14 +79,15 @@ class call_ledger {
     const std::lock_guard lock{mutex_};
     return !shut_ && e.listed_ ? admit() : permit{};
   }
-  // The same, and for the last time: nobody will expel it any more.
+  // The same, for the last time: afterwards the entry is not expelled any more.
   permit leave(entry& e) {
     const std::lock_guard lock{mutex_};
     if (shut_ || !e.listed_) return permit{};
     unlink(e);
     return admit();
   }
-  // From its destructor: until the permit ends it may give back what is the context's. Empty if it was expelled.
+  // Called by the entry's destructor, which may give back what belongs to the context until the permit ends. Empty if the
+  // entry was expelled.
   permit strike(entry& e) {
     const std::lock_guard lock{mutex_};
     if (!e.listed_) return permit{};
@@ -106,7 +107,7 @@ class call_ledger {
         e->expel();
         e.reset();
         lock.lock();
-      } else {  // its destructor is on its way to strike()
+      } else {  // its destructor is running and about to call strike()
         changed_.wait(lock, [this, leaving = first_] { return first_ != leaving; });
       }
     }
@@ -136,13 +137,13 @@ class call_ledger {
   bool shut_ = false;
 };
 
-// The ledger of somebody who may have no context: then there is nothing to be careful about.
+// A reference to a ledger, or to none if the executor has no context; then nothing needs protection.
 class ledger_ref {
  public:
   ledger_ref() = default;
   explicit ledger_ref(std::shared_ptr<call_ledger> l) noexcept : ledger_(std::move(l)) {}
 
-  // What is done with leave, inside of what it permits.
+  // Calls leave() and runs f while the permit lives.
   template <class F>
   void last(call_ledger::entry& e, F f) const {
     if (!ledger_) return f();
@@ -177,9 +178,9 @@ class call_service final : public boost::asio::execution_context::service {
   const std::shared_ptr<call_ledger> ledger_ = std::make_shared<call_ledger>();
 };
 
-// ---- of which context an executor is
+// ---- which context an executor belongs to
 
-// What an executor may be inside that does not tell its context, as any_completion_executor.
+// Executor types that may be inside a type-erased one that does not reveal its context, such as any_completion_executor.
 template <class F>
 void with_known_executor(const auto& any, F f) {
   namespace asio = boost::asio;
@@ -200,7 +201,7 @@ concept tells_its_context = boost::asio::execution::is_executor_v<Executor> && r
   { boost::asio::query(ex, boost::asio::execution::context) } -> std::convertible_to<boost::asio::execution_context&>;
 };
 
-// Null if it does not tell: then the context has to outlive the client, or at least the call.
+// Null if the executor does not reveal it: then the context must outlive the client, or at least the call.
 template <class Executor>
 boost::asio::execution_context* context_of(const Executor& ex) {
   boost::asio::execution_context* found = nullptr;

@@ -1,4 +1,4 @@
-// What Boost.Asio's tokens have to know of tyer::failure. Not for direct use: <tyer/asio.hpp>.
+// Teaches Boost.Asio's completion tokens about tyer::failure. Not for direct use: <tyer/asio.hpp>.
 #pragma once
 
 #include <tyer/error.hpp>
@@ -27,7 +27,7 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-// ---- redirect_error, which in Asio takes out boost::system::error_code and nothing else
+// ---- redirect_error: Asio's own handles only boost::system::error_code
 
 template <class Handler>
 struct redirected {
@@ -41,7 +41,7 @@ struct redirected {
   }
 };
 
-// Inherits what an initiation says of itself.
+// Derives from the initiation, so that its associated executor and allocator stay visible.
 template <class Initiation>
 struct redirecting : Initiation {
   explicit redirecting(Initiation i) : Initiation(std::move(i)) {}

@@ -1,9 +1,9 @@
 // Calls of <tyer/asio.hpp> with a timer: cancel_after and cancel_at. Not for direct use.
 //
-// Asio makes the timer before the call, and leaves it to the executor that the end of the call and that of the timer come one
-// after the other. So both go through a turnstile, of one call, in front of the executor: one thing at a time, on whatever
-// executor, and nothing before the call has begun (a timer that rings sooner would find nothing to cancel). The timer lies in the
-// context of that executor if it has one, and ends with it; else its loop is timer_loop().
+// Asio makes the timer before the call, and relies on the executor to serialise the completions of the call and of the timer.
+// Here each call has a turnstile in front of the executor, which serialises both on any executor, and lets nothing through
+// before the call has begun (a timer that fires earlier would find nothing to cancel). The timer lives in the context of that
+// executor if it has one, and ends with it; else in timer_loop().
 #pragma once
 
 #include <tyer/detail/asio_executors.hpp>
@@ -44,7 +44,7 @@ class turnstile_body final : public call_ledger::entry {
     ledger_.end(*this, [this] { way_ = nullptr; });
   }
 
-  // To which executor. What is told last counts: the one that is bound outside of the others. Before open().
+  // Sets the executor. The last call counts: it comes from the outermost bound executor. Call before open().
   template <class Executor>
   void settle(const Executor& ex) {
     if constexpr (requires { ex.template target<boost::asio::io_context::executor_type>(); } &&
@@ -57,7 +57,7 @@ class turnstile_body final : public call_ledger::entry {
     way_ = way_to(ex);
   }
 
-  // The call has begun. Whoever had to wait may go on; nobody if the context has ended meanwhile.
+  // The call has begun. Completions that had to wait go through, unless the context has ended meanwhile.
   void open() noexcept {
     try {
       if (!way_) settle(home_);
@@ -74,7 +74,7 @@ class turnstile_body final : public call_ledger::entry {
   }
   void execute(task t) {
     std::unique_lock lock{mutex_};
-    if (closed_) return;  // `t` is destroyed behind the lock: it is an argument
+    if (closed_) return;  // `t` is an argument, so it is destroyed after the lock is released
     tasks_.push_back(std::move(t));
     if (std::exchange(busy_, true)) return;
     lock.unlock();
@@ -85,7 +85,8 @@ class turnstile_body final : public call_ledger::entry {
   boost::asio::execution_context& timers() const { return timers_ != nullptr ? *timers_ : timer_loop(); }
 
  private:
-  // Is called on the executor. If it is destroyed instead, as by a context that ends, so is what waits.
+  // Called on the executor. If it is destroyed uncalled, as by a context that ends, the waiting completions are destroyed
+  // too.
   class one {
    public:
     explicit one(std::shared_ptr<turnstile_body> b) noexcept : body_(std::move(b)) {}
@@ -104,7 +105,7 @@ class turnstile_body final : public call_ledger::entry {
 
   template <class Executor>
   auto way_to(const Executor& ex) {
-    // As work of its own: what is run may be the last that the loop there waits for.
+    // With a work guard of its own: the function may be the last work of that loop.
     return [busy = at_work<Executor>{ex}, at_home = home_](one next) {
       if constexpr (can_be_posted_to<Executor>) {
         boost::asio::post(busy.get_executor(), std::move(next));
@@ -122,7 +123,7 @@ class turnstile_body final : public call_ledger::entry {
         let = true;
         way_(one{self});
       });
-    } catch (...) {  // no memory: then also nothing to wait for
+    } catch (...) {  // out of memory: then there is nothing to wait for
       let = false;
     }
     if (!let) abandon();
@@ -188,7 +189,7 @@ class turnstile {
   std::shared_ptr<turnstile_body> body_;
 };
 
-// An initiation with the executor that its timer is to have.
+// An initiation with the executor for its timer.
 template <class Initiation>
 struct with_timers_at : Initiation {
   using executor_type = boost::asio::any_io_executor;
@@ -198,7 +199,7 @@ struct with_timers_at : Initiation {
   executor_type executor;
 };
 
-// Of the executors that are bound outside of the timer, the outermost: they come along as arguments.
+// The context of the outermost executor that is bound outside of the timer; such executors come as arguments.
 inline boost::asio::execution_context* context_among() { return nullptr; }
 template <class First, class... More>
 boost::asio::execution_context* context_among(const First& first, const More&... more) {
@@ -256,9 +257,9 @@ struct timed_initiation : Initiation {
 }  // namespace v1
 }  // namespace tyer
 
-// Asio asks an initiation for its executor without telling the handler, so for ours (whose executor has no context) this is done
-// before: what is specialised is what cancel_after and cancel_at begin with. If a later Asio begins otherwise, they will not
-// compile.
+// Asio asks an initiation for its executor without passing the handler. Our initiations have an executor without a context,
+// so the timer's executor is chosen earlier, by specialising the initiation types of cancel_after and cancel_at. If a later
+// Asio has other types, these two do not compile.
 template <class Initiation, class Clock, class WaitTraits, class... Signatures>
   requires std::same_as<typename Initiation::executor_type, tyer::detail::home_executor>
 struct boost::asio::detail::initiate_cancel_after<Initiation, Clock, WaitTraits, Signatures...>

@@ -21,8 +21,8 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-// Gets the one answer of a call, on a thread that drives the client, and must only pass it on: it runs between two requests.
-// Whoever owns it calls one of these, once; it is gone then.
+// Receives the one answer of a call, on the thread that drives the client, between two requests: it must only pass the answer
+// on. Its owner calls one of these functions, once; that ends the object.
 template <class... Answer>
 class answer_handler {
  public:
@@ -33,7 +33,7 @@ class answer_handler {
   ~answer_handler() = default;
 };
 
-// One that was made by `new`.
+// An answer_handler that was made by `new`.
 template <class... Answer>
 class answer_object : public answer_handler<Answer...> {
  public:
@@ -62,7 +62,7 @@ using answer_ptr = std::unique_ptr<answer_handler<Answer...>, destroyer>;
 using acquire_handler = answer_object<hold>;
 using release_handler = answer_object<release_outcome>;
 
-// What is told beside a failure.
+// The value that accompanies a failure.
 template <class Answer>
 Answer no_answer() {
   return {};
@@ -82,11 +82,11 @@ using pending = std::shared_ptr<pending_call>;  // null: the call is over alread
 
 struct acquire_terms {
   bool waits = true;                                     // false: one attempt
-  std::optional<std::chrono::nanoseconds> at_most = {};  // an empty hold then, or errc::unavailable
+  std::optional<std::chrono::nanoseconds> at_most = {};  // afterwards an empty hold, or errc::unavailable
   std::source_location where = std::source_location::current();
 };
 
-// What is named here is kept by whoever starts the call, and may be gone before it starts.
+// The call keeps what it needs of its arguments, which need not outlive the function that starts it.
 using home = std::shared_ptr<void>;  // of a client; see below
 using multi_ptr = std::shared_ptr<const multi_state>;
 using held_ptr = std::shared_ptr<hold_state>;
@@ -97,45 +97,45 @@ TYER_EXPORT pending start_acquire(const acquirable&, const acquire_terms&, answe
 TYER_EXPORT pending start_acquire(const multi_ptr&, const acquire_terms&, answer_ptr<multi_hold>);
 // True: the hold is exclusive now.
 TYER_EXPORT pending start_upgrade(const acquirable& to, const held_ptr&, const acquire_terms&, answer_ptr<bool>);
-// To cancel it is to wait for its answer no longer.
+// Cancelling only stops waiting for its answer.
 TYER_EXPORT pending start_confirm(const held_ptr&, answer_ptr<bool>);
 TYER_EXPORT pending start_wait_ready(const home&, std::chrono::nanoseconds at_most, answer_ptr<>);
-// A release cannot be called off: to cancel it is to wait for its answer no longer.
+// A release cannot be undone: cancelling only stops waiting for its answer.
 TYER_EXPORT pending start_release(hold, answer_ptr<release_outcome>);
 TYER_EXPORT pending start_release(multi_hold, answer_ptr<release_outcome>);
 
-// Something that is to run where completions run. Its place in line is its own, so that none need be found when it is ready: it
-// runs also when there is no memory left.
+// A task that runs where completions run. Its queue link is part of the object, so queueing it allocates nothing and works
+// when memory is exhausted.
 class TYER_EXPORT completion {
  public:
   virtual ~completion() = default;
-  // Once: an executor may take it and throw all the same, and then it is run by somebody else too.
+  // At most once: an executor may accept the task and still throw, and then another thread runs it too.
   void run_once() {
     if (!has_run_.exchange(true)) run();
   }
-  // False: it stands in a line already, or has stood there.
+  // False: it is or was in a queue already.
   bool enters_a_line() noexcept { return !has_entered_.exchange(true); }
   bool is_on_its_way() const noexcept { return has_run_ || has_entered_; }
-  // The user's executor destroyed it uncalled. Whoever has something left to tell may try again later.
+  // The user's executor destroyed it uncalled. An observer that still has something to report may try again later.
   virtual void left_uncalled() noexcept {}
-  std::shared_ptr<completion> behind;  // of the line that it stands in
+  std::shared_ptr<completion> behind;  // the next in its queue
 
  private:
   virtual void run() = 0;
   std::atomic<bool> has_run_{false}, has_entered_{false};
 };
 
-// Where completions of handlers without an executor of their own run: the client's `completions`, else a thread of the
-// client. Null if there is no client: then on a thread for all of these.
 [[noreturn]] TYER_EXPORT void throw_no_function();  // errc::invalid_option
 
+// Where completions of handlers without an executor of their own run: the client's `completions`, else a thread of the
+// client. Null if there is no client: then they run on one thread shared by all such calls.
 TYER_EXPORT home home_of(const acquirable&);
 TYER_EXPORT home home_of(const multi_mutex&);
 TYER_EXPORT home home_of(const client&);
 TYER_EXPORT home home_of(const hold&);
 TYER_EXPORT home home_of(const multi_hold&);
 TYER_EXPORT void complete_at(const home&, std::function<void()>);
-// Throws std::bad_alloc only where there is no client any more, or was none, if no thread can be had for it.
+// Throws std::bad_alloc only if there is no client (any more) and no thread can be started.
 TYER_EXPORT void complete_at(const home&, std::shared_ptr<completion>);
 TYER_EXPORT void complete_if_possible(const home&,
                                       std::shared_ptr<completion>) noexcept;  // dropped instead of throwing

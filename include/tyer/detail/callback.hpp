@@ -17,7 +17,7 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-// A std::function or a pointer that points at nothing is refused where it is given, and not when the answer comes.
+// An empty std::function or a null pointer is refused by the call itself, not when the answer comes.
 template <class Done>
 const Done& not_empty(const Done& done) {
   if constexpr (std::is_constructible_v<Done, std::nullptr_t> && requires { done == nullptr; }) {
@@ -26,7 +26,7 @@ const Done& not_empty(const Done& done) {
   return done;
 }
 
-// One call: its callback, its answer, and who may stop it. All that the answer needs is reserved with it.
+// One call: its callback, its answer, and its stop_callback. All memory that the answer needs is allocated with it.
 template <class Done, class... Answer>
 class callback_call final : public completion, public std::enable_shared_from_this<callback_call<Done, Answer...>> {
  public:
@@ -37,7 +37,7 @@ class callback_call final : public completion, public std::enable_shared_from_th
     complete_at(at_, std::shared_ptr<completion>{this->shared_from_this()});
   }
 
-  // Whoever was to answer had no memory for that. A call that throws has said so itself.
+  // The answering side ran out of memory. A call that throws has reported that itself.
   void dropped() noexcept {
     if (state_.exchange(was_dropped) == has_begun) answer_no_memory();
   }
@@ -45,8 +45,8 @@ class callback_call final : public completion, public std::enable_shared_from_th
     if (state_.exchange(has_begun) == was_dropped) answer_no_memory();
   }
 
-  // Behind the start of the call, since only what has begun can be called off. The answer may be there already: then whoever of
-  // the two comes second takes the stop_callback away, and neither waits for the other.
+  // Runs after the call has started, since only a started call can be cancelled. The answer may already be there: then the
+  // second of the two removes the stop_callback, and neither waits for the other.
   void heed(std::stop_token stop, std::weak_ptr<pending_call> call) {
     on_stop_.emplace(std::move(stop), cancelling{std::move(call)});
     if ((seen_.fetch_or(heeding) & answered) != 0) on_stop_.reset();
@@ -95,7 +95,7 @@ struct callback_handler final : answer_handler<Answer...> {
   std::shared_ptr<callback_call<Done, Answer...>> call;
 };
 
-// `start` takes the handler, and gives what cancels the call.
+// `start` takes the handler and returns what cancels the call.
 template <class... Answer, class Done, class Start>
 void start_then(home at, Done done, std::stop_token stop, Start start) {
   const auto call = std::make_shared<callback_call<Done, Answer...>>(std::move(at), std::move(done));
@@ -104,7 +104,7 @@ void start_then(home at, Done done, std::stop_token stop, Start start) {
   if (under_way && stop.stop_possible()) call->heed(std::move(stop), under_way);
 }
 
-// Nothing is sent for who has been stopped already.
+// A call that is stopped before it starts sends nothing.
 template <class... Answer, class Done, class Start>
 void start_unless_stopped(home at, Done done, std::stop_token stop, Start start) {
   if (!stop.stop_requested()) return start_then<Answer...>(std::move(at), std::move(done), std::move(stop), start);

@@ -1,4 +1,4 @@
-// A client for who makes locks of it later. Not for direct use.
+// A second client object for code that makes locks later. Not for direct use.
 #pragma once
 
 #include <tyer/client.hpp>
@@ -10,7 +10,8 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-// The same client, wherever its object is by then: moved, or gone, and then its locks say errc::closed. Its end closes nothing.
+// Refers to the same client even after the original object was moved; if that is gone, new locks fail with errc::closed.
+// Destroying this one closes nothing.
 TYER_EXPORT std::shared_ptr<const client> same_client(const client&);
 
 }  // namespace detail

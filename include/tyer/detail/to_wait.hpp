@@ -7,8 +7,8 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-// Nothing overflows on the way: whatever is longer than there are nanoseconds is the longest time there is, which is no limit;
-// whatever is not above zero (also what is no number) is zero, which is one attempt.
+// The conversion never overflows: a time that does not fit into nanoseconds becomes the longest one, which means no limit;
+// zero, a negative time and NaN become zero, which means one attempt.
 template <class Rep, class Period>
 constexpr std::chrono::nanoseconds to_wait(const std::chrono::duration<Rep, Period>& d) {
   using std::chrono::nanoseconds;

@@ -1,4 +1,4 @@
-// A cache and a database that tell one story.
+// A cache that stays consistent with its database.
 #pragma once
 
 #include <tyer/detail/cxx20.hpp>
@@ -22,26 +22,26 @@ inline namespace v1 {
 namespace recipes {
 
 struct cached_options {
-  // Of the locks of each key.
+  // For the locks of each key.
   lock_options lock = {};
 
   // How long read() and write() wait for others, and through an outage of the engine. Above zero.
   std::chrono::milliseconds wait_at_most{30000};
 };
 
-// Reads go through the cache, writes around it; once write() has returned, nobody is given what was there before.
+// Reads go through the cache, writes go to the database; once write() has returned, no reader gets the old value.
 //
 //   read(key, load)                              | write(key, change)
 //   ---------------------------------------------+--------------------------------------------------------------------------------
-//   1. what is in the cache is the answer; the   | 1. takes the lock `NAME/KEY` alone
+//   1. a value in the cache is the answer; the   | 1. takes the lock `NAME/KEY` exclusively
 //      engine is not asked                       | 2. removes the key from the cache
 //   2. takes the lock `NAME/KEY` shared          | 3. change(hold): write to the database here, and return when it is committed
 //   3. one of the readers, the one that has      | 4. gives the lock back; the next reader loads the new value
 //      `NAME/KEY:load`, calls load(hold), and    |
 //      stores it; the others find it             |
 //
-// Why it is one story: the cache is filled under the shared lock only, and is empty for as long as somebody writes. A reader that was
-// paused while it loaded is refused by the store, since its token is older than the writer's.
+// Why they are consistent: the cache is filled only under the shared lock, and has no entry for the key while somebody
+// writes. The store refuses a reader that was paused while it loaded, since its token is older than the writer's.
 //
 //   what goes wrong                            | what happens
 //   -------------------------------------------+-----------------------------------------------------------------------------
@@ -57,16 +57,18 @@ struct cached_options {
 //     and commits afterwards                   |   (sql_shared_fence). If it cannot: the key is removed again when write() wakes up, and
 //                                              |   until then the cache may have what was before
 //
-// If that removal fails too, write() throws errc::lost: the change was made, and the cache may be older until the entry ends. So
-// `lives_for` bounds every disagreement. Whoever writes to the database and does not come this way is not seen.
+// If that removal fails too, write() throws errc::lost: the change was made, and the cache may have the old value until the
+// entry expires. So `lives_for` bounds every inconsistency. Writes to the database that do not use this class are not
+// noticed.
 //
 // Thread safety: everything may be called from any thread, but from no callback of Tyer's.
-// Lifetimes: keep the client for as long as it is used (errc::closed); the store is kept. A copy is the same; there is nothing to move.
+// Lifetimes: keep the client for as long as it is used (errc::closed); the store is kept. A copy is the same object, and a
+// move copies.
 class TYER_EXPORT cached {
  public:
   using change = std::function<void(const hold&)>;
 
-  // Throws invalid_option. What is wrong with the lock's options or with a key, read() and write() tell.
+  // Throws invalid_option. Errors in the lock's options or in a key are reported by read() and write().
   cached(const client& owner, std::string_view name, std::shared_ptr<store> cache, cached_options options = {});
   cached(const client&&, std::string_view, std::shared_ptr<store>, cached_options = {}) = delete;
   cached(const cached&) = default;

@@ -1,4 +1,4 @@
-// A store in Redis or Valkey, with whatever client library you have.
+// A store in Redis or Valkey, through any client library.
 #pragma once
 
 #include <tyer/detail/cxx20.hpp>
@@ -16,22 +16,24 @@ namespace tyer {
 inline namespace v1 {
 namespace recipes {
 
-// Runs a Lua script (EVAL, or EVALSHA) with these keys and arguments, and gives the array of strings that it answers. Throws if the
-// server says no, or says nothing: whatever it throws is passed on. Called from any thread.
+// Runs a Lua script (EVAL, or EVALSHA) with these keys and arguments, and returns the array of strings that it answers.
+// Throws if the server refuses or does not answer; the exception is passed on. Called from any thread.
 using redis_eval = std::function<std::vector<std::string>(
     const std::string& script, const std::vector<std::string>& keys, const std::vector<std::string>& arguments)>;
 
-// Values are strings of Redis that end by its own clock (PX). The fence of a key is a hash beside it, as redis_fence_function has it
-// (<tyer/fence.hpp>); both have the same {tag}, so that a cluster keeps them together.
+// Values are Redis strings that expire by the server's clock (PX). The fence of a key is a hash beside it, as in
+// redis_fence_function (<tyer/fence.hpp>); both have the same {tag}, so that a cluster keeps them together.
 //
-// A fence is forgotten `fence_kept_for` after it was last shown: a holder that was paused for that long could write again. The server must
-// not evict it before that: use a policy that evicts keys by their time to live last (volatile-ttl), or none. It is as safe as the
-// server: one that loses what it has acknowledged, in a failover or in a restart without appendonly, forgets fences too.
+// A fence is forgotten `fence_kept_for` after it was last used: a holder that was paused for that long could write again. The
+// server must not evict it before that: use a policy that evicts keys with a long time to live last (volatile-ttl), or
+// noeviction. It is as safe as the server: one that loses acknowledged writes, in a failover or in a restart without
+// appendonly, forgets fences too.
 //
 // Thread safety: as `eval`.
 class TYER_EXPORT redis_store final : public store {
  public:
-  // `prefix` is put before every key; not that of the locks. Throws invalid_option without an `eval`, and unless fence_kept_for is above zero.
+  // `prefix` is put before every key; it must differ from that of the locks. Throws invalid_option without an `eval`, and
+  // unless fence_kept_for is above zero.
   explicit redis_store(redis_eval eval, std::string_view prefix = "recipes:",
                        std::chrono::milliseconds fence_kept_for = std::chrono::hours{24 * 7});
 

@@ -19,41 +19,42 @@ namespace tyer {
 inline namespace v1 {
 namespace recipes {
 
-// A value that was just made, and how long it is good. Not above zero: it is given to the caller and not stored.
+// A value that was just made, and how long it is good. Zero or less: the caller gets the value, and it is not stored.
 struct fresh {
   std::string value;
   std::chrono::milliseconds lives_for{0};
 };
 
-// A value as it was found, and how long it is still good: told by the store, so that no two machines' clocks are compared.
+// A stored value, and how long it is still good: the store says that, so that clocks of two machines are never compared.
 struct found {
   std::string value;
   std::chrono::milliseconds left{0};
 };
 
-// The answer to showing a fence.
+// The answer to `enter`.
 struct entered {
-  bool let_in = false;         // false: a later holder was here before, and nothing of this one is wanted
+  bool let_in = false;         // false: a later holder was here before, so this one is refused
   std::optional<found> there;  // what is stored, if it was let in
 };
 
-// What a recipe asks of the place where values live: Redis, a table, memory that all processes see.
+// What a recipe needs from the place where values are stored: Redis, a table, memory that all processes share.
 //
 //   call  | does, in one step                                                                   | answers
 //   ------+-------------------------------------------------------------------------------------+----------------------
 //   find  | reads                                                                               | the value, or nothing
-//   enter | shows the fence: from now on nothing of an earlier conflicting holder is taken; reads | whether it was let in
-//   put   | shows the fence, and writes unless it is refused                                    | whether it was let in
-//   erase | shows the fence, and removes unless it is refused                                   | whether it was let in
+//   enter | checks the fence: from now on earlier conflicting holders are refused; reads          | whether it was let in
+//   put   | checks the fence, and writes unless it is refused                                   | whether it was let in
+//   erase | checks the fence, and removes unless it is refused                                  | whether it was let in
 //
-// "In one step" is what the promises of the recipes rest on: two calls for one key never mix (a Lua script, a transaction). The
-// fence of a key is what `fence_marks` does (<tyer/fence.hpp>), or tyer_fence() in a Lua script, or sql_fence in a statement. It must
-// outlive the value: if the store forgets it, a holder that was paused for that long may write again.
+// The promises of the recipes depend on "in one step": two calls for one key never interleave (a Lua script, a transaction).
+// The fence of a key works as `fence_marks` (<tyer/fence.hpp>), tyer_fence() in a Lua script, or sql_fence in a statement. It
+// must outlive the value: if the store forgets it, a holder that was paused for that long may write again.
 //
 // A key is the name of the lock that guards it, as NAME/KEY: several recipes can share a store.
 //
-// A store that cannot answer throws whatever it likes: the recipe passes it on, and takes it neither for "nothing there" nor for
-// "refused". A store that has no way to check a fence may answer `true`: then a holder that was paused can overwrite what is newer.
+// A store that cannot answer throws any exception: the recipe passes it on, and takes it neither for "nothing there" nor for
+// "refused". A store that has no way to check a fence may answer `true`: then a holder that was paused can overwrite what is
+// newer.
 //
 // Thread safety: a recipe calls it from any thread, several at once.
 class TYER_EXPORT store {
@@ -76,7 +77,7 @@ class TYER_EXPORT memory_store final : public store {
  public:
   using clock = std::function<lease_clock::time_point()>;
 
-  // Values end by this clock; a test may bring its own: `[&] { return engine.now(); }`.
+  // Values expire by this clock; a test may pass its own: `[&] { return engine.now(); }`.
   explicit memory_store(clock now = &lease_clock::now);
   ~memory_store() override;
 

@@ -21,13 +21,14 @@ namespace tyer {
 inline namespace v1 {
 namespace recipes {
 
-// A hold, and of which stripe.
+// A hold, and its stripe.
 struct stripe_hold {
   std::size_t stripe = 0;
   hold held;
 };
 
-// n locks, `NAME/0` to `NAME/n-1`, where one would let one in at a time. With redis+cluster:// they lie on different servers.
+// n locks, `NAME/0` to `NAME/n-1`, for a name on which a single lock would be a bottleneck. With redis+cluster:// they live
+// on different servers.
 //
 //   you have                         | call                | which stripe
 //   ---------------------------------+---------------------+-----------------------------------------------------------------
@@ -37,12 +38,13 @@ struct stripe_hold {
 //   a stock, split into n parts      | take(f)             | as acquire_any, but goes on to the next while f says "nothing left"
 //
 // Keys share stripes: two keys may have the same one. So never hold two stripes of one name at once, but take what you need with a
-// multi_mutex. The stripe of a key is FNV-1a of 64 bits, modulo n: all must say the same n, and to change n takes a new name.
+// multi_mutex. The stripe of a key is its 64-bit FNV-1a hash modulo n: all users of a name must give the same n, and a
+// different n needs a new name.
 //
 //   what goes wrong      | what happens
 //   ---------------------+------------------------------------------------------------------------------------------------------
 //   a holder dies        | its stripe is free after the ttl at the latest; the others are as they were
-//   the engine is away   | errc::unavailable, as mutex::acquire; nothing is held. With a cluster, for stripes of the part that is away
+//   the engine is away   | errc::unavailable, as mutex::acquire; nothing is held. In a cluster only for stripes of the part that is away
 //   f throws             | its caller gets the exception; the stripe is given back
 //
 // Every stripe has its own tokens: check a token with what belongs to that stripe (its row, its counter).
@@ -54,14 +56,14 @@ class TYER_EXPORT striped {
   striped(const client& owner, std::string_view name, std::size_t stripes, lock_options options = lock_options(),
           std::source_location where = std::source_location::current());
   striped(const client&&, std::string_view, std::size_t, lock_options = {}, std::source_location = {}) = delete;
-  // For containers. Both are then the same, so that what was moved from goes on as before.
+  // For containers. Both objects are then the same: the moved-from object keeps working.
   striped(striped&&) noexcept;
   striped& operator=(striped&&) noexcept;
   ~striped();
 
   [[nodiscard]] std::size_t size() const noexcept;
   [[nodiscard]] std::size_t stripe_of(std::string_view key) const noexcept;
-  // All that a mutex can do, also with limits. Throws invalid_option for a stripe that there is not.
+  // The mutex of a stripe, for calls with limits. Throws invalid_option for a stripe out of range.
   [[nodiscard]] const mutex& at(std::size_t stripe) const&;
   const mutex& at(std::size_t) const&& = delete;  // it lives in the object: name that
 
@@ -70,9 +72,10 @@ class TYER_EXPORT striped {
   [[nodiscard]] stripe_hold acquire_any(std::stop_token stop = {},
                                         std::source_location where = std::source_location::current()) const;
 
-  // Calls f(stripe, hold) under one stripe after the other, the own one first, until it says true; gives that stripe, or nothing if
-  // f said false under every one. Stripes that are taken come last, and are waited for: none is left out, and each is asked once.
-  // Nothing: each was empty when it was asked, not all at one moment. One stripe is held at a time. Stopped: errc::cancelled.
+  // Calls f(stripe, hold) under one stripe after the other, starting with this object's own, until f returns true; returns
+  // that stripe, or nothing if f returned false for every stripe. Stripes that are taken come last, and are waited for: none
+  // is left out, and each is tried once. "Nothing" means that each was empty when it was tried, not all at one moment. One
+  // stripe is held at a time. Stopped: errc::cancelled.
   [[nodiscard]] std::optional<std::size_t> take(const std::function<bool(std::size_t, const hold&)>& f,
                                                 std::stop_token stop = {},
                                                 std::source_location where = std::source_location::current()) const;

@@ -38,10 +38,11 @@ bool calls::too_late(call& c, time_point now) {
   return true;
 }
 
-// It is over. To be delivered at once: then it is the caller's; else it waits for the end of the step, or for the next one.
+// Ends a call. With at_once the caller of this function delivers its reply; else it is delivered at the end of the step, or in
+// the next one.
 std::shared_ptr<call> calls::settle(call& c, bool at_once) {
   std::shared_ptr<call> alive;
-  const auto never = std::move(c.start_);  // it may own the call
+  const auto never = std::move(c.start_);  // destroyed here, since it may own the call
   c.over_ = true;
   under_way_.erase(c);
   if (at_once) alive = std::move(c.self_);
@@ -55,12 +56,12 @@ void calls::deliver(call& c) {
   c.deliver();
 }
 
-// Not what these replies add: else one that calls again and again would keep the loop for itself.
+// Without the replies that these ones add: else a reply that makes new calls again and again would never return to the loop.
 void calls::hand_out() {
   for (auto n = ready_.size(); n > 0 && !ready_.empty(); --n) deliver(*ready_.pop_front());
 }
 
-// ---- one after the other, for each name
+// ---- in turn, for each name
 
 void calls::in_turn(const std::shared_ptr<call>& c, std::string_view name, core::function<void()> start) {
   if (c->over()) return;
@@ -70,7 +71,7 @@ void calls::in_turn(const std::shared_ptr<call>& c, std::string_view name, core:
   c->start_ = std::move(start);
   at->second.all.push_back(*c);
   if (at->second.all.front() != c.get()) return;
-  c->started_ = true;  // it was sent when it was made
+  c->started_ = true;  // `sent` stays the time at which it was made
   auto go = std::move(c->start_);
   go();
 }
@@ -81,7 +82,7 @@ void calls::leave_line(call& c) {
   if (!at->second.starting) go_on(at);
 }
 
-// A loop and no recursion: each that starts may be over at once.
+// A loop instead of recursion: each call that starts may be over at once.
 void calls::go_on(std::map<std::string, lane, std::less<>>::iterator at) {
   lane& l = at->second;
   l.starting = true;
@@ -93,7 +94,7 @@ void calls::go_on(std::map<std::string, lane, std::less<>>::iterator at) {
     auto go = std::move(next.start_);
     try {
       go();
-    } catch (const std::bad_alloc&) {  // it is unknown when its deadline has passed, and then the next goes on
+    } catch (const std::bad_alloc&) {  // answered as unknown at its deadline; then the next one starts
     }
   }
   l.starting = false;
@@ -125,7 +126,7 @@ void calls::give_up(bool also_what_gives_back) {
   for (const call* c = under_way_.front(); c != nullptr; c = c->place.next) {
     if (also_what_gives_back || !c->gives_back) all.push_back(c->self_);
   }
-  for (auto c = all.rbegin(); c != all.rend(); ++c) {  // from the back: else each would start the next one of its name
+  for (auto c = all.rbegin(); c != all.rend(); ++c) {  // in reverse: else each would start the next call of its name
     fail(**c, no(why::unknown, errc::closed, "the engine was closed before it answered"));
   }
 }

@@ -1,16 +1,16 @@
-// What an engine owes to its caller, once for all engines: one reply to every call, exactly once, never inline, within
-// the time-out, in order for one name, and all of them before the engine is closed.
+// The duties of every engine towards its caller, implemented once: every call gets exactly one reply, never inline, within the
+// time-out, in order for one name, and before the engine is closed.
 //
 //   a call is | until
 //   ----------+-----------------------------------------------------------------------------------------------------------
 //   under way | it is answered, it fails, or its deadline has passed: whichever comes first
 //   over      | its reply was delivered: at once or, if a call was made in the same step, at the end of that step
 //
-// A step is one thing that happens in the loop: a message, a timer. Replies are delivered in steps only, and in a step in which
-// a call was made nothing is answered until that call has returned: so no reply is ever inline.
+// A step is one event in the loop: a message or a timer. Replies are delivered only in steps. If a call is made during a step,
+// no reply is delivered until that call has returned: so no reply is ever inline.
 //
-// No socket, clock, thread or log: times come in. Only begin(), in_turn() and give_up() need memory. A call for which the engine
-// found none is answered as unknown at its deadline.
+// No socket, clock, thread or log: times come in. Only begin(), in_turn() and give_up() allocate. A call for which the engine
+// ran out of memory is answered as unknown at its deadline.
 //
 // Thread safety: none.
 #pragma once
@@ -40,7 +40,7 @@ using engine::why;
 template <class T>
 using result = std::variant<T, failure>;
 
-// Without words, if there is no memory for them.
+// Without the message if memory is exhausted.
 failure no(why kind, errc code, std::string_view words) noexcept;
 
 // One call of the runtime.
@@ -48,11 +48,11 @@ class call {
  public:
   virtual ~call() = default;
 
-  time_point sent;         // when its request left: when it was made, or when its turn came
-  time_point counts_from;  // what its answer is dated with: `sent`, or when the request left that proves it
-  time_point deadline;     // it is answered then at the latest, counted from when it was made
-  time_point not_after = time_point::max();  // nothing is executed for it later
-  bool gives_back = false;                   // so it is worth waiting for when the engine is closed
+  time_point sent;                           // when its request left: when the call was made, or when its turn came
+  time_point counts_from;                    // the date of its answer: `sent`, or when the request that proves it left
+  time_point deadline;                       // the latest time of its answer, counted from when the call was made
+  time_point not_after = time_point::max();  // nothing may be executed for it later
+  bool gives_back = false;                   // a release: close() may wait for it
 
   bool over() const noexcept { return over_; }
 
@@ -64,11 +64,11 @@ class call {
 
   bool over_ = false, started_ = false;
   std::shared_ptr<call> self_;  // until its reply is delivered
-  std::string name_;            // of calls that have a turn
+  std::string name_;            // for calls in turn
   core::function<void()> start_;
 
  public:
-  lease::link<call> place, turn;  // where `calls` has it
+  lease::link<call> place, turn;  // its links in the lists of `calls`
 };
 
 template <class T>
@@ -98,38 +98,38 @@ class calls {
   ~calls() { drop_all(); }
   calls(const calls&) = delete;
 
-  // A call was made. It is over already if the engine was closed. Without memory it throws, and drops the reply.
+  // Registers a call. It is over already if the engine was closed. Throws and drops the reply if memory is exhausted.
   template <class T>
   call_ptr<T> begin(time_point now, reply<T> back);
 
-  // The first of these counts; whatever comes later comes too late.
+  // The first answer or failure counts; later ones are ignored.
   template <class T>
   void answer(call_of<T>& c, result<T> r);
   void fail(call& c, failure f);
 
-  // Starts the call when all calls of this name that came before are over; now, if there are none. From then it counts as sent.
+  // Starts the call when all earlier calls of this name are over; now, if there are none. `sent` is the time of that start.
   void in_turn(const std::shared_ptr<call>& c, std::string_view name, core::function<void()> start);
-  // True if nothing may be executed for it any more: then it has failed.
+  // True if nothing may be executed for the call any more: then this has failed it.
   bool too_late(call& c, time_point now);
 
-  // Something happens in the loop.
+  // Runs one step.
   template <class F>
   void step(time_point now, F&& what);
 
   // When on_time() has something to do; time_point::min() if a reply waits to be delivered.
   time_point due() const noexcept;
-  // In a step: gives up what is overdue.
+  // In a step: fails calls whose deadline has passed.
   void on_time(time_point now);
 
   // Calls from now on are answered with errc::closed.
   void close() noexcept { closed_ = true; }
-  // In a step: whatever is still under way fails, or all but what gives something back.
+  // In a step: fails all calls that are under way, or all except releases.
   void give_up(bool also_what_gives_back);
-  bool gives_back() const noexcept;  // something that is under way
-  // Every call had its reply.
+  bool gives_back() const noexcept;  // a release is under way
+  // True if every call got its reply.
   bool drained() const noexcept { return under_way_.empty() && ready_.empty(); }
 
-  // Nobody is told anything any more.
+  // Drops all calls without a reply.
   void drop_all() noexcept;
 
  private:

@@ -107,7 +107,7 @@ void engine_base::watch(std::string_view name, bool on) {
 
 // ---- the loop
 
-// False: there was no memory for it.
+// False: it ran out of memory.
 template <class F>
 bool engine_base::survives(time_point at, F what) {
   try {
@@ -120,7 +120,7 @@ bool engine_base::survives(time_point at, F what) {
 
 void engine_base::run(time_point until) {
   if (stumbled_) start_anew();
-  stumbled_ = true;  // unless this comes to its end
+  stumbled_ = true;  // cleared if this step ends normally
   bool whole = true;
   auto all = receive(waiting_until(until));
   const auto t = now();
@@ -139,7 +139,7 @@ seam::inbox::deadline engine_base::waiting_until(time_point until) const {
   const auto t = now();
   if (until <= t) return steady_clock::time_point{};
   if (!environment_.clock->flows()) return std::nullopt;
-  // The condition variable knows no CLOCK_BOOTTIME: only the difference counts. Capped, since it may be "for ever".
+  // The condition variable has no CLOCK_BOOTTIME, so the difference is used. Capped, since it may be "for ever".
   return steady_clock::now() + std::min<lease_clock::duration>(until - t, 1h);
 }
 
@@ -165,7 +165,7 @@ void engine_base::drain(time_point at) {
   given_up_ = true;
 }
 
-// Behind the last reply, and that is all.
+// The reply to close() comes after the last other reply.
 void engine_base::finish_close(time_point at) {
   if (!given_up_ || !calls_.drained() || !has_let_go(at)) return;
   std::exchange(closing_, nullptr)({at, seam::done{}});

@@ -1,15 +1,15 @@
-// An engine without its protocol: the loop, the calls, closing. What is left to an engine is to do what it is asked (do_…), and
-// to answer each call with calls().answer() or fail(), from any thread by way of the inbox.
+// An engine without its protocol: the loop, the calls, closing. An engine implements the requests (do_…) and answers each call
+// with calls().answer() or fail(); other threads do that through the inbox.
 //
 //   where is a call …     |
 //   ----------------------+------------------------------------------------------------------------------------------------
-//   dated                 | here, when it is made (`sent`); the engine may say `counts_from`
+//   dated                 | here, when it is made (`sent`); the engine may set `counts_from`
 //   refused               | here: the engine was closed, or can() says no
 //   timed out             | in run(), by `calls`
-//   answered              | in run(), by `calls`, when the engine has said calls().answer()
+//   answered              | in run(), by `calls`, after the engine has called calls().answer()
 //   given up at the end   | in run(), after close(): at once, or when the engine has had its time to finish
 //
-// run() delivers one message after the other. One that finds no memory is lost, the others are delivered all the same, and
+// run() delivers one message after the other. A message that runs out of memory is lost, the others are still delivered, and
 // start_anew() is called before the next run().
 #pragma once
 
@@ -29,7 +29,7 @@ namespace tyer::kit {
 
 namespace seam = tyer::engine;
 
-// What close() waits for, before it answers for the server that everything else is unknown.
+// Which calls close() waits for, before it answers the rest as unknown.
 enum class draining : std::uint8_t { nothing, what_gives_back, everything };
 
 class engine_base : public seam::engine {
@@ -57,12 +57,12 @@ class engine_base : public seam::engine {
     std::string_view scheme;       // of its URIs, for people: "memory://"
     milliseconds request_timeout;  // of a call
     draining waits_for = draining::nothing;
-    milliseconds drain_max{};  // for so long
+    milliseconds drain_max{};  // how long close() waits for them
   };
   engine_base(const seam::environment& e, const setting& s,
               std::shared_ptr<seam::inbox> box = std::make_shared<seam::inbox>());
 
-  // --- what an engine does. Views are valid during the call only; every call is under way, and can() allows it.
+  // --- the requests. Views are valid during the call only; every call is under way, and can() allows it.
 
   virtual void do_open() = 0;
   virtual void do_acquire(const seam::request&, const call_ptr<seam::answer>&) = 0;
@@ -83,17 +83,17 @@ class engine_base : public seam::engine {
 
   // --- when
 
-  // What has come, when there is something, or wake() was called, or it is time. An engine with a loop of its own waits in there,
-  // and has its own wake().
+  // Waits for messages, wake() or `until`, and returns the messages. An engine with an event loop of its own overrides this and
+  // wake().
   virtual std::vector<seam::delivery> receive(seam::inbox::deadline until) { return box_->take(until); }
   virtual time_point next_due() const { return time_point::max(); }
-  virtual void on_time(time_point /*now*/) {}  // in every run(), when its messages are delivered
-  virtual void start_anew() {}                 // memory ran out in the midst of something
+  virtual void on_time(time_point /*now*/) {}  // in every run(), after its messages were delivered
+  virtual void start_anew() {}                 // memory ran out in the middle of a step
 
   // --- the end
 
   virtual void do_close() {}  // close() was called; calls may still be under way
-  // No call is under way any more. Asked in every run() until it is true: nothing of the engine is, either.
+  // Called in every run() once no call is under way, until it is true: then the engine itself has nothing under way either.
   virtual bool has_let_go(time_point /*now*/) { return true; }
 
   // For destructors: no reply and no event is delivered any more.
@@ -104,7 +104,7 @@ class engine_base : public seam::engine {
   const seam::environment& around() const noexcept { return environment_; }
   time_point now() const noexcept { return environment_.clock->now(); }
   bool closed() const noexcept { return closed_; }
-  seam::events* told() const noexcept { return closed_ ? nullptr : events_; }  // null: nobody, any more
+  seam::events* told() const noexcept { return closed_ ? nullptr : events_; }  // null after close()
 
  private:
   template <class T, class F>

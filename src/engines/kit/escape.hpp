@@ -1,5 +1,5 @@
-// A name inside a key: %, { and } are escaped, so that braces around it are where they are meant to be. A byte is escaped whatever
-// stands beside it, so the names with one beginning lie side by side.
+// A name inside a key: %, { and } are escaped, so that the only braces in a key are our own. Each byte is escaped independently
+// of its neighbours, so names with a common prefix stay adjacent.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ inline void escape(std::string_view name, std::string& out) {
   out += name;
 }
 
-// Nothing for what escape() never writes.
+// Nothing for text that escape() never produces.
 inline std::optional<std::string> unescape(std::string_view text) {
   std::string name;
   for (std::size_t at; (at = text.find_first_of("%{}")) != text.npos; text.remove_prefix(at + 3)) {

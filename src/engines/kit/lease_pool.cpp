@@ -5,7 +5,7 @@
 
 namespace tyer::kit {
 
-// --- a lease to live by ---
+// --- getting a lease ---
 
 void lease_pool::use(user who, milliseconds ttl, time_point now, output& out) {
   on_time(now, out);
@@ -18,7 +18,8 @@ void lease_pool::use(user who, milliseconds ttl, time_point now, output& out) {
   ask(order::verb::grant, who, 0, ttl, now, out);
 }
 
-// The one of that length, or if there are enough a longer one. With half of it over it may be gone before it is used.
+// The lease of that length, or a longer one if the pool is full. A lease of which half is over does not fit: it may end before
+// it is used.
 const lease_pool::lease* lease_pool::fitting(milliseconds ttl, time_point now) const noexcept {
   const lease* best = nullptr;
   std::size_t offered = 0;
@@ -32,7 +33,7 @@ const lease_pool::lease* lease_pool::fitting(milliseconds ttl, time_point now) c
 
 void lease_pool::on_granted(std::uint32_t number, std::int64_t id, milliseconds ttl, time_point now, output& out) {
   const auto a = take(number);
-  if (!a) {  // nobody waits for it any more
+  if (!a) {  // no user waits for it any more
     out.orders.push_back({order::verb::revoke, ++last_, id});
     return;
   }
@@ -67,11 +68,11 @@ void lease_pool::renew(user who, std::int64_t id, time_point since, time_point n
 }
 
 void lease_pool::on_renewed(std::uint32_t number, milliseconds ttl, time_point now, output& out) {
-  on_time(now, out);  // first: what is over stays over, whatever the server says
+  on_time(now, out);  // first: an expired lease stays condemned, whatever the server says
   const auto a = take(number);
   if (!a) return;
   lease* l = find(a->lease);
-  if (l != nullptr && a->sent >= l->kept) {  // else a later request was confirmed before
+  if (l != nullptr && a->sent >= l->kept) {  // else a later request was confirmed already
     l->kept = a->sent;
     l->ttl = ttl;
   }
@@ -92,7 +93,7 @@ void lease_pool::on_failure(std::uint32_t number, const failure& f, time_point n
   const auto a = take(number);
   if (!a) return;
   failure wrong = f;
-  // Of a grant: what the lease was for has not been sent. A lease that came to be all the same ends by itself.
+  // For a grant: the request that needed the lease was not sent. If the lease was granted after all, it ends by itself.
   if (a->lease == 0 && wrong.kind == why::unknown) wrong.kind = why::not_sent;
   for (const user who : a->who) out.told.push_back({news::kind::failed, who, a->lease, {}, {}, wrong});
 }
@@ -154,7 +155,7 @@ void lease_pool::close(std::span<const std::int64_t> in_use, output& out) {
   leases_.clear();
 }
 
-// --- in its parts ---
+// --- helpers ---
 
 void lease_pool::ask(order::verb v, user who, std::int64_t id, milliseconds ttl, time_point now, output& out) {
   asked_.push_back({++last_, id, ttl, now, false, {who}});

@@ -1,4 +1,4 @@
-// What several engines have in common: options in the query of a URI, which each takes out of it, and what they can.
+// Shared by several engines: options in the query of a URI, and common capabilities.
 #pragma once
 
 #include "core/uri.hpp"
@@ -15,7 +15,7 @@ namespace tyer::kit {
 
 inline tyer::failure wrong_uri(std::string words) { return {errc::invalid_uri, std::move(words)}; }
 
-// All of the text is a number from `least` to `most`.
+// True if the whole text is a number from `least` to `most`.
 inline bool read_number(std::string_view text, std::uint32_t least, std::uint32_t most, std::uint32_t& out) {
   const auto* const end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, out);

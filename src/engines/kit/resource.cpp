@@ -1,4 +1,4 @@
-// The operations, and the marks for a write. Who may have it, and when, is in resource_turns.cpp.
+// The operations, and the marks for a write. resource_turns.cpp decides who may have the lock, and when.
 #include "engines/kit/resource.hpp"
 
 #include "core/token.hpp"
@@ -17,7 +17,7 @@ using engine::queued;
 failure refused(std::string_view words) { return no(why::refused, errc::refused, words); }
 failure no_token() { return refused("the last token there is has been given"); }
 
-// Rounded down: what is promised must be there.
+// Rounded down: never promise more than there is.
 milliseconds left(store_time until, store_time now) { return std::chrono::floor<milliseconds>(until - now); }
 
 std::uint64_t told_part(const seat& s) noexcept { return s.pending ? 0 : s.part; }
@@ -36,7 +36,7 @@ result<answer> resource::acquire(const request& r, store_time now, notices& out)
   }
   const bool has_it = passable() && fits(of(r));
   if (!has_it && !r.enqueue) {
-    // Behind a queue, it is the head's turn that counts.
+    // If there is a queue, the time until the head's turn counts.
     return busy{left_to_wait(queue_.empty() ? of(r) : of(queue_.front()), now)};
   }
   if (!has_it && waiting() >= limits_.waiters) {
@@ -70,8 +70,8 @@ fate resource::keep(const id& who, fate as, milliseconds ttl, store_time now, no
   reap(now, out);
   ttl = std::min(ttl, limits_.ttl);
   if (seat* h = find_hold(who)) {
-    // Who was handed the lock while it kept its place does not know it yet: the claim must say so. Whoever says that it
-    // holds what it has not claimed has been forgotten, as after a restart from an old copy.
+    // A waiter that was handed the lock while it renewed its place does not know it yet: it must claim. A client that renews as
+    // a holder what it has not claimed was forgotten by us, as after a restart from an old copy.
     if (as == fate::waiting) return fate::holding;
     if (!h->claimed()) return fate::waiting;
     extend(*h, now + ttl);
@@ -88,7 +88,7 @@ fate resource::keep(const id& who, fate as, milliseconds ttl, store_time now, no
 fate resource::release(const id& who, bool clean, store_time now, notices& out) {
   reap(now, out);
   const fate was = remove(who, clean, now);
-  if (clean) lay_ghost(who);  // it was gone already, and so the answer says
+  if (clean) lay_ghost(who);  // the hold was gone already, and the answer says so
   turn(now, out);
   return was;
 }
@@ -101,11 +101,11 @@ result<answer> resource::convert(const id& who, mode to, store_time now, notices
     return no(why::unsupported, errc::unsupported, "permits cannot be converted");
   }
   if (h->how != to && exhausted()) return no_token();
-  if (to == mode::shared) {  // also takes back an upgrade that still waits
+  if (to == mode::shared) {  // also cancels a waiting upgrade
     h->dirty |= h->upgrading || h->how == mode::exclusive;
     if (h->how == mode::exclusive) {
       h->how = mode::shared;
-      stamp(*h, 0, now);  // a gate has seen the old one as exclusive
+      stamp(*h, 0, now);  // a fence has seen the old token as exclusive
       ++changes_;
     }
     h->upgrading = false;
@@ -115,7 +115,7 @@ result<answer> resource::convert(const id& who, mode to, store_time now, notices
   }
   if (h->how == mode::shared) {
     const seat* other = find_upgrade();
-    // Two that wait for each other's shared hold would wait for ever: the second must let go instead.
+    // Two holders that wait for each other's shared hold would wait for ever: the second must release instead.
     if (other != nullptr && other != h) return busy{left_to_wait({}, now)};
     if (holds_.size() > 1) {
       h->dirty |= !h->upgrading;
@@ -127,7 +127,7 @@ result<answer> resource::convert(const id& who, mode to, store_time now, notices
   return granted{told_part(*h), left(h->expires, now), {}};
 }
 
-// The floor is the part of the only hold, so a part that is not above it is another attempt's, or this one's already.
+// The floor is the part of the only hold, so a part that is not above it belongs to another attempt, or to this one already.
 fate resource::lift(const id& who, std::uint64_t part, store_time now, notices& out) {
   reap(now, out);
   seat* const h = find_hold(who);
@@ -162,7 +162,7 @@ fate resource::evict(const id& who, std::string_view reason, store_time now, not
   return was;
 }
 
-// --- acquire, in its parts ---
+// --- parts of acquire ---
 
 std::optional<failure> resource::objection(const request& r) const {
   const auto in_range = [&](milliseconds t) { return t >= milliseconds{0} && t <= limits_.ttl; };
@@ -187,7 +187,7 @@ std::optional<failure> resource::objection(const request& r) const {
   return std::nullopt;
 }
 
-// It is already mine: the repetition of a request whose answer was lost, or the claim after a hand-over.
+// The id already has a seat: the request is a repeat whose answer was lost, or the claim after a hand-over.
 result<answer> resource::again(seat& s, const request& r, store_time now) {
   if (s.waits()) {
     if (s.how != r.what.how || s.take != r.take) return refused("this id waits for the lock in another mode");
@@ -206,7 +206,7 @@ result<answer> resource::again(seat& s, const request& r, store_time now) {
   return granted{told_part(s), r.ttl, s.slots};
 }
 
-// The head asks again when it could have its turn; the others only have to find out that they have become the head.
+// The head asks again when its turn may have come; the others only have to notice that they have become the head.
 answer resource::place_in_queue(std::size_t place, store_time now) const {
   const seat& w = queue_[place];
   const auto ahead = place < unread_at_ ? place : place + unread_;
@@ -214,7 +214,7 @@ answer resource::place_in_queue(std::size_t place, store_time now) const {
   return queued{static_cast<std::uint32_t>(ahead), look_again};
 }
 
-// Never earlier: an answer before may have promised more.
+// Never to an earlier time: an earlier answer may have promised more.
 void resource::extend(seat& s, store_time until) noexcept {
   if (until <= s.expires) return;
   s.expires = until;
@@ -229,7 +229,7 @@ void resource::put(seat s) {
   holds_.push_back(std::move(s));
 }
 
-// A new place is behind all others, read or not.
+// A new place goes behind all others, read or unread.
 void resource::line_up(seat&& s) {
   if (unread_at_end_ > 0 && unread_ == 0) unread_at_ = queue_.size();
   unread_ += std::exchange(unread_at_end_, 0);

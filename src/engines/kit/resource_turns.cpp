@@ -1,4 +1,4 @@
-// resource: who may have it, and when; what is over, and whose turn it is then.
+// resource: who may have the lock, and when; what has expired, and whose turn it is then.
 #include "core/token.hpp"
 #include "engines/kit/resource.hpp"
 
@@ -14,7 +14,7 @@ std::uint64_t micros(store_time now) noexcept {
   return since > 0 ? static_cast<std::uint64_t>(since) : 0;
 }
 
-// An unclaimed hand-over was never used, so its loss leaves nothing behind that a delay would have to cover.
+// An unclaimed hand-over was never used, so it needs no lock delay.
 store_time usable_after(const seat& s) noexcept { return s.claimed() ? s.expires + s.lock_delay : s.expires; }
 
 }  // namespace
@@ -34,9 +34,9 @@ bool resource::fits(const demand& d) const noexcept {
 
 bool resource::passable() const noexcept { return waiting() == 0 && std::ranges::none_of(holds_, &seat::upgrading); }
 
-// If nobody renews, and nobody else were waiting.
+// When the demand fits, if nobody renews and nobody else waits.
 store_time resource::free_at(demand d) const {
-  // Behind an upgrade everything must go, the upgraded hold as the last.
+  // If an upgrade waits, all holds must end first, the upgraded one last.
   if (std::ranges::any_of(holds_, &seat::upgrading)) d = {};
   if (fits(d)) return {};
   std::vector<const seat*> in_the_way;
@@ -56,7 +56,7 @@ store_time resource::free_at(demand d) const {
   return at;
 }
 
-// Rounded up, so that whoever asks again then finds it expired.
+// Rounded up, so that a client that asks again then finds it expired.
 milliseconds resource::left_to_wait(const demand& d, store_time now) const {
   return std::max(milliseconds{1}, std::chrono::ceil<milliseconds>(free_at(d) - now));
 }
@@ -96,7 +96,7 @@ void resource::reap(store_time now, notices& out) {
   used_ = std::max(used_, now);
 }
 
-// As long as its lease can be renewed, a seat that seems to be over may not be.
+// As long as its lease can be renewed, a seat that looks expired may not be.
 void resource::find_leases_to_end(store_time now) {
   must_end_.clear();
   const auto look_at = [&](const seat& s) {
@@ -152,9 +152,9 @@ void resource::lay_ghost(const id& who) {
 
 bool resource::exhausted() const noexcept { return last_part_ >= core::part_max; }
 
-// Counts on where a floor is known, and never below the time: if the floor was lost, the time has still moved on. Nor below what
-// the write to come will tell: only a client that has seen larger parts, of another engine or of a server that was set back, makes
-// parts count on from there, until those of the writes have passed the floor.
+// The part is above the floor and not below the time: if the floor was lost, time has still moved on. Nor is it below the parts
+// of the coming write. Only if a client has seen larger parts, from another engine or from a server that was set back, parts
+// continue from there, until those of the writes have passed the floor.
 void resource::stamp(seat& s, std::uint64_t seen, store_time now) noexcept {
   const auto place = granted_++;
   const auto floor = last_part_;
@@ -180,7 +180,7 @@ std::vector<std::uint32_t> resource::free_slots(std::uint32_t take) const {
   return slots;
 }
 
-// Granted anew, an id takes the place of its own ghost: it is the same owner.
+// An id that is granted again replaces its own ghost: it is the same owner.
 void resource::add(seat&& s, store_time now) {
   lay_ghost(s.who);
   stamp(s, s.seen, now);
@@ -216,7 +216,8 @@ void resource::turn(store_time now, notices& out) {
     out.push_back({s.who, notice::kind::wake, {}});
     add(std::move(s), now);
   }
-  // Perhaps its turn, if somebody may be beside those who hold. What was handed over already is right, whoever comes next.
+  // It may be the turn of an unread head, if it can share with the holders. Hand-overs made so far stay right, whoever comes
+  // next.
   if (head_is_unread() && (holds_.empty() || holds_.front().how != mode::exclusive)) {
     (granted_ > 0 ? turns_left_ : needs_all_) = true;
   }

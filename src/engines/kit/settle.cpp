@@ -18,7 +18,7 @@ settle::order settle::on_view(std::uint32_t number, view v, time_point now) {
   return decide(std::move(v), now);
 }
 
-// Whether they were over or were renewed meanwhile: what is read next tells.
+// The next read shows whether they have ended or were renewed meanwhile.
 settle::order settle::on_ended(std::uint32_t number, time_point now) {
   if (!takes(number, verb::end_leases)) return {};
   return give(read_all_ ? verb::read_all : verb::read_head, now);
@@ -45,7 +45,7 @@ settle::order settle::on_joined(std::uint32_t number, view v, time_point now) {
 
 settle::order settle::on_failure(std::uint32_t number, failure f, time_point) {
   if (!takes(number, current_.what)) return {};
-  if (!changes() && f.kind == why::unknown) f.kind = why::not_sent;  // only reading has been tried
+  if (!changes() && f.kind == why::unknown) f.kind = why::not_sent;  // nothing but reads was sent
   in_doubt_ = f.kind == why::unknown;
   return fail(std::move(f));
 }
@@ -56,14 +56,14 @@ settle::order settle::give_up(failure f) {
   return fail(std::move(f));
 }
 
-// --- in its parts ---
+// --- helpers ---
 
 bool settle::takes(std::uint32_t number, verb of) {
   const bool over = current_.what == verb::nothing || current_.what == verb::done || current_.what == verb::failed;
   return !over && current_.number == number && current_.what == of;
 }
 
-// What is under way may leave something at the server.
+// True if the order under way may change something at the server.
 bool settle::changes() const noexcept {
   return current_.what == verb::attempt || current_.what == verb::write || current_.what == verb::join;
 }
@@ -98,7 +98,7 @@ settle::order settle::finish() {
   return current_;
 }
 
-// With a place in the queue nothing is only "not sent" or "refused": it must be kept or given back.
+// Once there is a place in the queue, no failure is "not sent" or "refused": the place must be kept or released.
 settle::order settle::fail(failure f) {
   in_doubt_ |= joined_;
   if (in_doubt_) f.kind = why::unknown;

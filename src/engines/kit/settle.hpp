@@ -1,5 +1,5 @@
-// How one call is carried out at a server that only reads and writes: read the name, decide (resource.hpp), write if nobody has
-// written since; else again on what is there then. A machine: orders out, answers in, time as an argument.
+// Carries out one call at a server that only reads and writes: read the name, decide (resource.hpp), write if nobody has
+// written since; else start again with the new state. A machine: orders out, answers in, time as an argument.
 //
 //   order        the engine                                                  and says
 //   -------------+-----------------------------------------------------------+------------------------------------------------
@@ -12,21 +12,22 @@
 //   done         answers the call, then tells notices()                      nothing more
 //   failed       answers with error()                                        nothing more
 //
-// Any of them may fail: on_failure. Each order has a number, and an answer is only taken for the order it belongs to: what comes
-// late, or twice, is dropped (nothing is ordered).
+// Any of them may fail: on_failure. Each order has a number, and an answer counts only for its own order: late or repeated
+// answers are ignored (no new order).
 //
 //   lost answer of | what it means
 //   ---------------+----------------------------------------------------------------------------------------------------------
 //   a read         | nothing: not_sent, if nothing was tried before
 //   end_leases     | the same: a lease that is over was ended, or was not
-//   attempt, write | unknown, and in_doubt(): it may be carried out yet, so the engine looks for task::who until that is over
+//   attempt, write | unknown, and in_doubt(): it may still be executed, so the engine checks for task::who until it cannot be
 //   join           | the same; and once a place is there every failure is unknown
 //
-// Bounds: no attempt, join or write is ordered at or after task::not_after, but what follows a join: the place is there, and must
-// be told of. No order is given at or after task::deadline. Each conflict is the progress of somebody else.
+// Bounds: no attempt, join or write is ordered at or after task::not_after, except after a join: then the place exists, and
+// must be reported. No order is given at or after task::deadline. Each conflict means that another client has made progress.
 //
-// A join changes no guard, so 1,000 who come at once do not make whoever decides start again. So whoever makes room must find out
-// who came meanwhile: it compares view::joins, and if they differ look_again() asks for another round that nobody waits for.
+// A join does not change the guard, so 1,000 waiters that come at once do not force a deciding client to start again. Therefore
+// a client that frees the lock must notice waiters that came meanwhile: it compares view::joins, and if they differ
+// look_again() asks for another round, for which no caller waits.
 //
 // Thread safety: none. No I/O, no clock.
 #pragma once
@@ -40,12 +41,12 @@
 
 namespace tyer::kit {
 
-// What was read of a name.
+// What was read about a name.
 struct view {
   resource name;
   store_time now;           // by the server's clock
   std::uint64_t guard = 0;  // every write changes it, whatever it writes; joins do not
-  std::uint64_t joins = 0;  // each join counts it up. Read before the queue: a place that is missing was not counted
+  std::uint64_t joins = 0;  // counts joins. Read before the queue, so a place that is missing there is not counted
 };
 
 class settle {
@@ -57,9 +58,9 @@ class settle {
   };
 
   struct task {
-    // Pure, and done again with each view: keeps the last answer where its owner finds it.
+    // Pure, and called again for each view: it stores the last answer where its owner finds it.
     core::function<void(resource&, store_time, notices&)> decide;
-    id who = {};                 // whose place may have to be joined; null: nobody's
+    id who = {};                 // the id whose place may have to be joined; null: none
     bool attempt_first = false;  // there is a blind first move
     time_point not_after = time_point::max();
     time_point deadline = time_point::max();
@@ -69,7 +70,7 @@ class settle {
     std::uint64_t joins = 0;      // as of the write
     std::int64_t revision = 0;    // resource::wrote
     std::uint64_t parts = 0;      // resource::wrote
-    std::optional<view> instead;  // not applied: what is there, if the answer tells it
+    std::optional<view> instead;  // if not applied: the current state, if the answer has it
   };
 
   explicit settle(task t) : task_(std::move(t)) {}
@@ -81,16 +82,16 @@ class settle {
   order on_written(std::uint32_t number, written, time_point now);
   order on_joined(std::uint32_t number, view, time_point now);
   order on_failure(std::uint32_t number, failure, time_point now);
-  // Nobody waits for it any more.
+  // The caller no longer waits for it.
   order give_up(failure);
 
-  const view& seen() const noexcept { return *view_; }  // as decided; not if the attempt did it
-  view& seen() noexcept { return *view_; }              // an engine may say which lease a new seat lives by
+  const view& seen() const noexcept { return *view_; }  // as decided; none if the attempt succeeded
+  view& seen() noexcept { return *view_; }              // an engine may set the lease of a new seat
   const notices& told() const noexcept { return told_; }
   const failure& error() const noexcept { return error_; }
   bool by_attempt() const noexcept { return by_attempt_; }
   bool look_again() const noexcept { return look_again_; }  // after done: reap() once more, for others
-  bool in_doubt() const noexcept { return in_doubt_; }      // after failed: something of it is there, or may be yet
+  bool in_doubt() const noexcept { return in_doubt_; }      // after failed: it may have left something, or may still
 
  private:
   bool takes(std::uint32_t number, verb of);

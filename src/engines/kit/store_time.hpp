@@ -1,7 +1,7 @@
-// The time of a store: of a server's clock, as its answers tell it, since 1970.
+// The time of a server's clock since 1970, as its answers report it.
 //
-// A type of its own, so that it never meets the time of this machine: what expires at a server is judged by the server's clock, and
-// what this client may rely on by lease_clock. Nobody here can ask what time it is there: there is no now().
+// A type of its own, so that it is never mixed with the time of this machine: expiry at a server is judged by the server's
+// clock, and validity in this client by lease_clock. There is no now(), since the client cannot know the server's time.
 #pragma once
 
 #include <chrono>

@@ -24,7 +24,7 @@ std::vector<entry> live_entries(const std::string& name, const resource& r, stor
   return all;
 }
 
-// "3:name": the next page begins at the fourth entry of that name, or, if it has gone, at the name behind it.
+// "3:name": the next page begins at the fourth entry of that name, or at the next name if that one is gone.
 std::string make_cursor(std::size_t skip, const std::string& name) { return std::to_string(skip) + ':' + name; }
 
 std::pair<std::size_t, std::string_view> read_cursor(std::string_view cursor, std::string_view prefix) {
@@ -59,7 +59,7 @@ fate catalogue::release(std::string_view name, const id& who, bool clean, store_
 
 result<answer> catalogue::convert(std::string_view name, const id& who, mode to, store_time now, notices& out) {
   if (resource* r = find(name, now)) return r->convert(who, to, now, out);
-  return resource{limits_}.convert(who, to, now, out);  // says what is wrong
+  return resource{limits_}.convert(who, to, now, out);  // returns the right error
 }
 
 fate catalogue::lift(std::string_view name, const id& who, std::uint64_t part, store_time now, notices& out) {

@@ -1,8 +1,8 @@
-// Every resource by its name. Like a resource a plain value: no clock, no lock, no I/O.
+// All resources by name. Like a resource, a plain value: no clock, no lock, no I/O.
 //
-// A name costs memory from its first grant until the floor of its tokens is forgotten: for a day, or on a steady clock no
-// longer than somebody holds it, waits for it or haunts it. Nobody needs to touch it for that: every operation also looks at
-// two other names, in turn, and drops those whose time has come, so that more go than come.
+// A name takes memory from its first grant until the floor of its tokens is forgotten: after a day, or on a steady clock as
+// soon as it has no hold, waiter or ghost. Names need not be used again for that: every operation also checks two other
+// names, in turn, and drops those whose time has come, so that names are dropped faster than they are made.
 #pragma once
 
 #include "engines/kit/resource.hpp"
@@ -29,10 +29,10 @@ using kit::resource;
 using kit::result;
 using kit::store_time;
 
-// What lies in the store, for tests that want to see that nothing is left for ever.
+// Counts what is in the store, for tests that check that nothing stays for ever.
 struct census {
   std::size_t names = 0, holds = 0, waiters = 0;
-  std::size_t tombstones = 0;  // names of which only the floor of the tokens is left
+  std::size_t tombstones = 0;  // names with nothing but the floor of their tokens
   std::size_t endless = 0;     // names that would never be forgotten: always 0
 };
 
@@ -48,7 +48,7 @@ class catalogue {
   std::uint32_t ask(std::string_view name, std::string_view reason, store_time now, notices&);
   fate evict(std::string_view name, const id&, std::string_view reason, store_time now, notices&);
 
-  // Names in byte order; of one name first the holds, then the queue. What has expired is not shown.
+  // Names in byte order; within a name first the holds, then the queue. Expired entries are not shown.
   engine::page show(std::string_view name, store_time now) const;
   engine::page list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, store_time now) const;
 
@@ -65,7 +65,7 @@ class catalogue {
 
   limits limits_;
   std::map<std::string, resource, std::less<>> names_;
-  std::string swept_;  // the name looked at last
+  std::string swept_;  // the name checked last
 };
 
 }  // namespace tyer::memory

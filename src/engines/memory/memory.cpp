@@ -15,7 +15,7 @@ failure too_late() {
   return kit::no(why::not_sent, errc::unavailable, "it would have been executed after its not_after");
 }
 
-// Names without what this client has before each of them.
+// Removes this client's prefix from the names.
 page shortened(page p, std::size_t prefix) {
   for (auto& e : p.entries) e.name.erase(0, prefix);
   return p;
@@ -28,7 +28,7 @@ memory_engine::memory_engine(std::shared_ptr<store> s, const tyer::engine::envir
 
 memory_engine::~memory_engine() {
   store_->leave(*box());
-  fall_silent();  // a paused store may keep its calls longer than their owner lives
+  fall_silent();  // a paused store may keep calls beyond the life of this engine
 }
 
 tyer::engine::capabilities memory_engine::can() const noexcept {

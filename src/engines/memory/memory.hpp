@@ -21,8 +21,8 @@ using engine::target;
 using engine::why;
 using kit::call_ptr;
 
-// Work is done in the store at once, answers are delivered by the next run(). While the store is paused a call is
-// answered by its time-out, on the clock of the environment; whoever moves a clock that stands still must wake() too.
+// The store does the work at once, and the next run() delivers the answers. While the store is paused, calls time out, on
+// the clock of the environment; code that moves a clock by hand must also call wake().
 class memory_engine final : public kit::engine_base {
  public:
   memory_engine(std::shared_ptr<store>, const tyer::engine::environment&);

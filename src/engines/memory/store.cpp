@@ -82,7 +82,7 @@ std::uint64_t store::performed() const {
   return performed_;
 }
 
-// True if its answer is on its way.
+// True if its answer was sent.
 bool store::perform(parked& p) {
   ++performed_;
   const bool unheard = replies_to_lose_ > 0;
@@ -144,7 +144,7 @@ void store::tell_changed(const std::string& name) {
 
 namespace {
 
-// Never destroyed: an engine of a static object may still ask for it while the process ends.
+// Never destroyed: an engine in a static object may still use it while the process ends.
 struct registry {
   std::mutex mutex;
   std::map<std::string, std::weak_ptr<store>, std::less<>> stores;
@@ -152,7 +152,7 @@ struct registry {
   // Owned here, because a store may outlive the client whose environment it was made with.
   const core::boot_clock clock;
 
-  // Tokens count from 1970, once fixed, so that they also grow from one process to the next.
+  // The offset from this clock to 1970, read once: so tokens also grow from one process to the next.
   const lease_clock::duration ahead =
       std::chrono::system_clock::now().time_since_epoch() - clock.now().time_since_epoch();
 };

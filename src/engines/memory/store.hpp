@@ -1,4 +1,4 @@
-// The "server" behind memory://: a catalogue, a lock, a clock, and the inboxes of those who are connected.
+// The "server" behind memory://: a catalogue, a mutex, a clock, and the inboxes of the connected engines.
 //
 // It lives as long as an engine on it. Stores with a name are found again by that name, everywhere in this process.
 //
@@ -38,33 +38,33 @@ class store {
     const std::string& name;
     store_time now;
     lease_clock::duration age;  // since it was submitted
-    bool unheard;               // its answer gets lost
+    bool unheard;               // its answer is lost
     notices& out;
   };
   using work = core::function<void(const visit&)>;
 
-  // Does the work on this name now or, while paused, on resume(), and tells whoever must be told. False: it is paused, or
-  // nobody will hear the answer.
+  // Does the work on this name now or, while paused, on resume(), and sends the notices. False: the store is paused, or the
+  // answer is lost.
   bool submit(std::string name, work);
 
-  void join(std::uint64_t nonce, std::shared_ptr<inbox>);  // and is told up() at once
+  void join(std::uint64_t nonce, std::shared_ptr<inbox>);  // gets up() at once
   void leave(const inbox&);
   void watch(std::string name, std::string shown, std::shared_ptr<inbox>, bool on);
 
   // --- for tests ---
 
-  // Work is taken but not done until resume(): a partition, seen from the clients. What a client has given up meanwhile
-  // is done nevertheless, as a server does that reads an old request from its socket.
+  // Work is accepted but not done until resume(): a partition, as seen from the clients. Work that a client has given up
+  // meanwhile is still done, as by a server that reads an old request from its socket.
   void pause();
   void resume();
 
-  // The next work is done, and whoever asked for it never hears so.
+  // The next work is done, and its answer is lost.
   void lose_next_reply();
 
   // As a restart without persistence: every hold, waiter and floor is forgotten, and all are connected to a new server.
   void lose_everything();
 
-  // As an operator who breaks exactly this hold: the engine forgets it, and its client is told so.
+  // As when an operator breaks exactly this hold: the engine forgets it, and its client is told.
   fate lose(const id&);
 
   census count() const;
@@ -78,7 +78,7 @@ class store {
     std::shared_ptr<inbox> box;
   };
   struct watcher {
-    std::string shown;  // the name as the watcher calls it
+    std::string shown;  // the name without the watcher's prefix
     std::shared_ptr<inbox> box;
   };
   struct parked {
@@ -107,8 +107,8 @@ class store {
   std::string server_id_;
 };
 
-// The store of this name, made if there is none. On a clock that flows it counts time by itself; one that stands still
-// must outlive it.
+// The store of this name, made if there is none. With a flowing clock the store has its own; a clock that stands still must
+// outlive it.
 std::shared_ptr<store> named_store(std::string_view name, const core::clock&);
 
 // For tests: an engine on a store of their own.

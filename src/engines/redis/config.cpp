@@ -17,7 +17,7 @@ failure wrong(std::string words) { return kit::wrong_uri(std::move(words)); }
 failure read_database(std::string_view text, config& c) {
   std::uint32_t database = 0;
   if (!text.empty() && !kit::read_number(text, 0, 65535, database))
-    return wrong("after the host comes the number of the database");
+    return wrong("the path after the host must be the number of the database");
   c.database = static_cast<int>(database);
   return {};
 }
@@ -44,7 +44,8 @@ failure read_sentinels(core::uri& u, config& c) {
   }
   const auto cut = u.path.find('/');
   c.master = u.path.substr(0, cut);
-  if (c.master.empty()) return wrong("after the sentinels comes the name of the master: host,host,host/master");
+  if (c.master.empty())
+    return wrong("the path after the sentinels must be the name of the master: host,host,host/master");
   c.sentinel_user = u.take("sentinel_user").value_or("");
   c.sentinel_password = u.take("sentinel_password").value_or("");
   if (!c.sentinel_user.empty() && c.sentinel_password.empty())
@@ -54,7 +55,7 @@ failure read_sentinels(core::uri& u, config& c) {
 
 failure read_cluster(const core::uri& u, config& c) {
   if (u.hosts.empty()) return wrong(u.scheme + ":// needs nodes of the cluster: " + u.scheme + "://host,host,host");
-  if (!u.path.empty()) return wrong("a cluster has no numbered databases: leave out what comes after the hosts");
+  if (!u.path.empty()) return wrong("a cluster has no numbered databases: remove the path after the hosts");
   c.seeds = u.hosts;
   for (auto& s : c.seeds) {
     if (s.port == 0) s.port = default_port;
@@ -85,7 +86,7 @@ failure read_limits(core::uri& u, config& c) {
   return take_number(u, "replicas", 0, replicas_max, c.replicas);
 }
 
-// Somebody who forgot the second s.
+// TLS options without TLS: the second s of rediss was forgotten.
 failure refuse_tls(const core::uri& u) {
   for (const char* option : {"ca", "cert", "key", "verify"}) {
     if (u.find(option))

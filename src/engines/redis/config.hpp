@@ -1,4 +1,4 @@
-// What a URI of Redis or Valkey says.
+// The options of a Redis or Valkey URI.
 //
 //   redis[s]://[user][:password]@host[:port][/database]
 //   redis[s]+sentinel://[user][:password]@sentinel[:port],sentinel[:port]/master[/database]
@@ -7,7 +7,7 @@
 //   any of them
 //     ?tombstone_ttl=SECONDS   how long the last token of a free lock is remembered (600)
 //     ?waiters_max=N           waiters per name (100000)
-//     ?in_flight_max=N         requests in flight, but renewals and releases (65536)
+//     ?in_flight_max=N         requests in flight, without renewals and releases (65536)
 //     ?protocol=redisson       another engine, which reads the rest: redisson/redisson.hpp
 //     ?replicas=K              only what K replicas have confirmed counts as granted or renewed (0)
 //   only with TLS
@@ -41,10 +41,10 @@ struct config : kit::tls_options {
 
   shape deployment = shape::one_server;
   std::vector<core::endpoint> seeds;  // the sentinels, or nodes of the cluster
-  std::string master;                 // what sentinels call it
+  std::string master;                 // its name at the sentinels
   std::string sentinel_user, sentinel_password;
 
-  bool tls = false;  // else its options mean nothing
+  bool tls = false;  // else the TLS options are unused
 
   std::string shown;  // for messages: without secrets
 
@@ -57,7 +57,7 @@ struct read_config {
   failure error;
 };
 
-// Takes what it knows out of the URI's query.
+// Removes the options that it knows from the URI's query.
 read_config read(core::uri&);
 
 }  // namespace tyer::redis

@@ -1,4 +1,4 @@
-// The coordinator and a ticket that is being acquired: from the first request to the hold.
+// The coordinator acquires a ticket: from the first request to the hold.
 #include "core/token.hpp"
 #include "runtime/coordinator/coordinator.hpp"
 #include "runtime/failures.hpp"
@@ -15,7 +15,7 @@ using lease::acquire;
 
 namespace {
 
-// Grants in a row that came too late: fewer say nothing about the engine.
+// This many late grants in a row mean that the ttl is too short; fewer may be a hiccup.
 constexpr std::uint32_t late_grants_min = 3;
 
 std::string in_ms(lease::duration d) {
@@ -88,11 +88,11 @@ void coordinator::send_ask(ticket& t, std::uint32_t group, asks& of_group) noexc
   t.held_back = false;
   try {
     engine_.acquire(r, reply{under_way_, t.acquiring()->asked_at(), {t.who, group}});
-  } catch (const std::bad_alloc&) {  // the reply was dropped, and said so
+  } catch (const std::bad_alloc&) {  // the reply was dropped, which on_ask_dropped handles
   }
 }
 
-// A request that was not made, or will have no answer.
+// For a request that was not made, or that will get no answer.
 void coordinator::on_ask_dropped(const asking& what) noexcept {
   --asks_.find(what.group)->second.in_flight;
   on_dropped(what.who);
@@ -111,7 +111,7 @@ void coordinator::on_answer(const asking& what, engine::outcome<engine::answer>&
   if (t->releasing() != nullptr) return on_late_answer(*t, o);
   acquire& a = *t->acquiring();
   if (auto* f = std::get_if<engine::failure>(&o.result)) {
-    // What this client gives back makes room: the engine has only not heard of it yet.
+    // This client is releasing holds of the name, which will make room: the engine has not got the release yet.
     const bool soon = f->kind == core::why::over_limit && gives_back(t->what->name);
     const auto kind = soon ? core::why::not_sent : f->kind;
     const bool half_way = refused_half_way(*f);
@@ -131,7 +131,7 @@ void coordinator::on_answer(const asking& what, engine::outcome<engine::answer>&
     return act(*t, a.on_granted(now, o.sent, g->part, g->ttl));
   }
   t->queued = true;
-  if (t->home->late < late_grants_min) t->home->too_late = {};  // it is others who have it
+  if (t->home->late < late_grants_min) t->home->too_late = {};  // others have it
   if (const auto* q = std::get_if<engine::queued>(&answer)) {
     if (!t->place.linked) keep_from(*t, fate::waiting, t->what->waiter_ttl, o.sent, t->what->waiter_ttl);
     const auto v = a.on_queued(now, q->ahead == 0, q->look_again);
@@ -144,7 +144,7 @@ void coordinator::on_answer(const asking& what, engine::outcome<engine::answer>&
   if (v == acquire::verb::none) refuse_tries(*t);
 }
 
-// The attempt was given up while its request was under way; a release that undoes it has been sent behind it.
+// The attempt was cancelled while its request was under way; a release that undoes it was sent after it.
 void coordinator::on_late_answer(ticket& t, const engine::outcome<engine::answer>& o) {
   const auto* f = std::get_if<engine::failure>(&o.result);
   if (f != nullptr && f->kind == core::why::unknown) return;
@@ -163,15 +163,15 @@ void coordinator::act(ticket& t, acquire::verb v) {
   }
 }
 
-// Of no use any more. Whoever is in line has another.
+// The ticket is useless now. The waiting acquisitions get a new one.
 void coordinator::begin_anew(ticket& t) {
   lane& l = *detach(t);
   retire(t);
   go_on(l);
 }
 
-// The grant came too late to be of use. That may be a hiccup, so it is asked for again, but not for ever: where every answer
-// takes so long, the ttl is too short for this engine.
+// The grant came too late to be useful. That may be a hiccup, so it is requested again, but not for ever: if every answer
+// takes this long, the ttl is too short for this engine.
 void coordinator::begin_anew_if_of_use(ticket& t) {
   lane& l = *t.home;
   const auto now = clock_.now();
@@ -188,7 +188,7 @@ void coordinator::begin_anew_if_of_use(ticket& t) {
   finish_all(over, why);
 }
 
-// Only the first acquisition has its answer; the next one asks for itself.
+// Only the first acquisition is answered; the next one sends its own request.
 void coordinator::refuse_front(ticket& t, tyer::failure f) {
   lane& l = *detach(t);
   if (f.code != errc::unavailable) l.expect(clock_.now());  // that was an answer
@@ -207,8 +207,8 @@ void coordinator::take_out_tries(lane& l, leaving& to) noexcept {
   }
 }
 
-// The engine has said that others have the lock, and a try does not wait. If nobody else is in line, the lane needs no ticket;
-// a ticket that was made for a try alone is over.
+// The engine has said that others have the lock, and a try does not wait. If no other acquisition is in line, the lane
+// needs no ticket; a ticket that was made only for a try is over.
 void coordinator::refuse_tries(ticket& t) {
   lane& l = *t.home;
   if (l.tries == 0) return;
@@ -237,7 +237,7 @@ void coordinator::grant(ticket& t) {
   give(t, std::move(h));
 }
 
-// For the first in line. Its deadline is guarded before anybody is told of it.
+// Makes the hold for the first in line. Its deadline is guarded before the caller gets it.
 hold_ptr coordinator::make_hold(ticket& t, std::uint32_t handoffs, const lease::tenure& held) {
   const acquisition& first = static_cast<const acquisition&>(*t.home->line.front());
   auto h = std::make_shared<detail::hold_state>(
@@ -248,14 +248,15 @@ hold_ptr coordinator::make_hold(ticket& t, std::uint32_t handoffs, const lease::
   return h;
 }
 
-// The first in line has the hold. A shared hold or a permit does not keep the next caller of this client from asking too.
+// Gives the hold to the first in line. After a shared hold or a permit the next caller of this client may send its request
+// at once.
 void coordinator::give(ticket& t, hold_ptr h) noexcept {
   lane& l = *t.home;
   acquisition& first = static_cast<acquisition&>(*l.line.front());
   const auto alive = first.self;
   leave(l, first);
   leaving refused;
-  if (t.how == engine::mode::exclusive) take_out_tries(l, refused);  // it is with one of this client now
+  if (t.how == engine::mode::exclusive) take_out_tries(l, refused);  // a caller of this client has it now
   h->at_coordinator = &t;
   t.current = h;
   board_.hold_began(group_of(h->what()));
@@ -274,7 +275,7 @@ void coordinator::give(ticket& t, hold_ptr h) noexcept {
   finish_all(refused, {});
 }
 
-// From one holder to the next, without the engine. False: there is no memory for it, and nothing was done.
+// Hands the lock from one holder to the next without the engine. False: out of memory, and nothing was done.
 bool coordinator::give_to_next(ticket& t, const hold_ptr& from) noexcept {
   hold_ptr next;
   try {
@@ -283,7 +284,7 @@ bool coordinator::give_to_next(ticket& t, const hold_ptr& from) noexcept {
     return false;
   }
   if (from && !from->end(detail::hold_state::phase::released)) {
-    next->end(detail::hold_state::phase::released);  // it was lost in this moment: nobody has seen the other
+    next->end(detail::hold_state::phase::released);  // it was lost in this moment: nobody has seen the new hold
     return false;
   }
   if (from) {
@@ -296,7 +297,7 @@ bool coordinator::give_to_next(ticket& t, const hold_ptr& from) noexcept {
   return true;
 }
 
-// Nobody in the lane waits any more, so its ticket leaves the engine's queue.
+// No acquisition in the lane waits any more, so its ticket leaves the engine's queue.
 void coordinator::spare_contender(lane& l, const ticket& besides) {
   ticket* contender = l.standing;
   if (contender == nullptr || contender == &besides || contender->acquiring() == nullptr || !l.line.empty()) return;

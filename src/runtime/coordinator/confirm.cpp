@@ -1,4 +1,4 @@
-// The coordinator and those who want to know now whether a hold stands. It is a renewal out of turn: the keeper goes on as before.
+// The coordinator confirms a hold on request. A confirmation is an extra renewal: the keeper's schedule does not change.
 #include "lease/backoff.hpp"
 #include "runtime/coordinator/coordinator.hpp"
 #include "runtime/failures.hpp"
@@ -24,13 +24,14 @@ tyer::failure not_said() noexcept try {
 
 }  // namespace
 
-// All who ask about one hold of the engine's. The first of them are those that the request under way answers; the others came
-// later, and theirs is the next. Owned as any asker: by the engine's reply, or by itself while nothing is under way.
+// All callers that ask about one hold of the engine. The first `asked_` of them are answered by the request under way; the
+// others came later and share the next one. Owned as any asker: by the engine's reply, or by itself while nothing is under
+// way.
 class confirmation final : public coordinator::asker {
  public:
   struct caller {
     hold_ptr of;
-    confirm_reply told;  // if it is dropped, that is an answer too: there was no memory
+    confirm_reply told;  // destroying it uncalled answers "out of memory"
     lease::time_point until;
   };
 
@@ -52,14 +53,14 @@ class confirmation final : public coordinator::asker {
     const auto last = std::move(callers_);
   }
 
-  // The question under way left too early to answer it. The next one does, and is sent anyway.
+  // The request under way left too early to answer this caller. The next one does, and is sent anyway.
   void add(caller c) { callers_.push_back(std::move(c)); }
   std::size_t size() const noexcept { return callers_.size(); }
   bool held_back() const noexcept { return queued_; }
 
   void send(coordinator& d) noexcept override;
   void on_time(coordinator& d, lease::time_point now) noexcept override;
-  void close(lease::time_point now) noexcept override {  // its client has given it back
+  void close(lease::time_point now) noexcept override {  // the client has released the hold
     const auto last = std::move(self);
     asked_ = callers_.size();
     tell_who_asked({}, now);
@@ -76,17 +77,17 @@ class confirmation final : public coordinator::asker {
 
   std::shared_ptr<coordinator::under_way> shared_;
   core::id who_;
-  std::list<caller> callers_;  // in the order they came, and so of their times; moving a deque would allocate
-  std::size_t asked_ = 0;      // how many of them the request under way is for
+  std::list<caller> callers_;  // by arrival, and so by deadline; moving a deque would allocate
+  std::size_t asked_ = 0;      // how many of them the request under way answers
   bool in_flight_ = false;
-  bool queued_ = false;  // too many others are under way
+  bool queued_ = false;  // waits, since too many requests are under way
   std::uint32_t group_ = 0;
   lease::time_point sent_;
   lease::backoff backoff_;
-  tyer::failure why_not_;  // it could not be sent
+  tyer::failure why_not_;  // why the request could not be sent
 };
 
-// ---- on its way
+// ---- sending
 
 void confirmation::send(coordinator& d) noexcept {
   d.asker_times_.remove(*this);
@@ -104,7 +105,7 @@ void confirmation::send(coordinator& d) noexcept {
   }
 }
 
-// The engine answers what leaves now within request_timeout. Who has waited before has less.
+// The engine answers this request within request_timeout. Callers that have already waited have less time left.
 void confirmation::leave(coordinator& d, const ticket& t, std::uint32_t group, coordinator::asks& of_group) noexcept {
   group_ = group;
   ++of_group.in_flight;
@@ -136,7 +137,7 @@ void confirmation::answered(std::unique_ptr<asker> me, engine::outcome<engine::k
   d->count_reply(engine_request::confirm, d->clock_.now() - sent_, o);
   d->asker_times_.remove(*this);
   d->send_asks_that_waited(d->asks_.find(group_)->second);
-  if (!place.linked) return;  // all were told already
+  if (!place.linked) return;  // all callers were answered already
   if (tries_again(*d, o)) return void(self = std::move(me));
   const auto said_of_it = judge(*d, o);
   tell_who_asked(said_of_it, d->clock_.now());
@@ -145,7 +146,7 @@ void confirmation::answered(std::unique_ptr<asker> me, engine::outcome<engine::k
   send(*d);
 }
 
-// What could not be sent, because the engine is not there yet or not there now, is sent again for as long as one request may take.
+// A request that could not be sent, because the engine is not connected, is repeated for as long as one request may take.
 bool confirmation::tries_again(coordinator& d, const engine::outcome<engine::kept>& o) noexcept {
   const auto* f = std::get_if<engine::failure>(&o.result);
   const auto now = d.clock_.now();
@@ -156,7 +157,7 @@ bool confirmation::tries_again(coordinator& d, const engine::outcome<engine::kep
   return true;
 }
 
-// Whoever has no answer in time is told so, and what is under way goes on for the others.
+// Callers whose time is over get an error; the request under way goes on for the others.
 void confirmation::on_time(coordinator& d, lease::time_point now) noexcept {
   auto me = std::move(self);
   const auto why = why_not_.code ? same(why_not_) : no_answer_within(d.limits_.request_timeout, false);
@@ -171,9 +172,9 @@ void confirmation::on_time(coordinator& d, lease::time_point now) noexcept {
   queued_ ? d.asker_times_.set(*this, next) : send(d);
 }
 
-// ---- what it says
+// ---- the answer
 
-// As a renewal that was answered, but for the place in the keeper. What is not known is no verdict.
+// As the answer to a renewal, except that the keeper's schedule does not change. An unknown fate is no verdict.
 tyer::failure confirmation::judge(coordinator& d, const engine::outcome<engine::kept>& o) const {
   ticket* t = d.find(who_);
   if (t == nullptr || t->held() == nullptr) return {};
@@ -191,8 +192,9 @@ tyer::failure confirmation::judge(coordinator& d, const engine::outcome<engine::
   return {};
 }
 
-// A hold that was lost meanwhile, or given back (closing the client does that too), is over whatever the engine says; and one
-// whose deadline passed while the answer was on its way, as in a process that was stopped, though nobody has noticed yet.
+// A hold that was lost or released meanwhile (closing the client releases it) is over whatever the engine says. So is a
+// hold whose deadline passed while the answer was on its way, as in a process that was stopped, even if the watch has not
+// noticed yet.
 void confirmation::tell_first(const tyer::failure& f, lease::time_point now) noexcept {
   caller c = std::move(callers_.front());
   callers_.pop_front();
@@ -216,13 +218,13 @@ ticket* coordinator::still_held(const hold_ptr& h) noexcept {
 }
 
 void coordinator::confirm(const hold_ptr& h, confirm_reply told) {
-  ticket* t = closed_ ? nullptr : still_held(h);  // closed: given back, and nothing may be touched any more
+  ticket* t = closed_ ? nullptr : still_held(h);  // closed: the hold was released, and nothing may be touched any more
   if (t == nullptr) return told({}, false);
   const auto until = clock_.now() + limits_.request_timeout;
   if (t->confirming != nullptr) {
     if (t->confirming->size() >= limits_.acquisitions_max) {
       board_.turned_away(limit_set_by::client);
-      return told({errc::over_limit, "too many ask about this hold"}, false);
+      return told({errc::over_limit, "too many callers wait for confirm() of this hold"}, false);
     }
     return t->confirming->add({h, std::move(told), until});
   }

@@ -1,4 +1,4 @@
-// The coordinator and a ticket that changes its mode: upgraded, downgraded, or taken back half-way.
+// The coordinator converts a ticket: upgrade, downgrade, or an upgrade that is cancelled half-way.
 #include "core/token.hpp"
 #include "runtime/coordinator/coordinator.hpp"
 #include "runtime/failures.hpp"
@@ -46,14 +46,14 @@ void coordinator::convert(std::shared_ptr<change> c) try {
   }
   const bool idle = t->changing->machine.where() == convert::state::idle;
   if (!idle && (t->changing->current || t->changing->next)) {
-    return answer(c, {errc::refused, "this hold is being converted already"}, false);
+    return answer(c, {errc::refused, "another conversion of this hold is under way"}, false);
   }
   lane& home = lane_for(c->to);
   ++home.tickets;
   c->home = &home;
   c->pending = true;
   if (idle) return begin_change(*t, std::move(c));
-  t->changing->next = std::move(c);  // an upgrade that was given up is still being taken back
+  t->changing->next = std::move(c);  // a cancelled upgrade is still being undone
   wake(*t);
 } catch (const std::bad_alloc&) {
   answer(c, no_memory(), false);
@@ -77,18 +77,18 @@ void coordinator::cancel(const std::shared_ptr<change>& c, tyer::failure why) {
     t->changing->next.reset();
     return answer(c, std::move(why), false);
   }
-  // A downgrade cannot be cancelled: a caller that said it only reads must not write again.
+  // A downgrade cannot be cancelled: a caller that has asked to become a reader must not write again.
   if (c->to->how != engine::mode::exclusive) return;
   t->changing->current.reset();
   act(*t, t->changing->machine.give_up(clock_.now()));
   answer(c, std::move(why), false);
 }
 
-// After a reconnect. The engine keeps a hold whatever its mode, so a server that was restarted from an old copy, from before
-// the upgrade, would go on renewing it as one among other readers. To ask for the upgrade again changes nothing if it is
-// there; until it is confirmed, nothing is renewed.
+// After a reconnect. A renewal does not check the mode, so a server that was restarted from a copy older than the upgrade
+// would keep renewing the hold as one of several readers. Repeating the upgrade changes nothing if the server has it; until
+// it is confirmed, the hold is not renewed.
 void coordinator::confirm_upgrade(ticket& t) {
-  if (t.changing->machine.where() != convert::state::idle) return;  // being taken back, or asked for already
+  if (t.changing->machine.where() != convert::state::idle) return;  // being undone, or repeated already
   t.in_doubt = true;
   act(t, t.changing->machine.begin(convert::goal::exclusive, clock_.now()));
 }
@@ -114,7 +114,7 @@ void coordinator::on_change_time(ticket& t, lease::time_point now) {
     c->limit = lease::time_point::max();  // once: a downgrade goes on
     cancel(c, same(why));
   }
-  ticket* same = find(who);  // whoever was told may have given it back
+  ticket* same = find(who);  // the caller may have released it in its callback
   if (same != nullptr && same->changing) act(*same, same->changing->machine.on_time(now));
 }
 
@@ -126,7 +126,7 @@ void coordinator::send_convert(ticket& t) noexcept {
   try {
     engine_.convert({t.who, t.what->name, t.how}, mode_of(t.changing->machine.to()), limits_.request_timeout,
                     reply{under_way_, when_asked(), mine});
-  } catch (const std::bad_alloc&) {  // the reply was dropped, and said so
+  } catch (const std::bad_alloc&) {  // the reply was dropped, which is handled there
   }
 }
 
@@ -141,7 +141,7 @@ void coordinator::on_converted(const converting& c, engine::outcome<engine::answ
   lease::convert& machine = t->changing->machine;
   if (t->in_doubt && disproves(*t, o)) return lose_by_proof(*t, core::fate::holding);
   if (auto* f = std::get_if<engine::failure>(&o.result)) {
-    if (f->code == errc::lost) {  // the renewal will prove it
+    if (f->code == errc::lost) {  // the next renewal will prove it
       suspect(c.who);
     }
     const auto kind = f->kind;
@@ -154,12 +154,12 @@ void coordinator::on_converted(const converting& c, engine::outcome<engine::answ
       return act(*t, machine.on_failure(now, half_way ? core::why::refused : kind));
     }
     machine.on_failure(now, kind);
-    return cancel(change, same(t->last));  // and what there may be is taken back
+    return cancel(change, same(t->last));  // what the engine may have done is undone
   }
   const auto& a = std::get<engine::answer>(o.result);
   if (const auto* g = std::get_if<engine::granted>(&a)) {
-    // Every change brings a larger part. If this one does not, the engine has gone back behind an earlier change, as after
-    // a restart from an old copy, and what others were granted since may conflict with what we have.
+    // Every conversion gives a larger part. If this one does not, the engine has lost an earlier conversion, as after a
+    // restart from an old copy, and holds that others were granted since may conflict with ours.
     if (t->changing->current && g->part <= t->changing->before) return lose_by_proof(*t, core::fate::holding);
     t->part = std::max(t->part, g->part);
     floors_.raise(t->what->name, g->part);
@@ -192,7 +192,7 @@ void coordinator::end_change(ticket& t, tyer::failure f, bool changed) {
   if (c) answer(c, std::move(f), changed);
 }
 
-// From now on it belongs to those who want the other mode: they may have it next.
+// From now on the ticket belongs to the lane of the new mode, and may be handed off there.
 void coordinator::become(ticket& t, change& c) noexcept {
   const auto& to = c.to;
   lane& old = *t.home;
@@ -211,9 +211,9 @@ void coordinator::become(ticket& t, change& c) noexcept {
   go_on(old);
 }
 
-// The hold is over, or on its way back: whoever has asked for a change must be told, but only when the ticket is in order
-// again, because a caller that is told may call back. The machine stays as long as the ticket: the next owner must not
-// overtake what an earlier one has asked for.
+// The hold is over or being released: callers that have requested a conversion must be answered, but only when the ticket
+// is consistent again, because a callback may call back into the coordinator. The machine stays as long as the ticket: a
+// conversion of the next owner must not overtake one of an earlier owner.
 coordinator::changes coordinator::take_changes(ticket& t) noexcept {
   if (!t.changing) return {};
   return {std::move(t.changing->current), std::move(t.changing->next)};

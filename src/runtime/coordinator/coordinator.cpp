@@ -42,7 +42,7 @@ coordinator::~coordinator() {
   under_way_->home = nullptr;
   for (const auto& [key, l] : lanes_) drop_line(*l);
   for (const auto& [key, l] : apart_) drop_line(*l);
-  while (asker* a = askers_.pop_front()) {  // the engine's, which drops them, or its own
+  while (asker* a = askers_.pop_front()) {  // owned by the engine, which drops them, or by themselves
     const auto last = std::move(a->self);
   }
 }
@@ -75,8 +75,8 @@ lane& coordinator::lane_for(const std::shared_ptr<const spec>& what) {
   return *lanes_.emplace(key, std::move(fresh)).first->second;
 }
 
-// Whoever waits for the answer must not learn of a failure by an exception on our way. Of a call with a handler of its own, the
-// handler could not be run for want of memory: nobody is left to be told.
+// An exception from `done` must not reach the code that answers. For a call with a handler it means that the handler could
+// not be queued because memory is exhausted: then nobody is left to be answered.
 void coordinator::tell(acquisition& w, tyer::failure f, hold_ptr h) noexcept {
   const auto last = std::move(w.self);
   w.queued_at = nullptr;
@@ -91,7 +91,7 @@ void coordinator::finish(acquisition& w, tyer::failure f, hold_ptr h) noexcept {
 }
 
 void coordinator::want(std::shared_ptr<acquisition> w) {
-  if (closed_) return tell(*w, errc::closed, nullptr);  // perhaps nobody drives any more: nothing else may be touched
+  if (closed_) return tell(*w, errc::closed, nullptr);  // there may be no driver any more: nothing else may be touched
   lane* l = nullptr;
   try {
     if (acquisitions_ >= limits_.acquisitions_max) {
@@ -139,16 +139,17 @@ bool coordinator::join(const std::shared_ptr<acquisition>& w) {
   return true;
 }
 
-// One attempt need not ask. Who stands there without an answer proves nothing, however long the line behind it; and readers and
-// permits do not exclude each other: that one of them asks again does not mean that the next will not have it too.
+// True if a single attempt can be refused without a request. A ticket without an answer proves nothing, however long the
+// line behind it. Nor does a reader or a permit that asks: they do not exclude each other, so the next one may be granted
+// too.
 bool coordinator::known_taken(const lane& l) noexcept {
   if (l.standing == nullptr || !l.taken) return false;
   const auto* a = l.standing->acquiring();
   return a == nullptr || l.what->how == engine::mode::exclusive || a->where() != acquire::state::asking;
 }
 
-// Readers and permits are not in each other's way: where many of them come at once, the last must not wait for as many answers,
-// and be told of an outage because its time was over. One without a limit can wait; and nobody overtakes those in line.
+// Readers and permits do not block each other: when many come at once, the last must not wait for all answers before its
+// own, run out of time and report an outage. An acquisition without a limit can wait; and nobody overtakes those in line.
 bool coordinator::asks_for_itself(const acquisition& w, const lane& l) noexcept {
   if (l.what->how == engine::mode::exclusive || l.standing == nullptr || l.standing->acquiring() == nullptr)
     return false;
@@ -167,7 +168,7 @@ lane& coordinator::lane_apart(lane& l) {
   return own;
 }
 
-// What it has been granted may be handed on to those in line there.
+// Its grant may then be handed off to those in line there.
 void coordinator::join_the_others(ticket& t) noexcept {
   lane& own = *t.home;
   t.home = std::exchange(own.beside, nullptr);
@@ -180,7 +181,7 @@ void coordinator::join_the_others(ticket& t) noexcept {
 void coordinator::begin(lane& l) {
   acquisition& first = static_cast<acquisition&>(*l.line.front());
   const bool waits = first.waits;
-  // Of those who wait, each has its own (coordinator/patience.cpp).
+  // Each waiting acquisition has a patience of its own (coordinator/patience.cpp).
   auto fresh = std::make_unique<ticket>(acquire{{.ttl = l.what->ttl,
                                                  .waiter_ttl = l.what->waiter_ttl,
                                                  .patience = waits ? core::for_ever : limits_.request_timeout,
@@ -203,17 +204,17 @@ void coordinator::begin(lane& l) {
   ++l.tickets;
   l.standing = &t;
   const auto now = clock_.now();
-  if (!l.silent_since) l.expect(now);  // else those in line go on bearing the same silence
+  if (!l.silent_since) l.expect(now);  // else those in line count the same silence on
   act(t, t.acquiring()->start(now));
 }
 
-// Nobody stands for this lane any more: the next acquisition begins, or the lane is put aside.
+// The lane has no standing ticket any more: the next acquisition begins, or the lane becomes idle.
 void coordinator::go_on(lane& l) noexcept {
   if (closed_ || l.standing != nullptr || l.idle.linked) return;
   while (!l.line.empty()) {
     try {
       return begin(l);
-    } catch (const std::bad_alloc&) {  // the call of that one alone
+    } catch (const std::bad_alloc&) {  // only that call fails
       acquisition& first = static_cast<acquisition&>(*l.line.front());
       leave(l, first);
       finish(first, no_memory(), nullptr);
@@ -256,7 +257,7 @@ void coordinator::cancel(const std::shared_ptr<acquisition>& w, tyer::failure wh
       detach(*t);
       retire(*t);
     } else if (static_cast<const acquisition&>(*l->line.front()).waits) {
-      t->acquiring()->enqueue_from_now(core::for_ever);  // behind a try that was cancelled
+      t->acquiring()->enqueue_from_now(core::for_ever);  // after a cancelled try
     }
   }
   go_on(*l);
@@ -283,7 +284,7 @@ void coordinator::suspect(const core::id& who) {
   if (t == nullptr || !t->place.linked || t->held() == nullptr) return;
   try {
     keeper_.hurry(*t, fate::holding, t->what->ttl);
-  } catch (const std::bad_alloc&) {  // it is only a hint: it is renewed at its time
+  } catch (const std::bad_alloc&) {  // only a hint: the renewal comes at its usual time
   }
 }
 
@@ -297,13 +298,13 @@ void coordinator::gone(const core::id& who) {
 void coordinator::asked(const core::id& who, std::string_view) {
   ticket* t = find(who);
   if (t == nullptr || (t->held() == nullptr && t->acquiring() == nullptr)) return;
-  t->asked_back = true;  // also by one who has been handed the lock and does not know it yet
+  t->asked_back = true;  // also for a waiter that was handed the lock and does not know it yet
   if (t->current) watch_.ask(t->current);
 }
 
 void coordinator::changed(std::string_view name) { look_all(name); }
 void coordinator::queue_changed(std::string_view name) { look_all(name, true); }
-void coordinator::down(const engine::failure&) { board_.disconnected(); }  // requests under way get their own answers
+void coordinator::down(const engine::failure&) { board_.disconnected(); }  // each request under way gets its own answer
 
 void coordinator::up(const engine::server_facts& server) {
   met_ = true;
@@ -313,7 +314,7 @@ void coordinator::up(const engine::server_facts& server) {
   try {
     all.reserve(tickets_.size());
     for (const auto& [who, t] : tickets_) all.push_back(who);
-  } catch (const std::bad_alloc&) {  // each asks again at its own time
+  } catch (const std::bad_alloc&) {  // each repeats its request at its own time
   }
   const auto now = clock_.now();
   for (const auto& who : all) {
@@ -333,18 +334,18 @@ void coordinator::up(const engine::server_facts& server) {
   look_all({});
 }
 
-// Nobody is admitted any more, so each step ends at most its own ticket, and the next one stays where it is.
+// No new tickets come, so each step ends at most its own ticket, and the iterator to the next one stays valid.
 void coordinator::close() {
   closed_ = true;
   for (auto at = tickets_.begin(); at != tickets_.end();) {
     ticket& t = *at->second;
     ++at;
     if (auto* r = t.releasing()) {
-      act(t, r->on_up());  // no time to rest
+      act(t, r->on_up());  // retry without backoff
     } else if (t.held() != nullptr) {
       close_held(t);
     } else if (t.lost() != nullptr) {
-      const auto end = t.lost()->end;  // the delay begins with the release: not before the owner's window ends
+      const auto end = t.lost()->end;  // the delay begins with the release, so not before the owner's validity ends
       take_from_owner(t, loss_reason::closed);
       begin_release(t, lease::release{t.late_until, end}, end);
     } else {
@@ -365,7 +366,7 @@ void coordinator::close_line(lane& l) noexcept {
   }
 }
 
-// Its owner loses it. What has a min_hold to go stays taken for that long; nobody else is to notice that we have left.
+// The owner loses the hold. If its min_hold is not over, the lock stays taken for the rest, as if the client still existed.
 void coordinator::close_held(ticket& t) {
   const auto now = clock_.now();
   const auto free_at = t.current ? t.current->free_at() : t.rests_until.value_or(now);

@@ -1,15 +1,17 @@
-// Where acquisitions become holds: the one path through a client, driven by one thread at a time.
+// Turns acquisitions into holds: the one path through a client, driven by one thread at a time.
 //
 //   acquisition → lane (local queue) → ticket (lease machines) → engine → grant → hold → keeper → release
 //
-// The coordinator knows no thread, no socket and no clock of its own: it is handed an engine and a clock, and told when to look
-// at the time. Production drives it from a thread (client_runtime.hpp); the simulation drives the very same code on virtual time.
+// The coordinator has no thread, socket or clock of its own: it gets an engine and a clock, and its driver tells it when to
+// check the time. Production drives it from a thread (client_runtime.hpp); the simulation drives the very same code on
+// virtual time.
 //
-// Without memory: a call that needs some and finds none is answered std::errc::not_enough_memory, and is undone. What concerns
-// others (a request, a renewal) is tried again soon. A hold that cannot be renewed because of that is lost at its deadline.
+// When memory is exhausted: a call that needs memory is undone and answered with std::errc::not_enough_memory. Work for
+// other calls (a request, a renewal) is retried soon. A hold that cannot be renewed because of that is lost at its
+// deadline.
 //
-// Thread safety: none, but what the engine calls back passes the door, if there is one. Callbacks (acquisition::done,
-// release_reply) run inside the calls and must not block; they may call back.
+// Thread safety: none, except that callbacks of the engine lock the door (the coordinator's mutex), if there is one.
+// Callbacks (acquisition::done, release_reply) run inside the calls and must not block; they may call back.
 #pragma once
 
 #include "core/clock.hpp"
@@ -40,10 +42,10 @@
 
 namespace tyer::runtime {
 
-// Tells lost() in time, whatever the coordinator is doing.
+// Requests lost() in time, whatever the coordinator is doing.
 class watcher {
  public:
-  virtual void guard(const hold_ptr&) = 0;          // from now on, before the caller is told of the hold
+  virtual void guard(const hold_ptr&) = 0;          // from now on, before the caller gets the hold
   virtual void tell(const hold_ptr&) noexcept = 0;  // it was ended as lost: run its callbacks soon
   virtual void ask(const hold_ptr&) noexcept = 0;   // somebody wants it back: run the callbacks of revoked() soon
 
@@ -55,10 +57,10 @@ struct limits {
   std::chrono::milliseconds request_timeout{2000};
   std::chrono::milliseconds unavailable_after{30000};
   std::size_t acquisitions_max = 1'000'000;  // waiting callers in one client
-  // Of one group of names; more wait at the coordinator, so that a flood of them delays no renewal.
+  // For one group of names. More requests wait in the coordinator, so that a flood of them delays no renewal.
   std::size_t asks_in_flight_max = 1024;
-  // Requests behind the releases wait until the server has executed those: 0.4 s on one busy etcd server (measured: 650 releases
-  // a second at a load of 15 on two cores). With a ttl below three times that, choose fewer.
+  // Requests sent after the releases wait until the server has executed those: 0.4 s on one busy etcd server (measured: 650
+  // releases a second at a load of 15 on two cores). With a ttl below three times that, choose fewer.
   std::size_t releases_in_flight_max = 256;
   std::size_t keeps_in_flight_max = 4;
   std::size_t idle_lanes_max = 1024;
@@ -74,8 +76,8 @@ class coordinator final : public engine::events {
 
   void want(std::shared_ptr<acquisition> w);
 
-  // The part of want and of give_back that needs no engine, for a caller that does not drive: behind somebody else in the
-  // line, and from one holder to the next. False: nothing was done.
+  // The parts of want and give_back that need no engine, for a caller that does not drive: queueing behind another
+  // acquisition, and handing off from one holder to the next. False: nothing was done.
   bool join(const std::shared_ptr<acquisition>& w);
   bool hand_off(const hold_ptr& h);
 
@@ -83,14 +85,15 @@ class coordinator final : public engine::events {
   void cancel(const std::shared_ptr<acquisition>& w, tyer::failure why);
   void give_back(const hold_ptr& h, release_reply told);
 
-  // Asks the engine now. True: it stands, and is renewed by that. False without a failure: it is lost. Of one hold a question is
-  // under way at a time, and all who ask meanwhile share the next; whoever has no answer within request_timeout is told so.
+  // Asks the engine now. True: the hold stands, and was renewed. False without a failure: it is lost. Each hold has one
+  // such request under way at a time, and callers that come meanwhile share the next; a caller without an answer within
+  // request_timeout gets an error.
   void confirm(const hold_ptr& h, confirm_reply told);
 
   void convert(std::shared_ptr<change> c);
   void cancel(const std::shared_ptr<change>& c, tyer::failure why);
 
-  // What people ask of the engine. Answered within request_timeout, by the engine or for it (relay.hpp).
+  // Queries of an operator. Answered within request_timeout, by the engine or with an error (relay.hpp).
   template <class T>
   void ask_engine(query<T> what, std::type_identity_t<engine::reply<T>> told);
   void observe(std::shared_ptr<observer> o);
@@ -99,15 +102,15 @@ class coordinator final : public engine::events {
   void on_time(lease::time_point now);
   lease::time_point next_due() const noexcept;
 
-  // No more acquisitions; those that wait, for a lock or for what an engine says, end with errc::closed at once. Live holds are lost,
-  // everything is given back.
+  // No more acquisitions; calls that wait for a lock or for an answer of the engine end with errc::closed at once. Live
+  // holds are lost, everything is released.
   void close();
-  // The engine was closed: releases that still had no answer will have none.
+  // The engine was closed: releases without an answer will not get one.
   void abandon();
   bool drained() const noexcept { return tickets_.empty(); }
   bool closed() const noexcept { return closed_; }
 
-  // Nobody waits for an answer; only releases may be under way.
+  // No caller waits for an answer; only releases may be under way.
   bool quiet() const noexcept { return acquisitions_ == 0 && under_way_->asks == 0 && under_way_->keeps == 0; }
 
   // Callers that have no answer yet.
@@ -137,18 +140,19 @@ class coordinator final : public engine::events {
   struct asks {
     std::size_t in_flight = 0;
     std::deque<core::id> waiting;
-    std::deque<core::id> first;  // of releases: those whose name somebody asks for; they leave before the others
+    std::deque<core::id> first;  // releases of names that somebody requests; they leave before the others
   };
 
-  // Requests for one name that have not left: releases that wait until fewer are under way, and whoever asks behind them.
+  // Requests for one name that were not sent yet: releases that wait until fewer are under way, and the acquires behind
+  // them.
   struct turns {
     lease::list<ticket, &ticket::turn> line;
-    std::size_t in_the_way = 0;  // of one who only reads: all but other readers that leave
+    std::size_t in_the_way = 0;  // for a reader: all but the releases of other readers
   };
 
-  // The terms that all acquisitions of a lane share. The first in line may be given what was requested for another, so all must
-  // want exactly the same of the engine, and the same limits of hand-offs. What concerns a hold alone (min_hold, max_hold) is not
-  // part of it.
+  // The terms that all acquisitions of a lane share. The first in line may get the grant that was requested for another, so
+  // all must request exactly the same from the engine, with the same limit of hand-offs. Terms of a single hold (min_hold,
+  // max_hold) are not part of it.
   struct lane_key {
     std::string_view name, note;
     engine::mode how;
@@ -164,15 +168,15 @@ class coordinator final : public engine::events {
     }
   };
 
-  // What replies have in common with the coordinator, which may be gone before an engine has dropped the last of them.
+  // State that replies share with the coordinator, which may be gone before an engine drops the last reply.
   struct under_way {
     explicit under_way(coordinator* d) noexcept : home(d) {}
     coordinator* home;
     std::size_t asks = 0, keeps = 0, others = 0;
   };
 
-  // The reply to a request, with the time of its answer. If an engine drops it, having found no memory half-way, that is noticed
-  // too: nobody waits for an answer that cannot come.
+  // The reply to a request, with the time of its answer. If an engine drops the reply, because it ran out of memory
+  // half-way, the destructor reports that: nobody waits for an answer that cannot come.
   template <class T, engine_request Request, std::size_t under_way::* Count, auto Answered, auto Dropped, class What>
   class reply_to {
    public:
@@ -209,8 +213,8 @@ class coordinator final : public engine::events {
     What what_;
   };
 
-  // One who waits for what the engine says of a name. The engine has it until it answers, the coordinator only a link to it; but one
-  // whose request could not be sent has itself until it is sent again.
+  // A caller that waits for an answer of the engine about a name. The engine owns it until it answers, and the coordinator
+  // has only a link; if the request could not be sent, the asker owns itself until it is sent again.
   struct asker : timed {
     virtual ~asker() = default;
     virtual void close(lease::time_point now) noexcept = 0;
@@ -258,7 +262,7 @@ class coordinator final : public engine::events {
   static bool known_taken(const lane& l) noexcept;
   void leave(lane& l, acquisition& w) noexcept;
 
-  // how long those in line wait for an engine that does not answer
+  // how long acquisitions wait for an engine that does not answer
   using leaving = lease::list<lease::waiting, &lease::waiting::place>;
   void take_out(lane& l, acquisition& w, leaving& to) noexcept;
   void finish_all(leaving& all, const tyer::failure& why) noexcept;
@@ -288,7 +292,7 @@ class coordinator final : public engine::events {
     if (f != nullptr && f->kind == core::why::over_limit) board_.turned_away(limit_set_by::engine);
   }
 
-  // the time of a ticket
+  // limits and schedule of a ticket
   tyer::failure at_its_limit(const acquisition& w) noexcept;
   lease::time_point due_of(ticket& t) noexcept;
   void wake(ticket& t) noexcept { ticket_times_.set(t, due_of(t)); }
@@ -363,13 +367,13 @@ class coordinator final : public engine::events {
   static changes take_changes(ticket& t) noexcept;
   void answer_all(const changes& all, const tyer::failure& f) noexcept;
 
-  // those who watch a name
+  // observers of a name
   void look(const std::shared_ptr<observer>& o) noexcept;
   void on_seen(const std::shared_ptr<observer>& o, engine::outcome<engine::page>&& result, lease::time_point now);
   void on_not_seen(const std::shared_ptr<observer>& o) noexcept;
   void look_all(std::string_view name, bool only_at_waiters = false) noexcept;
 
-  // a ticket on its way back
+  // a ticket that is being released
   void retire(ticket& t);
   void begin_release(ticket& t, lease::release r, lease::time_point first);
   void send_release(ticket& t) noexcept;
@@ -404,13 +408,13 @@ class coordinator final : public engine::events {
   limits limits_;
   door* door_;
   bool closed_ = false;
-  bool met_ = false;  // the engine has been there once
+  bool met_ = false;  // the engine has been connected once
   std::size_t acquisitions_ = 0;
-  std::map<std::uint32_t, asks> asks_, releases_;        // by group; a name may move while all are looked at
+  std::map<std::uint32_t, asks> asks_, releases_;        // by group, which may change during an iteration
   std::map<std::string, turns, std::less<>> held_back_;  // by name
   const std::shared_ptr<under_way> under_way_ = std::make_shared<under_way>(this);
   std::uint64_t keeps_sent_ = 0;
-  const std::shared_ptr<stats::board> shared_board_ = std::make_shared<stats::board>();  // with whoever reads it
+  const std::shared_ptr<stats::board> shared_board_ = std::make_shared<stats::board>();  // shared with its readers
   stats::board& board_ = *shared_board_;
   std::uint64_t dice_;
 

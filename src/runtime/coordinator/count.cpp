@@ -1,4 +1,4 @@
-// The coordinator and what it counts: each thing once, where it was decided.
+// The coordinator's counters: each event is counted once, where it is decided.
 #include "runtime/coordinator/coordinator.hpp"
 #include "runtime/hold_state.hpp"
 
@@ -11,7 +11,7 @@ acquire_end end_with(const detail::hold_state& h) noexcept {
   return h.at_coordinator != nullptr && h.at_coordinator->queued ? acquire_end::queued : acquire_end::granted;
 }
 
-// Of the codes that an acquire is answered with.
+// From the code that an acquire is answered with.
 acquire_end end_with(const tyer::failure& f) noexcept {
   for (const auto& [code, how] : {std::pair{errc::cancelled, acquire_end::cancelled},
                                   {errc::unavailable, acquire_end::unavailable},
@@ -41,7 +41,7 @@ void coordinator::count_end(const detail::hold_state& h, lease::time_point now,
   board_.hold_ended(group_of(h.what()), now - h.granted_at(), lost);
 }
 
-// Those that were taken along before their time are not late. Of those that somebody hurried, nothing was planned.
+// Entries that are renewed early with a batch are not late. Entries that were hurried had no planned time.
 void coordinator::count_renewals(std::span<lease::kept* const> entries, lease::time_point now) noexcept {
   if (!board_.counts()) return;
   for (const lease::kept* e : entries) {

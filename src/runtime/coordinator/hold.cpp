@@ -1,4 +1,4 @@
-// The coordinator and a ticket that is held: renewed, handed off, lost.
+// The coordinator and a held ticket: renewal, hand-off, loss.
 #include "runtime/coordinator/coordinator.hpp"
 #include "runtime/failures.hpp"
 #include "runtime/hold_state.hpp"
@@ -14,7 +14,7 @@ using phase = detail::hold_state::phase;
 
 namespace {
 
-// Of a hold that was lost because its time was over.
+// For a hold that was lost because its time was over.
 loss_reason lost_in_time(const detail::hold_state& h) noexcept {
   return h.valid_until() == h.ends_at() ? loss_reason::max_hold : loss_reason::deadline;
 }
@@ -31,7 +31,7 @@ void coordinator::give_back(const hold_ptr& h, release_reply told) {
   t->current.reset();
   const auto now = clock_.now();
   const changes unanswered = take_changes(*t);
-  if (t->lost() != nullptr) {  // its owner says that it has stopped
+  if (t->lost() != nullptr) {  // by this release its owner says that it has stopped
     t->told = std::move(told);
     t->clean = true;
     return begin_release(*t, lease::release{t->late_until, t->lost()->until}, now);
@@ -49,7 +49,8 @@ void coordinator::give_back(const hold_ptr& h, release_reply told) {
   answer_all(unanswered, errc::lost);
 }
 
-// Only what touches neither the engine nor a timer: a plain exclusive hold, to one who sleeps until its latch opens.
+// Only hand-offs that touch neither the engine nor a timer: a plain exclusive hold, to a caller that sleeps until its latch
+// opens.
 bool coordinator::hand_off(const hold_ptr& h) {
   ticket* t = h->at_coordinator;
   if (t == nullptr || closed_ || t->held() == nullptr || t->home->standing != t || t->changing || t->asked_back)
@@ -60,7 +61,7 @@ bool coordinator::hand_off(const hold_ptr& h) {
   return next.anywhere && next.what->max_hold.count() == 0 && give_to_next(*t, h);
 }
 
-// To the next of this client without a round trip, or back to the engine.
+// Hands the lock to the next caller of this client without a round trip, or releases it at the engine.
 void coordinator::pass_on(ticket& t, release_reply told, lease::time_point now) {
   if (!t.asked_back && !t.unsure && !closed_ && t.home->line.may_hand_off(*t.held(), t.handoffs, now) &&
       give_to_next(t, nullptr)) {
@@ -77,16 +78,16 @@ void coordinator::give_to_engine(ticket& t, release_reply told, lease::time_poin
   go_on(l);
 }
 
-// Renewed like any other, but nobody has it: others come when its min_hold is over.
+// The ticket is renewed but has no owner: others get the lock when its min_hold is over.
 void coordinator::rest(ticket& t, lease::time_point until) {
   t.rests_until = until;
   wake(t);
-  // An upgrade that waits would keep other readers out meanwhile.
+  // A waiting upgrade would block other readers meanwhile.
   t.in_doubt = false;
   if (t.changing) act(t, t.changing->machine.give_up(clock_.now()));
 }
 
-// The client goes, the lock stays: as long as it must, and at the longest a ttl longer.
+// The client closes and leaves the lock taken until `until`, and at most one ttl longer.
 void coordinator::leave_behind(ticket& t, lease::time_point until) {
   const auto now = clock_.now();
   const bool long_enough = t.held()->valid_until() >= until;
@@ -101,7 +102,7 @@ void coordinator::leave_behind(ticket& t, lease::time_point until) {
   try {
     return engine_.keep({&target, 1}, fate::holding, ttl, reply{under_way_, now, who});
   } catch (const std::bad_alloc&) {}
-  on_left_behind(who, {now, {}}, now);  // it stays for the rest of its ttl only
+  on_left_behind(who, {now, {}}, now);  // it stays only for the rest of its ttl
 }
 
 void coordinator::on_left_behind(const core::id& who, engine::outcome<engine::kept>&&, lease::time_point) {
@@ -122,10 +123,11 @@ void coordinator::on_held_time(ticket& t, lease::time_point now) {
   if (t.changing) on_change_time(t, now);
 }
 
-// The alarm has rung: whatever the engine says, the hold is over, and must not be kept from others.
+// The watch has ended it: whatever the engine says, the hold is over, and must not block others.
 bool coordinator::told_lost(const ticket& t) noexcept { return t.current && t.current->where() == phase::lost; }
 
-// Its owner has let it go, and had no memory to say so. False: it stays to be renewed, perhaps for the next owner.
+// The owner has dropped the hold, and had no memory to submit the release. False: the ticket is still renewed, perhaps for
+// the next owner.
 bool coordinator::taken_back(ticket& t) {
   if (!t.current || !t.current->forsaken()) return false;
   const auto who = t.who;
@@ -177,7 +179,7 @@ void coordinator::keep_what_is_due(lease::time_point now) {
   }
 }
 
-// All are of one group, but for a name that has moved since it was put there.
+// All are of one group, except for a name that has moved since.
 void coordinator::send_keep(lease::keeper::batch& b) {
   auto from = b.entries.begin();
   while (from != b.entries.end()) {
@@ -211,7 +213,7 @@ void coordinator::send_keep_to(std::uint32_t group, std::span<lease::kept* const
   ++keeps_sent_;
 }
 
-// Neither given back, nor granted, nor lost since it was asked for.
+// True if it was neither released, granted nor lost since the request.
 bool coordinator::stays_kept(ticket& t, fate as) noexcept {
   if (t.place.linked) return false;
   if (as == fate::holding) return t.held() != nullptr;
@@ -239,7 +241,7 @@ void coordinator::on_kept(const keeping& k, engine::outcome<engine::kept>&& o, l
       if (k.as == fate::waiting) {
         on_silence(*t, answer == nullptr ? said(std::get<engine::failure>(o.result)) : no_answer_in_time(), o.sent);
       }
-      keep_soon(*t, k.as, k.ttl);  // unknown neither extends nor ends
+      keep_soon(*t, k.as, k.ttl);  // `unknown` neither extends nor ends a hold
     } else if (k.as == fate::holding) {
       on_hold_kept(*t, is, o.sent, proven, now);
     } else {
@@ -249,11 +251,12 @@ void coordinator::on_kept(const keeping& k, engine::outcome<engine::kept>&& o, l
   keep_what_is_due(now);
 }
 
-// By what the engine has proven, which may be less than it was asked for: then it is asked again sooner.
+// Extends the hold by the ttl that the engine has proven. If that is less than was asked for, the next renewal comes
+// sooner.
 void coordinator::on_hold_kept(ticket& t, fate f, lease::time_point sent, lease::duration proven,
                                lease::time_point now) {
   if (f != fate::holding) return lose_by_proof(t, f);
-  if (told_lost(t)) return lose_by_deadline(t);  // the answer came after the alarm: its owner has stopped
+  if (told_lost(t)) return lose_by_deadline(t);  // the answer came after the alarm: the owner was told that it is over
   if (t.in_doubt) return keep_soon(t, fate::holding, t.what->ttl);
   board_.renewed(std::max(t.held()->valid_until() - now, lease::duration::zero()));
   if (t.held()->on_kept(sent, proven) && t.current) t.current->extend(t.held()->valid_until(), t.held()->alarm_at());
@@ -267,24 +270,24 @@ void coordinator::on_waiter_kept(ticket& t, fate f, lease::time_point sent, leas
   act(t, t.acquiring()->on_kept(now, f));
 }
 
-// The alarm may have rung meanwhile: then it was that, and its owner has been told.
+// If the watch has ended the hold meanwhile, its owner was told already.
 void coordinator::end_as_lost(const hold_ptr& h, loss_reason why) {
   const bool by_us = h->end(phase::lost);
   count_end(*h, clock_.now(), by_us ? why : lost_in_time(*h));
   if (by_us) watch_.tell(h);
 }
 
-// The owner is told, and has nothing to do with the ticket any more.
+// Tells the owner, and separates it from the ticket.
 void coordinator::take_from_owner(ticket& t, loss_reason why) {
   const hold_ptr h = std::move(t.current);
   t.current.reset();
   if (!h) return;
   h->at_coordinator = nullptr;
-  const bool was_lapsed = t.lost() != nullptr;  // and counted then
+  const bool was_lapsed = t.lost() != nullptr;  // and was counted then
   if (!was_lapsed) end_as_lost(h, why);
 }
 
-// The owner is told; what it says last still reaches the ticket.
+// Tells the owner, whose later release still reaches the ticket.
 void coordinator::lapse(ticket& t, lease::time_point end, loss_reason why) {
   end_as_lost(t.current, why);
   const auto until = end + t.what->ttl + t.what->lock_delay;
@@ -292,7 +295,7 @@ void coordinator::lapse(ticket& t, lease::time_point end, loss_reason why) {
   wake(t);
 }
 
-// The engine has it no more, or (after a restart from an old copy) as a waiter, whose place is given back.
+// The engine no longer has the hold, or has it as a waiter (after a restart from an old copy); then that place is released.
 void coordinator::lose_by_proof(ticket& t, fate is) {
   const changes unanswered = take_changes(t);
   lane& l = *detach(t);
@@ -312,7 +315,8 @@ void coordinator::lose_by_proof(ticket& t, fate is) {
   answer_all(unanswered, errc::lost);
 }
 
-// The engine may think for longer than we do that it is ours: give it back, but not before the window we promised ends.
+// The engine may regard the hold as ours for longer than we do: release it, but not before the validity that we promised
+// ends.
 void coordinator::lose_by_deadline(ticket& t) {
   const changes unanswered = take_changes(t);
   const auto end = t.current ? t.current->valid_until() : t.held()->valid_until();

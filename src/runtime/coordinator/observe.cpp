@@ -1,4 +1,4 @@
-// The coordinator and those who only want to know: who holds a name, who waits for it, and to ask for it back or take it.
+// The coordinator serves observers and operators: who holds a name, who waits, asking a holder to release, evicting it.
 #include "runtime/coordinator/relay.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ void coordinator::forget(asker& a) noexcept {
   asker_times_.dismiss(a);
 }
 
-// The engine is there.
+// Called when the engine is connected.
 void coordinator::send_askers() noexcept {
   for (asker* a = askers_.front(); a != nullptr;) {
     asker& next = *std::exchange(a, a->place.next);
@@ -30,7 +30,7 @@ void coordinator::send_askers() noexcept {
   }
 }
 
-// Not left to the engine, which may be silent for as long as it likes.
+// Answers the askers here, since the engine may be silent for long.
 void coordinator::close_askers() noexcept {
   const auto now = clock_.now();
   while (asker* a = askers_.front()) {
@@ -55,22 +55,22 @@ void coordinator::observe(std::shared_ptr<observer> o) {
   }
   try {
     engine_.watch(o->name, true);
-  } catch (const std::bad_alloc&) {  // then it only looks from time to time
+  } catch (const std::bad_alloc&) {  // then the observer only polls
   }
   look(o);
 }
 
 void coordinator::forget(const std::shared_ptr<observer>& o) {
   o->watched = false;
-  if (closed_) return;  // perhaps nobody drives any more: nothing but the observer may be touched
+  if (closed_) return;  // there may be no driver any more: only the observer may be touched
   if (std::erase(observers_, o) == 0) return;
   observer_times_.dismiss(*o);
   const bool others = std::ranges::any_of(observers_, [&](const auto& x) { return x->name == o->name; });
   if (!others) engine_.watch(o->name, false);
 }
 
-// A push says only that something has changed; what it is now, a look says. However many changes there are, one look is under
-// way at a time, and behind the last one a single time stands for the next.
+// A push says only that something has changed; a read says what it is now. However many changes there are, one read is
+// under way at a time, and after it at most one more is scheduled.
 void coordinator::look(const std::shared_ptr<observer>& o) noexcept {
   if (!o->looking && clock_.now() < o->not_before) return observer_times_.set(*o, o->not_before);
   if (std::exchange(o->looking, true)) {
@@ -82,7 +82,7 @@ void coordinator::look(const std::shared_ptr<observer>& o) noexcept {
                          &coordinator::on_not_seen, std::shared_ptr<observer>>;
   try {
     engine_.look(o->name, o->waiters, reply{under_way_, when_asked(), o});
-  } catch (const std::bad_alloc&) {  // the reply was dropped, and said so
+  } catch (const std::bad_alloc&) {  // the reply was dropped, which is handled there
   }
 }
 
@@ -99,12 +99,12 @@ void coordinator::on_seen(const std::shared_ptr<observer>& o, engine::outcome<en
   observer_times_.set(*o, std::max(now + o->every, o->not_before));
   try {
     o->seen(result);
-  } catch (const std::bad_alloc&) {  // what it did not see now, it sees the next time
+  } catch (const std::bad_alloc&) {  // the next read shows it
   }
   if (std::exchange(o->again, false) && o->watched) look(o);
 }
 
-// All of a name; without a name all there are.
+// Reads for all observers of a name; without a name, for all observers.
 void coordinator::look_all(std::string_view name, bool only_at_waiters) noexcept {
   for (const auto& o : observers_) {
     if (only_at_waiters && !o->waiters) continue;

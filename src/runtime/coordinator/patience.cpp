@@ -1,12 +1,13 @@
-// The coordinator and an engine that does not answer: how long each of those in line waits for it, and what it is told then.
+// The coordinator and an engine that does not answer: how long each acquisition in line waits for it, and how it is
+// answered then.
 //
 //   one attempt           | until `request_timeout` has passed since its call
 //   with a limit          | until that
 //   without               | `unavailable_after`, from its own call or from when the silence began, whichever was later; but
 //                         | `request_timeout` at the least before the engine was there for the first time
 //
-// The last kind have no time of their own: the ticket that asks for them looks at the first of them, and all that are over are
-// told in one go.
+// The last kind have no timer of their own: the ticket that stands for them checks the first of them, and all whose time is
+// over are answered together.
 #include "runtime/coordinator/coordinator.hpp"
 #include "runtime/failures.hpp"
 
@@ -15,7 +16,7 @@
 
 namespace tyer::runtime {
 
-// A caller that is told may cancel the others: those must not look as if they were still in line.
+// A caller that is answered may cancel the others: those must not look as if they were still in line.
 void coordinator::take_out(lane& l, acquisition& w, leaving& to) noexcept {
   leave(l, w);
   w.queued_at = nullptr;
@@ -26,7 +27,8 @@ void coordinator::finish_all(leaving& all, const tyer::failure& why) noexcept {
   while (lease::waiting* w = all.pop_front()) finish(static_cast<acquisition&>(*w), same(why), nullptr);
 }
 
-// An engine that was never there is only on its way: whatever is allowed for an outage, it has the time of one request.
+// An engine that was never connected may still be connecting: it gets at least the time of one request, whatever is allowed
+// for an outage.
 lease::duration coordinator::bears() const noexcept {
   return met_ ? limits_.unavailable_after : std::max(limits_.unavailable_after, limits_.request_timeout);
 }
@@ -45,7 +47,7 @@ void coordinator::plan_to_tell(lane& l, const acquisition& w) noexcept {
   if (l.standing != nullptr) wake(*l.standing);
 }
 
-// A request for those in line had no answer. It left no longer ago than one may take, whatever the engine says.
+// A request for those in line got no answer. It left at most request_timeout ago, whatever the engine says.
 void coordinator::on_silence(ticket& t, tyer::failure why, lease::time_point sent) noexcept {
   lane& l = *t.home;
   l.not_heard(std::move(why), std::max(sent, clock_.now() - limits_.request_timeout));
@@ -55,7 +57,7 @@ void coordinator::on_silence(ticket& t, tyer::failure why, lease::time_point sen
   }
 }
 
-// They are in the order in which they came. Tells when the next of them is over.
+// The line is in order of arrival. Returns when the time of the next one is over.
 lease::time_point coordinator::take_out_those_who_are_over(lane& l, lease::time_point since, leaving& to) noexcept {
   const auto now = clock_.now();
   for (lease::waiting* at = l.line.front(); at != nullptr;) {
@@ -68,8 +70,9 @@ lease::time_point coordinator::take_out_those_who_are_over(lane& l, lease::time_
   return lease::time_point::max();
 }
 
-// Running out of time is an answer where others have the lock, be it of this client; where the engine has not said so, it is
-// an outage. But a request that was made when the lock changed hands, a moment ago, is only on its way.
+// Running out of time is an answer if others have the lock, even others of this client; if the engine has not said so, it
+// is an outage. A request that was made a moment ago, when the lock changed hands, is no outage: it may still be on its
+// way.
 tyer::failure coordinator::at_its_limit(const acquisition& w) noexcept {
   const lane& l = *w.queued_at;
   if (l.too_late) return same(l.too_late);

@@ -1,4 +1,4 @@
-// What the engine says, on its way to somebody outside who waits for it.
+// Passes an answer of the engine to a caller outside of the coordinator.
 #pragma once
 
 #include "lease/backoff.hpp"
@@ -24,11 +24,11 @@ inline engine::failure not_answered_in_time() noexcept try {
   return {core::why::unknown, make_error_code(errc::outcome_unknown), {}};
 }
 
-// Hands the engine's answer on, from inside the door. Whichever comes first is the answer: the engine's, or that the client was
-// closed. If the engine drops it, so is `told`, who takes that for one.
+// Passes the engine's answer on while the door is locked. The first of two is the answer: the engine's, or that the client
+// was closed. If the engine drops the reply, `told` is destroyed uncalled, which counts as an answer too.
 //
-// What could not be sent, because the engine is not there yet or not there now, is sent again for as long as one request may
-// take: as one attempt at a lock is. And then it is over, also for what was sent only just before.
+// A request that could not be sent, because the engine is not connected, is repeated for as long as one request may take,
+// like a single attempt for a lock. Then it ends, even if the last repeat was sent just before.
 template <class T>
 class coordinator::relayed final : public asker {
  public:
@@ -49,7 +49,7 @@ class coordinator::relayed final : public asker {
     }
   }
 
-  // It is the engine's until that has answered or dropped it, and then gone: nothing of it is used behind the call.
+  // The engine owns it until the engine has answered or dropped it: no member is used after the call.
   static void send(std::unique_ptr<asker> r) {
     relayed& x = static_cast<relayed&>(*r);
     const auto what = x.what_;
@@ -86,7 +86,7 @@ class coordinator::relayed final : public asker {
     const auto in = d->come_in();
     const auto now = d->clock_.now();
     d->count_reply(engine_request::query, now - asked_, o);
-    if (!place.linked) return;  // it was told already
+    if (!place.linked) return;  // it was answered already
     auto* f = std::get_if<engine::failure>(&o.result);
     if (f != nullptr && f->kind == core::why::not_sent && now < until_) {
       why_not_ = std::move(*f);

@@ -1,4 +1,4 @@
-// The coordinator and a ticket on its way back.
+// The coordinator releases a ticket.
 #include "runtime/coordinator/coordinator.hpp"
 #include "runtime/failures.hpp"
 
@@ -21,7 +21,7 @@ lane* coordinator::detach(ticket& t) noexcept {
   return l;
 }
 
-// An attempt that nobody wants any more.
+// Releases an attempt that nobody wants any more.
 void coordinator::retire(ticket& t) {
   const acquire& a = *t.acquiring();
   if (!a.touched() && (t.held_back || a.where() != acquire::state::asking)) return erase(t);
@@ -32,13 +32,13 @@ void coordinator::retire(ticket& t) {
 }
 
 void coordinator::begin_release(ticket& t, lease::release r, lease::time_point first) {
-  no_longer_held_back(t);  // as an attempt it was
+  no_longer_held_back(t);  // it was held back as an attempt
   t.stage = std::move(r);
   lease::release& machine = *t.releasing();
   act(t, first <= clock_.now() ? machine.start() : machine.start_at(first));
 }
 
-// Few at a time: however many are given back at once, renewals and acquires do not wait behind them.
+// Few at a time: however many holds are released at once, renewals and acquires do not wait behind them.
 void coordinator::send_release(ticket& t) noexcept {
   try {
     const auto group = engine_.group(t.what->name);
@@ -72,7 +72,7 @@ void coordinator::hold_back(ticket& t, asks& of_group) {
 
 namespace {
 
-// Of one who only reads.
+// Whether it blocks a reader behind it.
 bool in_the_way(ticket& t) noexcept { return t.releasing() == nullptr || t.how != engine::mode::shared || t.unsure; }
 
 }  // namespace
@@ -85,7 +85,7 @@ void coordinator::stand_in_line(ticket& t) {
   t.held_back = true;
 }
 
-// Before its stage changes.
+// Must be called before the ticket's stage changes.
 void coordinator::no_longer_held_back(ticket& t) noexcept {
   t.held_back = false;
   if (!t.turn.linked) return;
@@ -95,14 +95,14 @@ void coordinator::no_longer_held_back(ticket& t) noexcept {
   if (at->second.line.empty()) held_back_.erase(at);
 }
 
-// However many readers leave, the next one does not wait for them.
+// A reader does not wait for the releases of other readers.
 bool coordinator::must_wait_its_turn(const ticket& t) const noexcept {
   if (held_back_.empty()) return false;
   const auto at = held_back_.find(t.what->name);
   return at != held_back_.end() && (t.how != engine::mode::shared || at->second.in_the_way > 0);
 }
 
-// Those before it leave before others, but no more of them at once than of any: renewals do not wait behind them.
+// The releases before it get priority over other releases, within the same limit: renewals do not wait behind them.
 void coordinator::wait_its_turn(ticket& t) {
   asks& of_group = releases_[engine_.group(t.what->name)];
   of_group.first.push_back(t.who);
@@ -110,7 +110,7 @@ void coordinator::wait_its_turn(ticket& t) {
   if (!t.home->taken) on_silence(t, too_many_before_it(), clock_.now());
 }
 
-// A release of this name has left, or was given up: the request right behind it may leave.
+// A release of this name was sent, or was given up: the request right behind it may be sent.
 void coordinator::send_asks_behind(const std::string& name) noexcept {
   for (auto at = held_back_.find(name); at != held_back_.end(); at = held_back_.find(name)) {
     ticket& next = *at->second.line.front();
@@ -189,7 +189,7 @@ void coordinator::act(ticket& t, lease::release::verb v) {
     case lease::release::verb::send: return send_release(t);
     case lease::release::verb::none: {
       wake(t);
-      // It may have to be repeated, but the owner need not wait for that.
+      // The release may have to be repeated, but the owner need not wait for that.
       if (t.releasing()->result() == lease::release::outcome::unknown || !t.told) return;
       auto told = std::move(t.told);
       return told({}, to_public(t.releasing()->result()));

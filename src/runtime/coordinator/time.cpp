@@ -1,4 +1,4 @@
-// The coordinator and the time: what is due, and what was not done for want of memory.
+// The coordinator's schedule: what is due, and what to retry after memory was exhausted.
 #include "runtime/coordinator/coordinator.hpp"
 #include "runtime/failures.hpp"
 #include "runtime/hold_state.hpp"
@@ -24,7 +24,7 @@ void coordinator::on_time(lease::time_point now) {
   while (asker* a = asker_times_.take_due(now)) a->on_time(*this, now);
   while (observer* o = observer_times_.take_due(now)) look(o->shared_from_this());
   keep_what_is_due(now);
-  for (auto& [group, all] : asks_) send_asks_that_waited(all);  // if those before them were dropped
+  for (auto& [group, all] : asks_) send_asks_that_waited(all);  // in case those before them were dropped
   for (auto& [group, all] : releases_) send_releases_that_waited(group, all);
 }
 
@@ -41,7 +41,8 @@ void coordinator::on_ticket_time(ticket& t, lease::time_point now) {
   }
 }
 
-// All that a ticket waits for, and it is asked anew whenever that may have changed: so there is one time for each ticket.
+// The earliest time at which a ticket has something to do, computed again whenever that may have changed: so each ticket
+// has one time.
 lease::time_point coordinator::due_of(ticket& t) noexcept {
   auto due = t.again_at;
   if (const auto* a = t.acquiring()) return std::min({due, a->wake_at(), t.home->tells_at});
@@ -58,7 +59,7 @@ lease::time_point coordinator::due_of(ticket& t) noexcept {
   return std::min(due, t.changing->machine.wake_at());
 }
 
-// ---- want of memory
+// ---- memory exhausted
 
 void coordinator::try_again_soon(ticket& t, bool ticket::* what) noexcept {
   t.*what = true;
@@ -66,7 +67,7 @@ void coordinator::try_again_soon(ticket& t, bool ticket::* what) noexcept {
   wake(t);
 }
 
-// What was not asked counts as perhaps executed: an engine may have run out of memory half-way.
+// A request that could not be made counts as perhaps executed: an engine may have run out of memory half-way.
 void coordinator::do_what_was_not_done(ticket& t, lease::time_point now) {
   t.again_at = lease::time_point::max();
   if (std::exchange(t.unkept, false) && !t.place.linked) {

@@ -1,4 +1,4 @@
-// What people ask of all nodes: who holds what, ask for it back, break it, and what is wrong.
+// Operators' queries to all nodes: show, list, ask, evict, diagnose.
 #include "engines/compose/redlock/merge.hpp"
 #include "engines/compose/redlock/templates.hpp"
 
@@ -32,7 +32,7 @@ void redlock_engine::do_show(std::string_view name, const call_ptr<page>& c) {
   show_all(std::string{name}, std::move(done));
 }
 
-// Whether a majority has it: nodes that could decide that are waited for, however slow they are.
+// Waits for nodes whose answers could decide whether a majority has the lock, however slow they are.
 void redlock_engine::show_all(const std::string& name, survey<page>::finish done) {
   const auto s = begin<page>(nodes_.size(), settled, std::move(done), around().request_timeout);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -40,7 +40,7 @@ void redlock_engine::show_all(const std::string& name, survey<page>::finish done
   }
 }
 
-// First it is looked up: what a node has of a lost attempt is broken too, but was no hold.
+// Looks the hold up first: the remains of a lost attempt on a node are evicted too, but were no hold.
 void redlock_engine::do_evict(const target& t, std::string_view reason, const call_ptr<fate>& c) {
   auto break_it = [this, who = t.who, name = std::string{t.name}, reason = std::string{reason}, c](survey<page>& s) {
     if (!s.has_majority() || undecided(s)) return give<fate>(c, s.sent(), s.shortage(setting_.names));
@@ -50,7 +50,7 @@ void redlock_engine::do_evict(const target& t, std::string_view reason, const ca
       if (!broken.has_majority()) return give<fate>(c, broken.sent(), broken.shortage(setting_.names));
       give<fate>(c, broken.sent(), held ? fate::holding : fate::gone);
     };
-    // All of them are waited for: one that broke it late might break what the same id has got since.
+    // Waits for all nodes: a late eviction could break a lock that the same id has got since.
     const auto all = begin<fate>(nodes_.size(), nullptr, std::move(done), around().request_timeout);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       ask_node<fate>(all, i, i, [who, name, reason](seam::engine& e, reply<fate> told) {
@@ -84,9 +84,10 @@ void redlock_engine::do_diagnose(const call_ptr<std::vector<finding>>& c) {
 
 // ---- list
 //
-// Each node lists its names in an order of its own. What a majority holds is on at least one of any majority of nodes, so
-// these are walked one after the other, and every name that turns up is looked up on all nodes. So a hold is listed once for
-// each of them that has it: whether one that was walked had it already then, nobody can say afterwards.
+// Each node lists its names in an order of its own. A hold of a majority is on at least one node of any other majority. So
+// a majority of nodes is walked, one node after the other, and every name that turns up is looked up on all nodes. A hold
+// is therefore listed once for each walked node that has it: it cannot be known afterwards whether an earlier node had it
+// already when it was walked.
 
 struct redlock_engine::listing {
   std::string prefix;

@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t nodes_least = 3, nodes_most = 15;
 constexpr milliseconds node_timeout_default{50};
 
-// Tokens of one name stay in order as long as the clocks of the servers differ by less than this. Nobody else compares these
-// clocks, and what goes wrong with them is a matter of hours: a time zone.
+// Tokens of one name stay in order as long as the clocks of the servers differ by less than this. Nothing else compares
+// these clocks, and typical errors are hours: a wrong time zone.
 constexpr std::string_view tombstone_seconds_default = "86400";
 
 tyer::failure wrong(std::string words) { return {errc::invalid_uri, std::move(words)}; }
@@ -47,14 +47,15 @@ tyer::failure read_timeout(core::uri& u, milliseconds request_timeout, milliseco
   return wrong("?node_timeout= is a number of milliseconds, from 1 to half the request_timeout");
 }
 
-// What is no number the nodes refuse.
+// The nodes refuse text that is no number.
 std::chrono::seconds seconds_of(std::string_view text) {
   std::uint32_t seconds = 0;
   std::from_chars(text.data(), text.data() + text.size(), seconds);
   return std::chrono::seconds{seconds};
 }
 
-// The log of the user is called one call at a time: from the loop of the composing engine, not from the nodes' threads.
+// The user's log hook gets one call at a time: so it is called from the loop of the composing engine, not from the nodes'
+// threads.
 log_hook through(const std::shared_ptr<engine::inbox>& box, const log_hook& log) {
   if (!log) return {};
   return [box, log](log_level level, std::string_view words) {
@@ -74,7 +75,7 @@ engine::made make(core::uri& u, const engine::environment& e) {
   one.scheme = u.scheme == "redlocks" ? "rediss" : "redis";
   if (!one.find("tombstone_ttl")) one.query.emplace_back("tombstone_ttl", tombstone_seconds_default);
   const auto remembers = seconds_of(*one.find("tombstone_ttl"));
-  u.query.clear();  // the nodes say what they do not know
+  u.query.clear();  // the nodes report unknown options
   for (const auto& h : u.hosts) {
     one.hosts = {h};
     auto made = engine::make(one, inside);

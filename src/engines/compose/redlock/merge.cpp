@@ -13,7 +13,7 @@ using engine::entry;
 
 namespace {
 
-// The part that most of them have, and how many: nodes that were not needed for the token may have one of their own.
+// The part that most nodes have, and how many do: nodes that were not needed for the token may have another part.
 std::pair<std::uint64_t, std::size_t> common_part(const std::vector<const entry*>& seen) {
   std::map<std::uint64_t, std::size_t> votes;
   for (const entry* e : seen) ++votes[e->part];
@@ -31,7 +31,7 @@ std::vector<milliseconds> times_left(const std::vector<const entry*>& seen) {
   return left;
 }
 
-// One hold, seen by a majority: it lives as long as it does at enough of them.
+// Merges one hold that a majority has: it lives as long as enough of the nodes keep it.
 entry merged(const std::vector<const entry*>& seen, std::size_t enough) {
   const auto left = times_left(seen);
   entry one = *seen.front();
@@ -116,8 +116,8 @@ bool undecided(const survey<engine::page>& s) {
 
 namespace {
 
-// Whether it lives for about as long whatever the silent ones say: one that was kept at a majority may be seen at another
-// majority, most of which has not kept it yet.
+// Whether its remaining time is about the same whatever the silent nodes say: a hold that was renewed at one majority may
+// be read at another, most of which has not renewed it yet.
 bool is_known(const std::vector<const entry*>& seen, std::size_t enough, std::size_t silent) {
   if (common_part(seen).second < enough) return false;
   const auto left = times_left(seen);

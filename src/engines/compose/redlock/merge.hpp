@@ -1,4 +1,4 @@
-// One picture from what several nodes show. No socket, clock, thread or log.
+// Merges the answers of several nodes. No socket, clock, thread or log.
 #pragma once
 
 #include "engines/compose/redlock/quorum.hpp"
@@ -9,25 +9,26 @@
 
 namespace tyer::redlock {
 
-// What each id is: holding if a majority says so, gone if so many do that a majority cannot hold it, else unknown.
+// The fate of each id: holding if a majority says so, gone if too few nodes are left for a majority to hold it, else
+// unknown.
 std::vector<fate> tally(const survey<engine::kept>& s, std::size_t ids);
 
-// How long every node that has answered counts what it keeps.
+// The shortest ttl among the nodes that have answered.
 milliseconds counted_by_all(const survey<engine::kept>& s);
 
 // The holds that a majority of all nodes has. The remains of a lost attempt are no hold.
 std::vector<engine::entry> holds_of_majority(const survey<engine::page>& s);
 
-// Those too for which nodes that have not answered could make a majority.
+// The same, and the holds that could still reach a majority through nodes that have not answered.
 std::vector<engine::entry> holds_that_may_be(const survey<engine::page>& s);
 
-// Whether there are any that only may be.
+// Whether there are holds that may or may not have a majority.
 bool undecided(const survey<engine::page>& s);
 
 // Whether no further answer can change what is held, with which part, and about how long.
 bool settled(const survey<engine::page>& s);
 
-// How many a majority has counted.
+// The count that a majority agrees on.
 std::uint32_t counted_by_majority(const survey<std::uint32_t>& s);
 
 }  // namespace tyer::redlock

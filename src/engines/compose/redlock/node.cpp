@@ -9,7 +9,7 @@ namespace tyer::redlock {
 
 namespace {
 
-constexpr std::chrono::milliseconds a_while{10};  // until there is memory again, perhaps
+constexpr std::chrono::milliseconds a_while{10};  // pause until there may be memory again
 
 }  // namespace
 
@@ -28,7 +28,7 @@ void node::post(task o) {
     first = tasks_.empty();
     tasks_.push_back(std::move(o));
   }
-  if (first) engine_->wake();  // else somebody has, and the thread takes all there is
+  if (first) engine_->wake();  // else it was woken already, and the thread takes all tasks
 }
 
 void node::ask_to_stop() noexcept {
@@ -41,7 +41,7 @@ void node::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-// Whatever finds no memory here concerns one request, or one piece of news: the others go on.
+// Running out of memory here loses one request or one event: the others go on.
 template <class F>
 bool node::survives(F what) noexcept {
   try {
@@ -66,7 +66,7 @@ void node::serve() noexcept {
 
 void node::rest() noexcept { std::this_thread::sleep_for(a_while); }
 
-// A task that finds no memory is dropped, and with it who waits for its answer: as if the server had not answered.
+// A task that runs out of memory is dropped with its reply: as if the server had not answered.
 void node::carry_out_orders() noexcept {
   {
     const std::lock_guard lock{mutex_};
@@ -78,7 +78,7 @@ void node::carry_out_orders() noexcept {
   working_.clear();
 }
 
-// Whether the server is there must be known in the end: so that is told again, then without words.
+// The state of the server must be reported in the end: so up or down is sent again, without a message.
 void node::tell_what_was_missed() noexcept {
   if (missed_ == is_up) up({});
   if (missed_ == is_down) down({});
@@ -94,7 +94,7 @@ void node::down(const engine::failure& f) {
   missed_ = survives([&] { tell([i = index_, f](listener& l) { l.on_down(i, f); }); }) ? nothing : is_down;
 }
 
-// Hints: what they are about is found when the hold is renewed.
+// Only hints: the next renewal finds out what has happened.
 void node::suspect(const engine::id& who) {
   survives([&] { tell([i = index_, who](listener& l) { l.on_suspect(i, who); }); });
 }
@@ -103,7 +103,7 @@ void node::asked(const engine::id& who, std::string_view reason) {
   survives([&] { tell([i = index_, who, reason = std::string{reason}](listener& l) { l.on_asked(i, who, reason); }); });
 }
 
-// What was asked for is sent, and answered if the server is there.
+// Sends the pending requests and delivers their answers, if the server is reachable.
 void node::finish() {
   bool closed = false;
   engine_->close([&closed](engine::outcome<engine::done>&&) { closed = true; });

@@ -2,8 +2,8 @@
 //
 //   composing engine ── task ──▶ node ──▶ [thread: the node's engine] ── answer, event ──▶ inbox ──▶ composing engine
 //
-// Thread safety: post() from any thread between start() and stop(); the others from one. What the engine says comes out of
-// the inbox, so in the loop of the composing engine.
+// Thread safety: post() from any thread between start() and stop(); the others from one. Answers and events come through
+// the inbox, so they are delivered in the loop of the composing engine.
 #pragma once
 
 #include "core/clock.hpp"
@@ -24,7 +24,7 @@ namespace tyer::redlock {
 
 class node final : private engine::events {
  public:
-  // Told in the loop of the composing engine.
+  // Called in the loop of the composing engine.
   class listener {
    public:
     virtual void on_up(std::size_t node, const engine::server_facts&, engine::time_point told) = 0;
@@ -64,7 +64,7 @@ class node final : private engine::events {
 
   void wake(const engine::id&) override {}  // nobody queues here
   void suspect(const engine::id& who) override;
-  void gone(const engine::id& who) override { suspect(who); }  // proof of one node only
+  void gone(const engine::id& who) override { suspect(who); }  // proves it for one node only
   void asked(const engine::id& who, std::string_view reason) override;
   void changed(std::string_view) override {}
   void up(const engine::server_facts& facts) override;
@@ -74,7 +74,7 @@ class node final : private engine::events {
   const std::unique_ptr<engine::engine> engine_;
   const core::clock& clock_;
   listener* listener_ = nullptr;
-  enum { nothing, is_up, is_down } missed_ = nothing;  // what could not be told
+  enum { nothing, is_up, is_down } missed_ = nothing;  // the event that could not be sent
   std::shared_ptr<engine::inbox> to_;
 
   std::mutex mutex_;

@@ -8,7 +8,7 @@ namespace tyer::redlock {
 
 namespace {
 
-// More than NTP leaves, and more than it takes to be told that a node is up.
+// More than the error of NTP, and more than the delay of an up() event.
 constexpr milliseconds clocks_apart_most{500};
 
 }  // namespace
@@ -41,7 +41,7 @@ presence::news presence::on_down(std::size_t i, const failure& f, time_point now
 
 presence::news presence::on_time(time_point now) { return now >= announce_at_ ? consider(now) : news::none; }
 
-// The first ones of a majority do not go ahead of the others that are about to follow.
+// When a majority is up, wait for the other nodes that are about to follow.
 presence::news presence::consider(time_point now) {
   const bool enough = count(state::up) >= majority(nodes_.size());
   if (enough && !up_) {

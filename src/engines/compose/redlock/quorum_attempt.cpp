@@ -69,7 +69,7 @@ void quorum_attempt::decide_locking(time_point now) {
   }
   if (straggle_until_ == time_point::max() && answered() >= enough()) straggle_until_ = now + plan_.straggle;
   const bool hopeless = count(vote::granted) + count(vote::none) < enough();
-  // Whether somebody else has it, or too few are there, only a majority of answers can tell.
+  // Only a majority of answers can tell whether somebody else has the lock or too few nodes are up.
   const bool explained = answered() >= enough() || answered() + count(vote::none) < enough();
   if ((hopeless && explained) || now >= due()) state_ = state::lost;
 }
@@ -85,7 +85,7 @@ void quorum_attempt::decide_lifting(time_point now) {
   } else if (done >= enough()) {
     state_ = state::won;
   } else if (done + static_cast<std::size_t>(std::ranges::count_if(nodes_, may_be)) < enough()) {
-    // Nodes that granted late, or again, may be above it: then what they have is the largest.
+    // Nodes that granted late, or again, may have a larger part: then that is the largest.
     const bool higher = count(vote::granted) >= enough() && largest() > part_;
     if (!higher) {
       state_ = state::lost;
@@ -122,7 +122,7 @@ std::variant<milliseconds, failure> quorum_attempt::verdict(const std::vector<st
             std::to_string(enough()) + " of " + std::to_string(plan_.nodes) + " nodes are needed"};
   std::size_t refusals = 0;
   const failure* refusal = nullptr;
-  const bool silent = count(vote::failed) <= plan_.nodes - enough();  // else those that failed are reason enough
+  const bool silent = count(vote::failed) <= plan_.nodes - enough();  // else the failed nodes explain it
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const node& n = nodes_[i];
     if (n.said == vote::failed && !core::passing(n.wrong.kind)) {
@@ -134,7 +134,7 @@ std::variant<milliseconds, failure> quorum_attempt::verdict(const std::vector<st
     if (n.said == vote::none && silent) f.words += "; " + names[i] + ": no answer yet";
     if (n.said == vote::failed) f.words += "; " + names[i] + ": " + n.wrong.words;
   }
-  // So many nodes that the rest is no majority: trying again does not help.
+  // Without the nodes that refused there is no majority: a retry does not help.
   if (refusals > plan_.nodes - enough()) f = {refusal->kind, refusal->code, refusal->words};
   return f;
 }

@@ -1,8 +1,8 @@
-// One attempt at a lock on several nodes: from the grants of a majority to a token that a majority has written down.
+// One attempt for a lock on several nodes: from the grants of a majority to a token that a majority has stored.
 //
 //   state   | what happens
 //   --------+------------------------------------------------------------------------------------------------------------
-//   locking | every node was asked at once; a majority of grants is enough, a majority that can no longer be is the end
+//   locking | every node was asked at once; a majority of grants is enough, and the attempt ends when none is possible any more
 //   lifting | the token is the largest part of those grants; nodes whose part is below it are told to raise theirs
 //   won     | a majority has exactly this part for this id
 //   lost    | verdict() says why; whatever was granted must be given back
@@ -10,8 +10,8 @@
 // The part of a node's grant is above its counter, so the largest of a majority is above every token that was written to a
 // majority before. A node gives each part to one id only, by a grant or by a lift, so no other attempt has this one.
 //
-// No socket, clock, thread or log: answers and times come in. A node that is slow is waited for only as long as nothing else
-// can decide, and once a majority has answered no longer than `straggle`.
+// No socket, clock, thread or log: answers and times come in. A slow node is waited for only while its answer could decide,
+// and once a majority has answered no longer than `straggle`.
 #pragma once
 
 #include "engines/compose/redlock/quorum.hpp"
@@ -32,7 +32,7 @@ class quorum_attempt {
     milliseconds ttl;
     time_point give_up_at;
     duration straggle;
-    std::uint64_t told = 0;  // this id has this part already, if it still has it
+    std::uint64_t told = 0;  // the part that this id already has, if it still has it
   };
   enum class state : std::uint8_t { locking, lifting, won, lost };
 
@@ -52,17 +52,17 @@ class quorum_attempt {
   // The nodes that must be told to raise their part to part(); each is given once.
   std::vector<std::size_t> take_lifts() { return std::exchange(lifts_, {}); }
   std::uint64_t part() const noexcept { return part_; }
-  // Also if its token could not be written back: perhaps the node has the lock nevertheless.
+  // Also if raising its token failed: the node may have the lock nevertheless.
   bool granted_by(std::size_t node) const noexcept { return nodes_[node].part != 0; }
 
-  // Of a lost attempt: how long somebody else has the lock at least, or what went wrong. `names` are the nodes'.
+  // For a lost attempt: how long somebody else has the lock at least, or what went wrong. `names` are those of the nodes.
   std::variant<milliseconds, failure> verdict(const std::vector<std::string>& names) const;
 
  private:
   enum class vote : std::uint8_t { none, granted, busy, failed };
   struct node {
     vote said = vote::none;
-    bool lifting = false;  // told to raise its part to part_, and not heard of since
+    bool lifting = false;  // asked to raise its part to part_, and not answered yet
     std::uint64_t part = 0;
     milliseconds left{};
     failure wrong;

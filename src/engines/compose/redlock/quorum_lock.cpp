@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// How often it was lost is remembered between two tries.
+// How long the number of lost attempts is remembered between two tries.
 constexpr duration losses_remembered_for = 5s;
 
 }  // namespace
@@ -127,7 +127,7 @@ void quorum_lock::end_undoing(time_point now) {
   undoing_.reset();
 }
 
-// ---- giving back
+// ---- release
 
 void quorum_lock::give_back(std::size_t i, time_point now) {
   node& n = nodes_[i];
@@ -194,8 +194,8 @@ void quorum_lock::release(time_point now) {
   }
 }
 
-// A majority that had it and has let it go is enough. A majority of answers is too, but then the others are waited for a
-// moment: what they still have would be in the way of the next one.
+// A majority that has released it is enough. So is a majority of answers, but then it waits a moment for the others: what
+// they still have would block the next holder.
 void quorum_lock::count(std::size_t i, vote v, time_point now) {
   if (!releasing_) return;
   releasing& r = *releasing_;
@@ -237,7 +237,7 @@ void quorum_lock::on_gone(time_point now) {
   }
 }
 
-// As a request of an attempt it may be carried out late, and is given back like one.
+// Like a request of an attempt, it may be executed late, and is then released like one.
 void quorum_lock::win_back(std::size_t i, time_point now) {
   node& n = nodes_[i];
   const bool held = held_part_ != 0 && now < held_until_ && !attempt_ && !undoing_ && !releasing_;
@@ -252,14 +252,14 @@ void quorum_lock::on_up(std::size_t i, time_point now) {
   if (nodes_[i].giving_back) act(i, nodes_[i].giving_back->on_up(), now);
 }
 
-// As answers that say that nothing is known.
+// Treats the missing answers as unknown.
 void quorum_lock::give_up_answers(std::size_t i, time_point now) {
   node& n = nodes_[i];
   const failure unknown{why::unknown, make_error_code(errc::outcome_unknown), {}};
   while (n.asks > 0 && now - n.asked_at >= unanswered_after())
     on_acquired({i, node_request::kind::acquire, 0}, unknown, now);
   if (n.release_sent != time_point::max() && now - n.release_sent >= unanswered_after()) {
-    const auto doubt = n.doubtful_until;  // not longer for this: by now nobody would carry it out
+    const auto doubt = n.doubtful_until;  // not extended by this: the request can no longer be executed
     on_released({i, node_request::kind::release, n.release_serial}, n.release_sent, unknown, now);
     n.doubtful_until = doubt;
   }

@@ -1,17 +1,17 @@
-// All that one client has to do with one id on several nodes: attempts at the lock, the hold, and giving it back.
+// The life of one id on several nodes: attempts for the lock, the hold, and its release.
 //
 //   it is      | what happens
 //   -----------+---------------------------------------------------------------------------------------------------------
 //   trying     | an attempt goes on (quorum_attempt.hpp)
-//   undoing    | the attempt is lost; the answer waits, for a moment, until what had been granted is given back
+//   undoing    | the attempt is lost; the answer waits, for a moment, until the grants are released
 //   held       | won, until released, found gone or expired
-//   giving back| on each node by itself, until nothing of the id can be left there (lease/release.hpp)
+//   releasing  | on each node by itself, until nothing of the id can be left there (lease/release.hpp)
 //
-// A node that is away costs nothing: it is not asked, and what it may have of the id waits until it is back, or has expired.
+// A node that is away costs nothing: it is not asked, and a hold that it may have is released when it is back, or expires.
 //
-// Two things make a second attempt with the same id safe. Its requests follow the first one's on every node, so a grant
-// that was not given back yet is simply its own. And a release whose outcome is unknown may still be executed, and take away
-// the second attempt's lock: until that is impossible, a grant of that node would not count, so the node is not asked.
+// Two rules make a second attempt with the same id safe. Its requests follow the first one's on every node, so a grant that
+// was not released yet is simply its own. And a release with an unknown outcome may still be executed and take away the
+// second attempt's lock: until that is impossible, a grant of that node would not count, so the node is not asked.
 //
 // No socket, clock, thread or log: calls, answers and times come in; requests to nodes and results go out.
 #pragma once
@@ -37,13 +37,13 @@ class quorum_lock {
     duration straggle{};
     const presence* there = nullptr;  // null: all are
   };
-  // A request to a node; the answer is to come back with it.
+  // A request to a node; its answer must refer to it.
   struct node_request {
     enum class kind : std::uint8_t { acquire, lift, release };
     std::size_t node;
     kind what;
     std::uint64_t serial;
-    std::uint64_t part = 0;  // to be raised to; of an acquire: not to be below, 0: whatever it is
+    std::uint64_t part = 0;  // the part to raise to; for an acquire: the smallest part to accept, 0: any
   };
   struct won {
     time_point sent;
@@ -52,7 +52,7 @@ class quorum_lock {
   };
   struct lost {
     time_point sent;
-    std::variant<milliseconds, failure> why;  // busy, for so long at the least
+    std::variant<milliseconds, failure> why;  // busy for at least this long
   };
   struct released {
     time_point sent;
@@ -61,7 +61,7 @@ class quorum_lock {
 
   explicit quorum_lock(const setting& s) : s_(s), nodes_(s.names.size()) {}
 
-  // A call while the same one goes on is part of it.
+  // A call while the same one is under way joins it.
   void acquire(milliseconds ttl, milliseconds not_after, time_point now);
   void release(time_point now);
 
@@ -69,10 +69,10 @@ class quorum_lock {
   void on_lifted(const node_request& asked, std::variant<fate, failure> said, time_point now);
   void on_released(const node_request& asked, time_point sent, std::variant<fate, failure> said, time_point now);
   void on_kept(time_point until) { held_until_ = held_part_ != 0 ? std::max(held_until_, until) : held_until_; }
-  // A majority has it, and this node says that it has not: it is asked for its vote again, with a part that is not below the
-  // token. Nobody is overtaken by that: it is granted only where nobody has the lock.
+  // A majority has the hold, and this node says that it does not: the node is asked to grant it again, with a part that is
+  // not below the token. That takes nothing from others: a node grants only a lock that nobody has.
   void win_back(std::size_t node, time_point now);
-  // A majority says so; what the others still have must go.
+  // A majority says that the hold is gone; what the other nodes still have must be released.
   void on_gone(time_point now);
   void on_up(std::size_t node, time_point now);
   void on_time(time_point now);
@@ -81,7 +81,7 @@ class quorum_lock {
   std::optional<std::variant<won, lost>> take_acquired() { return std::exchange(acquired_, std::nullopt); }
   std::optional<released> take_released() { return std::exchange(released_, std::nullopt); }
 
-  // How often an attempt was lost since the last time one was won.
+  // How many attempts were lost since the last one that was won.
   std::uint32_t losses() const noexcept { return losses_; }
   time_point due() const noexcept;
   bool over(time_point now) const noexcept;
@@ -90,9 +90,9 @@ class quorum_lock {
   struct node {
     std::uint32_t asks = 0;  // acquires under way
     time_point asked_at = time_point::min();
-    time_point unsettled_until = time_point::min();  // until then an acquire may be carried out that was given up
-    time_point doubtful_until = time_point::min();   // until then a release may be
-    bool may_hold = false;                           // granted, or perhaps, and not given back since
+    time_point unsettled_until = time_point::min();  // until then an abandoned acquire may be executed
+    time_point doubtful_until = time_point::min();   // until then a release may be executed
+    bool may_hold = false;                           // granted, or perhaps granted, and not released since
     std::optional<lease::release> giving_back;
     time_point given_up_at = time_point::min();
     std::uint64_t release_serial = 0;             // of the last one sent
@@ -124,13 +124,13 @@ class quorum_lock {
     return !asked_ || n.may_hold || n.asks > 0 || n.unsettled_until > now;
   }
 
-  // A node answers everything within the time of a request, unless there was no memory for that: then no answer comes.
+  // A node answers everything within the request time-out, unless it ran out of memory: then no answer comes.
   duration unanswered_after() const noexcept { return 2 * s_.request_timeout; }
 
   const setting& s_;
   std::vector<node> nodes_;
   std::vector<node_request> requests_;
-  std::uint64_t serial_ = 0, first_serial_ = 0;  // of the attempt that goes on
+  std::uint64_t serial_ = 0, first_serial_ = 0;  // of the attempt under way
 
   milliseconds ttl_{}, not_after_{};
   std::optional<quorum_attempt> attempt_;
@@ -139,7 +139,7 @@ class quorum_lock {
   std::optional<std::variant<won, lost>> acquired_;
   std::uint32_t losses_ = 0;
 
-  bool asked_ = false;  // so whatever a node may have of this id came through here
+  bool asked_ = false;  // so every hold of this id on a node was requested here
   std::uint64_t held_part_ = 0;
   time_point held_until_ = time_point::min();
 

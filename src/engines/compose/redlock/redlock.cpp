@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A client that lost tries again after about this time, doubled with every loss: no node tells when the lock is free.
+// A client that lost retries after about this time, doubled with every loss: no node announces when the lock is free.
 constexpr milliseconds retry_least{8}, retry_most{128};
 
 quorum_lock::setting setting_of(const std::vector<unstarted_node>& nodes, milliseconds node_timeout,
@@ -28,7 +28,7 @@ quorum_lock::setting setting_of(const std::vector<unstarted_node>& nodes, millis
   return s;
 }
 
-// Not push: who waits is not woken. That a hold was broken, or is asked for, is passed on as the nodes tell it.
+// No push: waiters are not woken. Evictions and requests to release are passed on as the nodes report them.
 seam::capabilities able(const std::vector<unstarted_node>& nodes) {
   const auto node = nodes.front().value->can();
   return {.token = true, .ttl_min = std::max(node.ttl_min, 10 * drift_least), .keep_batch = node.keep_batch};
@@ -38,7 +38,7 @@ seam::capabilities able(const std::vector<unstarted_node>& nodes) {
 
 redlock_engine::redlock_engine(std::vector<unstarted_node> nodes, milliseconds node_timeout, const seam::environment& e,
                                std::shared_ptr<seam::inbox> box, milliseconds remembers)
-    // The machines have time-outs of their own, and say more of what went wrong: that of a call is only in case they do not.
+    // The machines have time-outs of their own, with better messages: the time-out of a call is only a fallback.
     : engine_base(e,
                   {.scheme = "redlock://",
                    .request_timeout = e.request_timeout + node_timeout,
@@ -115,7 +115,7 @@ void redlock_engine::release_stranger(const target& t, const call_ptr<fate>& c) 
   });
 }
 
-// Does what the machine wants, and tells what it has found out. Replies come last: they may change anything.
+// Carries out the machine's requests and delivers its results. Replies come last: they may change anything.
 void redlock_engine::attend(const id& who) {
   const auto at = records_.find(who);
   if (at == records_.end()) return;
@@ -123,7 +123,7 @@ void redlock_engine::attend(const id& who) {
   for (const auto& o : r.lock.take_requests()) {
     try {
       send(who, r, o);
-    } catch (const std::bad_alloc&) {  // as if it had no answer: the machine does not wait for ever
+    } catch (const std::bad_alloc&) {  // treated as unanswered: the machine has its own time-out
     }
   }
   auto acquired = r.lock.take_acquired();
@@ -139,7 +139,7 @@ void redlock_engine::attend(const id& who) {
   for (const auto& c : releasing) give<fate>(c, released->sent, released->was);
 }
 
-// Drops what is over.
+// Removes records that are over.
 void redlock_engine::schedule(const id& who, record& r) {
   if (r.due != time_point::max()) dues_.erase({r.due, who});
   r.due = r.lock.due();
@@ -203,7 +203,7 @@ result<answer> redlock_engine::to_answer(const std::variant<quorum_lock::won, qu
   return answer{seam::busy{hint(std::get<milliseconds>(l.why), losses)}};
 }
 
-// Jittered, so that clients that lost against each other do not collide again.
+// With jitter, so that clients that collided do not collide again.
 milliseconds redlock_engine::hint(milliseconds left, std::uint32_t losses) {
   const auto most = std::min(retry_most, retry_least * (1u << std::min(losses, 8u)));
   const milliseconds wait{std::uniform_int_distribution<std::int64_t>{most.count() / 2, most.count()}(random_)};
@@ -270,7 +270,7 @@ void redlock_engine::on_down(std::size_t i, const failure& f) {
   tell(presence_.on_down(i, f, now()));
 }
 
-// One node has forgotten it: that proves nothing. A majority makes it worth a question.
+// One node that has forgotten the hold proves nothing. If a majority has, the hold is checked.
 void redlock_engine::on_suspect(std::size_t i, const id& who) {
   const auto at = records_.find(who);
   if (at == records_.end()) return;
@@ -314,7 +314,7 @@ void redlock_engine::on_time(time_point t) {
 }
 
 time_point redlock_engine::next_due() const {
-  if (unscheduled_) return now() + retry_least;  // perhaps there is memory then
+  if (unscheduled_) return now() + retry_least;  // there may be memory then
   auto next = presence_.due();
   if (!dues_.empty()) next = std::min(next, dues_.begin()->first);
   for (const auto& s : surveys_) next = std::min(next, s->due());

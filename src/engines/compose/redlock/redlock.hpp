@@ -1,8 +1,8 @@
 // The engine behind redlock://: a lock is held if a majority of independent nodes says so.
 //
-// Knows nothing of what the nodes are: they are engines like this one, each with a thread of its own (node.hpp), and every
-// decision is made by machines without I/O (quorum_attempt.hpp, quorum_lock.hpp, survey.hpp, presence.hpp). What is left here is to
-// carry requests to the nodes and answers to whoever asked.
+// The nodes are engines of any kind, each with a thread of its own (node.hpp), and machines without I/O make every decision
+// (quorum_attempt.hpp, quorum_lock.hpp, survey.hpp, presence.hpp). This class only carries requests to the nodes and
+// answers to the callers.
 #pragma once
 
 #include "engines/compose/redlock/node.hpp"
@@ -49,7 +49,7 @@ class redlock_engine final : public kit::engine_base, private node::listener {
   seam::capabilities can() const noexcept override { return can_; }
 
  private:
-  struct errand;   // what is asked of every node, kept until the last has answered
+  struct errand;   // a request to every node, kept until the last has answered
   struct listing;  // a walk through the names of one node after the other
   struct record {
     explicit record(const quorum_lock::setting& s) : lock(s) {}
@@ -118,12 +118,12 @@ class redlock_engine final : public kit::engine_base, private node::listener {
   seam::capabilities can_;
   std::vector<std::unique_ptr<node>> nodes_;
   presence presence_;
-  milliseconds remembers_;  // how long the nodes know the last token of a free lock
+  milliseconds remembers_;  // how long the nodes remember the last token of a free lock
   std::minstd_rand random_;
 
   records records_;
   std::set<std::pair<time_point, id>> dues_;
-  bool unscheduled_ = false;  // for want of memory some are not there
+  bool unscheduled_ = false;  // some records are missing in the schedule: out of memory
   std::vector<std::shared_ptr<survey_base>> surveys_;
   ::pid_t opened_in_ = 0;
 };

@@ -1,5 +1,5 @@
-// One question to every node, and the answers so far. Over when all have answered or failed, when there is enough to
-// know, or when a majority has answered and the others have been waited for long enough.
+// One request to every node, and the answers so far. It ends when all nodes have answered or failed, when the answers
+// suffice, or when a majority has answered and the others have had enough time.
 //
 // No socket, clock, thread or log: answers and times come in.
 #pragma once

@@ -7,7 +7,7 @@
 
 namespace tyer::redlock {
 
-// What is asked of every node: views of a call live only as long as the call.
+// A copy of a request for every node: views of a call live only as long as the call.
 struct redlock_engine::errand {
   seam::request what;
   std::string name, owner;

@@ -11,7 +11,7 @@ namespace resp3 = boost::redis::resp3;
 
 namespace {
 
-// What is bigger is given back when the batch is reused.
+// A larger buffer is freed when the batch is reused.
 constexpr std::size_t kept_bytes_max = std::size_t{1} << 20;
 
 }  // namespace
@@ -19,7 +19,7 @@ constexpr std::size_t kept_bytes_max = std::size_t{1} << 20;
 void batch::add(std::string_view command, std::span<const std::string_view> words, const script* via,
                 reply_handler back) {
   const auto from = request.payload().size();
-  // All memory first: half a command would make nonsense of those behind it.
+  // Reserve all memory first: half a command would corrupt the commands behind it.
   std::size_t room = 64 + command.size();
   for (const auto w : words) room += 32 + w.size();
   request.reserve(from + room);

@@ -1,4 +1,4 @@
-// Commands that travel as one request of Boost.Redis, and what came back for each.
+// Commands that are sent as one request of Boost.Redis, and the answer to each.
 //
 // A batch is reused: its buffers keep their memory. Internal to connection.cpp.
 #pragma once
@@ -49,7 +49,7 @@ class batch {
   std::vector<entry> entries;
   engine::time_point sent{};
   engine::failure lost;            // of every entry that is lost
-  std::uint64_t last_command = 0;  // of this connection: tells whether it was ever written
+  std::uint64_t last_command = 0;  // its number on this connection: shows whether it was ever written
   std::uint64_t attempt = 0;       // the connection it was sent on
   std::size_t unanswered = 0, undelivered = 0;
   bool executing = false;

@@ -14,7 +14,8 @@ using std::chrono::seconds;
 
 namespace {
 
-// How many answers are delivered before what they led to is sent. All at once would make client and server take turns.
+// How many answers are delivered before the requests they lead to are sent. Delivering all at once would make client and
+// server wait for each other.
 constexpr std::size_t answers_per_flush = 16;
 
 bool read_time(std::span<const std::string_view> words, microseconds& out) {
@@ -28,7 +29,7 @@ bool read_time(std::span<const std::string_view> words, microseconds& out) {
 
 }  // namespace
 
-// The way out: collect, send, and note what was sent.
+// Sending: collect, send, and note what was sent.
 
 void connection::body::send(std::string_view command, std::span<const std::string_view> words, const script* via,
                             reply_handler back, bool counts) {
@@ -38,7 +39,7 @@ void connection::body::send(std::string_view command, std::span<const std::strin
   if (counts) ++in_flight_;
 }
 
-// If it throws, the batch is among those on their way, where lose() finds it.
+// If it throws, the batch is in flying_, where lose() finds it.
 void connection::body::flush() {
   if (open_ == nullptr || session_ == nullptr) return;
   flying_.push_back(open_);
@@ -49,19 +50,19 @@ void connection::body::flush() {
   b.last_command = session_->commands;
   b.attempt = attempts_;
   node_sink sink{{this, &b}};
-  // No cancellation is ever passed on: it would close the connection that all share.
+  // Cancellation is never passed on: it would close the shared connection.
   try {
     session_->stream.async_exec(
         b.request, boost::redis::any_adapter{sink},
         [this, self = shared_from_this(), alive = session_, &b](session::error_code, std::size_t) { finished(b); });
   } catch (...) {
-    b.executing = false;  // nobody will say that it is finished
+    b.executing = false;  // finished() will not be called for it
     throw;
   }
 }
 
-// Boost.Redis is done with the batch. If answers are missing, the connection is lost: the batch stays among those on their
-// way, so that lose() finds it when the connection itself says why.
+// Boost.Redis is done with the batch. If answers are missing, the connection is lost: the batch stays in flying_, so that
+// lose() finds it when the connection reports why.
 void connection::body::finished(batch& b) {
   b.executing = false;
   if (b.unanswered == 0 && !flying_.empty() && flying_.front() == &b) flying_.pop_front();
@@ -70,7 +71,7 @@ void connection::body::finished(batch& b) {
 
 batch& connection::body::fresh() {
   if (spare_.empty()) {
-    spare_.reserve(all_.size() + 1);  // so that none is ever lost on its way back
+    spare_.reserve(all_.size() + 1);  // so that returning a batch never allocates
     all_.push_back(std::make_unique<batch>());
     return *all_.back();
   }
@@ -84,7 +85,7 @@ void connection::body::recycle(batch& b) {
   spare_.push_back(&b);
 }
 
-// Its times.
+// Timers.
 
 void connection::body::tick(time_point t) {
   if (broken_) broken("out of memory");
@@ -97,7 +98,7 @@ void connection::body::tick(time_point t) {
   if (t >= next_time_) ask_time(t);
 }
 
-// An answer that comes later is ignored: it counts as unknown what became of the request.
+// A later answer is ignored: the outcome of the request counts as unknown.
 void connection::body::tick_requests(time_point t) {
   const auto limit = std::to_string(s_.request_timeout.count()) + " ms";
   while (!flying_.empty() && t >= flying_.front()->sent + s_.request_timeout) {
@@ -106,7 +107,7 @@ void connection::body::tick_requests(time_point t) {
     flying_.pop_front();
     fail(b, why::unknown, s_.where.shown + " did not answer within " + limit);
   }
-  // Not a byte in all that time: half-open, or the server hangs. A new connection finds out.
+  // Not a byte in all that time: the connection is half-open, or the server hangs. A new connection will show.
   if (session_ && t >= last_read_ + s_.request_timeout) lose(s_.where.shown + " has said nothing for " + limit);
 }
 
@@ -117,7 +118,7 @@ time_point connection::body::due() const {
   return t;
 }
 
-// Dates the server's clock, and shows that the server is there when nothing else does.
+// Reads the server's clock, and shows that the server is alive when nothing else does.
 void connection::body::ask_time(time_point t) {
   next_time_ = t + clock_interval;
   if (!speaks_of_locks()) return ask_whether_it_is_there();
@@ -127,7 +128,7 @@ void connection::body::ask_time(time_point t) {
   flush();
 }
 
-// Where somebody listens, an error is the reply to a SUBSCRIBE before it: nothing is wrong with PING.
+// On a listening connection an error belongs to an earlier SUBSCRIBE: PING itself does not fail.
 void connection::body::ask_whether_it_is_there() {
   send("PING", {}, nullptr, [this, mine = attempts_](const received& r) {
     if (r.wrong == nullptr || mine != attempts_ || stage_ != stage::up) return;
@@ -156,7 +157,7 @@ void connection::body::finish_close() {
   if (closed_) std::exchange(closed_, nullptr)();
 }
 
-// The way back: from run(), with no handler of Asio on the stack.
+// Delivering answers: from run(), with no handler of Asio on the stack.
 
 void connection::body::on_node(batch& b, std::size_t i, const boost::redis::resp3::node_view& n) {
   const bool expected = b.entries[i].now == batch::state::waiting;
@@ -166,7 +167,7 @@ void connection::body::on_node(batch& b, std::size_t i, const boost::redis::resp
 }
 
 void connection::body::deliver() {
-  const auto count = ready_.size();  // what a callback adds has to wait for the next turn
+  const auto count = ready_.size();  // what a callback adds waits for the next turn
   std::size_t i = 0;
   const auto take_out = [&] { ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(i)); };
   try {
@@ -223,7 +224,7 @@ void connection::body::deliver_heard(item::kind what) {
   }
 }
 
-// Its answer was taken out, if only to find that there is no memory for it.
+// Its answer was taken out, even if memory ran out while doing so.
 void connection::body::settled(batch& b) noexcept {
   if (--b.undelivered == 0 && !b.executing) recycle(b);
 }
@@ -253,8 +254,8 @@ void connection::body::deliver_reply(batch& b, std::uint32_t index) {
 }
 
 // The server has forgotten the script (a restart, SCRIPT FLUSH): the same request with the whole text. It was certainly not
-// executed, so this is the first time. Not if a later request for the name is already on its way: order counts for more,
-// and the caller may repeat what was not sent.
+// executed, so this is the first time. Not if a later request for the name was sent already: the order matters more, and
+// the caller may repeat a request that was not sent.
 bool connection::body::send_again(batch& b, batch::entry& e, reply_handler& back) {
   if (stage_ != stage::up || closing_) return false;
   auto words = b.words(e);  // EVALSHA sha1 count key...

@@ -3,12 +3,12 @@
 //   state       calls                          left by
 //   away        answered not_sent              the time of the next attempt
 //   arriving    answered not_sent              up: greeted, subscribed, scripts loaded; or away
-//   up          collected, sent by the loop    away: lost, silent for too long, moved, or of no more use
-//   closing     answered not_sent              closed: everything that was on its way is answered
+//   up          collected, sent by the loop    away: lost, silent for too long, moved, or no longer needed
+//   closing     answered not_sent              closed: everything that was sent is answered
 //
 // Calls are collected and sent together: by the next turn of the loop, and while answers are delivered, after every few of
 // them, so that the server has work while the rest is delivered. An answer is copied once, where Boost.Redis parses it, and
-// handed on when no handler of Asio is on the stack.
+// delivered when no handler of Asio is on the stack.
 //
 // Thread safety: that of the loop. No Boost in this header: it is compiled in one place.
 #pragma once
@@ -32,20 +32,20 @@
 
 namespace tyer::redis {
 
-// What came back for one command. Valid during the call.
+// The answer to one command. Valid during the call.
 struct received {
   engine::time_point sent, came;
   std::span<const std::string_view> words;  // the leaves of the answer, in order; nesting is lost
-  const engine::failure* wrong = nullptr;   // set: there is no answer, or the server said no
+  const engine::failure* wrong = nullptr;   // set: there is no answer, or the server answered with an error
   const core::endpoint* by = nullptr;       // the server
 };
 using reply_handler = core::function<void(const received&), 112>;
 
 class connection {
  public:
-  // What it is for, and so what is asked and checked before it is up.
+  // What the connection is for, which decides what is checked before it is up.
   enum class use : std::uint8_t {
-    locks,      // of a server that stands alone or is the master of replicas: scripts, its clock, that it is a master
+    locks,      // a single server or a master with replicas: loads scripts, reads its clock, checks that it is a master
     shard,      // the same for a node of a cluster
     asking,     // commands only, of a server or a sentinel
     listening,  // to channels only: see subscriber.hpp
@@ -58,20 +58,20 @@ class connection {
     virtual void on_down(const engine::failure&) = 0;
     virtual void on_message(std::string_view) = 0;  // from the inbox
 
-    // Of a shard: the server did not carry this call out, but says in `error` who would (MOVED, ASK). True: the call was
-    // sent there, and the reply_handler is taken. Else it comes back as not_sent.
+    // For a shard: the server did not execute this call, and `error` says which one would (MOVED, ASK). True: the call was
+    // sent there, and the reply_handler was taken. Else the call is answered not_sent.
     virtual bool on_redirected(std::string_view error, const script&, std::span<const std::string_view> words,
                                reply_handler&);
 
-    // With a channel for each name: the subscription stands now, so no wake-up is missed from here on. This id, which waits for
-    // the name of this key, may have missed its turn before.
+    // With a channel for each name: the subscription is active now, so no wake-up is missed from here on. This id, which
+    // waits for the name of this key, may have missed its wake-up before.
     virtual void on_unheard(std::string_view key, const engine::id&);
 
-    // Of a connection that listens.
+    // For a listening connection.
     virtual void on_heard(std::string_view channel, std::string_view message);
     virtual void on_listening(std::string_view channel);
-    virtual void on_no_longer_listening(std::string_view channel);  // by the server's will
-    virtual void on_not_allowed(std::string_view error);            // to listen; the server does not say to what
+    virtual void on_no_longer_listening(std::string_view channel);  // ended by the server
+    virtual void on_not_allowed(std::string_view error);  // a subscription was refused; the server does not say which
 
    protected:
     ~listener() = default;
@@ -85,34 +85,34 @@ class connection {
     const core::clock* clock;
     log_hook log;
     use purpose = use::locks;
-    // Of the locks: those that are called in a cluster are others, see scripts.hpp.
+    // The scripts of the locks: a cluster has its own set, see scripts.hpp.
     std::span<const script* const> loads = scripts::all;
   };
 
   connection(loop&, settings);
-  ~connection();  // what is on its way is not answered any more
+  ~connection();  // requests under way are not answered any more
 
   void open(listener&);
 
-  // Never fail: what goes wrong comes back through `then`.
+  // Never fail: errors come through the reply_handler.
   void call(const script&, std::span<const std::string_view> words, reply_handler);  // words: as after EVALSHA sha1
   // The same at a node that is taking the key's slot over and does not have it yet.
   void call_asking(const script&, std::span<const std::string_view> words, reply_handler);
   void command(std::string_view name, std::span<const std::string_view> words, reply_handler);
-  // Comes back in the next turn as this failure.
+  // Answers with this failure in the next turn.
   void refuse(engine::failure, reply_handler);
 
   // Only for a connection that listens, while it is up: forgotten when it is lost.
   void subscribe(std::string_view channel, bool sharded);
   void unsubscribe(std::string_view channel, bool sharded);
 
-  // From now on this is the server. What was on its way to the old one counts as lost.
+  // From now on this is the server. Requests under way to the old one count as lost.
   void move_to(const core::endpoint&, const std::string& why);
-  // While it is away: tries now, and as if it had not tried before. Somebody has said that the server is needed.
+  // While it is away: retries now, with the backoff reset, because the server is needed.
   void hurry();
   const core::endpoint& server() const noexcept;
 
-  // Gives the server up and tries again, as if it had been lost.
+  // Drops the connection and reconnects, as if it had been lost.
   void drop(std::string why);
 
   void close(core::function<void()> done);

@@ -1,4 +1,4 @@
-// The inside of a connection, for connection.cpp and connection_lifecycle.cpp alone: it brings all of Boost.Redis.
+// The internals of a connection, only for connection.cpp and connection_lifecycle.cpp: it includes all of Boost.Redis.
 #pragma once
 
 #include "engines/kit/reconnect.hpp"
@@ -24,7 +24,7 @@ namespace asio = boost::asio;
 
 inline constexpr std::chrono::seconds clock_interval{3};  // how often the server is asked for its time
 
-// The server cannot be reached, or does not want us.
+// The server cannot be reached, or refuses us.
 inline failure away(why kind, std::string words) {
   return {kind, make_error_code(kind == why::refused ? errc::refused : errc::unavailable), std::move(words)};
 }
@@ -39,8 +39,8 @@ class connection::body final : public loop::member,
     loop_->join(*this);
   }
 
-  // Nobody is told anything any more. Handlers of Asio may still hold on to this, until the loop ends: so nothing of others is
-  // left in it.
+  // No reply or event is delivered any more. Handlers of Asio may keep this object alive until the loop ends: so it drops
+  // everything that belongs to others.
   void retire() {
     loop_->leave(*this);
     listener_ = nullptr;
@@ -59,7 +59,8 @@ class connection::body final : public loop::member,
     next_attempt_ = now();
   }
 
-  // Only new requests count toward the limit and are refused by it: not releases and renewals, nor the connection's own.
+  // Only new requests count toward the limit and are refused by it: not releases, renewals or the connection's own
+  // requests.
   void add(std::string_view command, std::span<const std::string_view> words, const script* via, reply_handler back) {
     if (closing_) {
       return refuse(away(why::not_sent, "the connection to " + s_.where.shown + " is being closed"), std::move(back));
@@ -80,7 +81,7 @@ class connection::body final : public loop::member,
     add("EVALSHA", scratch_, &via, std::move(back));
   }
 
-  // For as long as one command the server then passes over that the slot is not its own yet. The two must stay together.
+  // ASKING makes the server accept the next command although the slot is not its own yet. The two must stay together.
   void call_asking(const script& via, std::span<const std::string_view> words, reply_handler back) {
     const bool taken = stage_ == stage::up && !closing_ && (is_owed(via) || !is_full());
     if (taken) send("ASKING", {}, nullptr, [](const received&) {});
@@ -118,7 +119,7 @@ class connection::body final : public loop::member,
     if (session_) session_->drain();
   }
   void deliver() override;
-  // Nothing is known of what was on its way. Without memory to say so, it is said in the next turn.
+  // The outcome of requests under way is unknown. If there is no memory to report that, it is reported in the next turn.
   void broken(const std::string& words) override {
     broken_ = true;
     try {
@@ -164,7 +165,7 @@ class connection::body final : public loop::member,
     if (s_.log) s_.log(level, words);
   }
 
-  // The way out
+  // Sending
   bool is_full() const noexcept { return in_flight_ >= s_.where.in_flight_max; }
   void send(std::string_view command, std::span<const std::string_view> words, const script* via, reply_handler back,
             bool counts = false);
@@ -192,7 +193,7 @@ class connection::body final : public loop::member,
   void fail(batch&, why, const std::string& words);
   void make_room(std::size_t items);
 
-  // Its times
+  // Timers
   void tick_requests(time_point);
   void ask_time(time_point);
   void ask_whether_it_is_there();
@@ -200,7 +201,7 @@ class connection::body final : public loop::member,
   bool idle() const { return ready_.empty() && flying_.empty() && (open_ == nullptr || open_->entries.empty()); }
   void finish_close();
 
-  // The way back
+  // Delivering answers
   void on_node(batch&, std::size_t i, const boost::redis::resp3::node_view&);
   void deliver(const item&);
   void deliver_heard(item::kind);
@@ -223,7 +224,7 @@ class connection::body final : public loop::member,
   std::vector<batch*> spare_;
   batch* open_ = nullptr;
   std::deque<batch*> flying_;  // in the order they were sent
-  std::size_t in_flight_ = 0;  // of those that count toward in_flight_max
+  std::size_t in_flight_ = 0;  // requests that count toward in_flight_max
 
   std::vector<item> ready_;
   std::deque<refused_call> refused_;
@@ -239,7 +240,7 @@ class connection::body final : public loop::member,
   std::uint64_t attempts_ = 0;
   kit::reconnect reconnect_;
   time_point next_attempt_ = time_point::max(), arrive_by_{}, next_time_ = time_point::max(), last_read_{};
-  std::string drop_;  // set while delivering: the connection is of no more use
+  std::string drop_;  // set while delivering: why the connection must be dropped
 
   asio::io_context& context_;
   net::lookup lookup_;

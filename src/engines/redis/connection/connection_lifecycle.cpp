@@ -1,4 +1,4 @@
-// How a connection comes up, and how it is lost.
+// How a connection is established, and how it is lost.
 #include "engines/redis/connection/connection_body.hpp"
 
 #include <boost/system/system_error.hpp>
@@ -46,7 +46,7 @@ void connection::body::attempt(time_point t) {
   });
 }
 
-// In a handler of Asio, out of which nobody would know whose exception it was.
+// Catches here: outside of this Asio handler it would not be known which connection threw.
 void connection::body::try_next() {
   try {
     try_address();
@@ -57,7 +57,7 @@ void connection::body::try_next() {
   }
 }
 
-// Of several addresses one that drops what we send does not use up the time of the others.
+// Each address gets its share of the time, so that one that drops our packets does not use up the time of the others.
 void connection::body::try_address() {
   auto made = tls::make_context(s_.where);
   if (!made.words.empty()) return lose(std::move(made.words));
@@ -87,8 +87,8 @@ void connection::body::on_greeted(session& s) {
 
 namespace {
 
-// Boost.Redis 1.88 knows of SUBSCRIBE and UNSUBSCRIBE that no reply comes, but not of SSUBSCRIBE and SUNSUBSCRIBE. So those
-// are counted under the other name, and the letter is put in front when the channel is written behind it.
+// Boost.Redis 1.88 knows that SUBSCRIBE and UNSUBSCRIBE get no reply, but does not know SSUBSCRIBE and SUNSUBSCRIBE. So
+// those are added under the unsharded name, and the S is inserted when the channel is written.
 struct sharded_channel {
   std::string_view name;
   friend void boost_redis_to_bulk(std::string& payload, const sharded_channel& c) {
@@ -104,9 +104,9 @@ struct sharded_channel {
 
 }  // namespace
 
-// It goes alone, before anything else was asked or on a connection that only listens: Boost.Redis expects no reply to it, so
-// an error (an ACL without channels) would be taken for the reply to whatever came next, and every later reply would be given
-// to the wrong request.
+// It is sent alone, before any other request or on a connection that only listens: Boost.Redis expects no reply to it, so
+// an error (an ACL without channels) would be taken for the reply to the next request, and every later reply would go to
+// the wrong request.
 void connection::body::subscribe(bool on, std::string_view channel, bool sharded) {
   if (!session_) return;
   auto request = std::make_shared<boost::redis::request>();
@@ -124,8 +124,8 @@ void connection::body::on_subscribed(session& s, std::string_view channel, std::
     return note(error.empty() ? item::kind::listening : item::kind::not_allowed, channel, error);
   }
   if (!error.empty()) {
-    log(log_level::warning, s_.where.shown + " allows no messages of " + s_.inbox +
-                                ", so it is asked again from time to time instead: " + std::string{error});
+    log(log_level::warning, s_.where.shown + " does not allow a subscription to " + s_.inbox +
+                                ", so waiters poll instead: " + std::string{error});
   }
   asio::post(context_, [this, self = shared_from_this(), mine = s.self.lock()] {
     if (mine == session_ && stage_ == stage::arriving) prepare();
@@ -219,7 +219,7 @@ void connection::body::move_to(const core::endpoint& server, const std::string& 
   if (listener_ != nullptr && !closing_) next_attempt_ = now();
 }
 
-// One that is on its way may still be refused for what the server was: then the next comes soon.
+// An attempt under way may still be refused because of the server's old role: then the next attempt comes soon.
 void connection::body::hurry() {
   if (stage_ == stage::up) return;
   const auto t = now();
@@ -227,12 +227,12 @@ void connection::body::hurry() {
   if (stage_ == stage::away && listener_ != nullptr && !closing_) next_attempt_ = t;
 }
 
-// Told from a callback, so in the end of a delivery.
+// Called from a callback, so the drop happens at the end of the delivery.
 void connection::body::give_up(std::string why) {
   if (drop_.empty() && stage_ != stage::away) drop_ = std::move(why);
 }
 
-// All memory first: if there is none, nothing was lost yet.
+// Reserves all memory first: if that fails, nothing has changed.
 void connection::body::lose(std::string words, why kind) {
   std::size_t items = 1 + (open_ != nullptr ? open_->entries.size() : 0);
   for (const batch* b : flying_) items += b->entries.size();
@@ -260,19 +260,19 @@ void connection::body::lose(std::string words, why kind) {
   }
   if (batch* b = std::exchange(open_, nullptr)) fail(*b, why::not_sent, words);
 
-  // What the client is told of, it logs itself.
+  // The client logs what it is told itself.
   if (outage_ || s_.purpose != use::locks) log(outage_ ? log_level::debug : log_level::warning, words);
   if (!std::exchange(outage_, true) && !closing_) ready_.push_back({item::kind::down, 0, nullptr});
 }
 
-// At the first attempt: what it waits for. Later: what the connection was lost by.
+// During the first attempt: which step it waits for. Later: why the connection was lost.
 failure connection::body::why_away() const {
   if (stage_ != stage::arriving || outage_) return absence_;
   return away(why::not_sent,
               session_ ? session_->explain_slowness() : greeting::too_slow(s_.where, greeting::step::looking_up));
 }
 
-// Room for so many more to be delivered: what is added then cannot fail.
+// Reserves memory for this many items: adding them then cannot fail.
 void connection::body::make_room(std::size_t items) {
   if (ready_.capacity() - ready_.size() < items) ready_.reserve(std::max(2 * ready_.size(), ready_.size() + items));
 }

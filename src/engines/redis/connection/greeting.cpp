@@ -15,9 +15,10 @@ std::string without_password(std::string text, const std::string& password) {
   return text;
 }
 
-// The advice goes on behind it.
+// The advice follows it.
 std::string in_short(std::string_view error) {
-  if (error.starts_with("NOAUTH")) return "NOAUTH, it wants a password";  // and says which commands of Redis take one
+  if (error.starts_with("NOAUTH"))
+    return "NOAUTH, it wants a password";  // the rest of the error only explains Redis commands
   if (error.ends_with('.')) error.remove_suffix(1);
   return std::string{error};
 }
@@ -32,7 +33,7 @@ std::string advice(const config& where, std::string_view error) {
            "USER:PASSWORD@HOST" + of_sentinels;
   }
   if (error.starts_with("WRONGPASS"))
-    return "; look at the user and the password in the URI, where @ is written %40, : %3A, / %2F, ? %3F, # %23 and % "
+    return "; check the user and the password in the URI, where @ is written %40, : %3A, / %2F, ? %3F, # %23 and % "
            "%25";
   if (error.find(no_password_set) != error.npos) return "; take the password out of the URI, or set one at the server";
   if (error.starts_with("NOPERM")) return "; this user needs more rights: docs/guide/security.md has the list";
@@ -48,7 +49,7 @@ bool refuses_login(std::string_view error) noexcept {
 
 std::string refused(const config& where, std::string_view error) {
   const std::string before = where.shown + " refused the connection: ";
-  // An old server repeats what it was sent, and so the password, or the first part of it.
+  // An old server repeats the command in its error, and so the password or a part of it.
   if (error.starts_with("ERR unknown command"))
     return before + "it does not know the command HELLO; Redis 6.2 or newer, or Valkey, is needed";
   return before + without_password(in_short(error), where.password) + advice(where, error);

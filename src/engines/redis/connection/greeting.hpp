@@ -1,5 +1,5 @@
-// Words for a server that does not let us in: what it said, and what the one who wrote the URI can do about it. Never with
-// a password in them.
+// Messages for a server that refuses the connection: what it said, and what to change in the URI. They never contain a
+// password.
 #pragma once
 
 #include "engines/redis/config.hpp"
@@ -10,10 +10,10 @@
 
 namespace tyer::redis::greeting {
 
-// How far an attempt to be connected has come.
+// How far an attempt to connect has come.
 enum class step : std::uint8_t { looking_up, connecting, securing, greeting, greeted };
 
-// It knows us not, or not as who we say we are; to ask again does not help.
+// The server rejects the user or the password; a retry does not help.
 bool refuses_login(std::string_view error) noexcept;
 
 // The server has answered our greeting with an error.

@@ -34,7 +34,7 @@ class loop::body {
   asio::io_context& context() noexcept { return context_; }
 
  private:
-  // Members may come and go while each is called. One that finds no memory is given up and begins again; the others go on.
+  // Members may join and leave while each is called. One that runs out of memory is reset with broken(); the others go on.
   template <class Call>
   void each(Call call) {
     for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -57,8 +57,8 @@ class loop::body {
     return t;
   }
 
-  // Boost.Redis waits for work on a timer that never expires. Were it the first of all timers, each wait would cost a call of
-  // timerfd_settime(); with an earlier one in front of it, none does.
+  // Boost.Redis waits for work on a timer that never expires. If it were the first of all timers, each wait would cost a
+  // call of timerfd_settime(); with an earlier timer in front of it, none does.
   void stand_in_front() {
     front_.expires_after(std::chrono::hours{1});
     front_.async_wait([this](const boost::system::error_code& e) {
@@ -68,8 +68,8 @@ class loop::body {
 
   const std::string short_of_memory = "out of memory";
 
-  // Nobody was here for so long (the process was stopped, perhaps): what has come meanwhile is read before anything is
-  // given up for having taken too long.
+  // If the loop has not run for this long (the process may have been stopped), it reads what has arrived before it times
+  // anything out.
   static constexpr milliseconds absent_for{100};
 
   const core::clock* clock_;
@@ -110,7 +110,7 @@ void loop::body::serve(lease_clock::duration limit) {
     }
   } catch (const std::bad_alloc&) {
     each([this](member& m) { m.broken(short_of_memory); });
-  } catch (const std::length_error&) {  // the limit of a read buffer; whose, nobody says
+  } catch (const std::length_error&) {  // a read buffer's limit; it is not known which
     each([words = "a reply is larger than " + std::to_string(read_bytes_max >> 20) + " MiB"](member& m) {
       m.broken(words);
     });

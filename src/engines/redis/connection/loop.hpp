@@ -1,7 +1,7 @@
 // The loop that serves all connections of one engine.
 //
-// A turn sends what was collected, waits until somebody has something to deliver, and lets each deliver it: with no handler
-// of Asio on the stack, so that whoever is called back may do anything.
+// A turn sends what was collected, waits until a member has something to deliver, and lets each deliver: with no handler of
+// Asio on the stack, so that callbacks may do anything.
 //
 // Thread safety: one thread at a time; wake() from any. No Boost in this header.
 #pragma once
@@ -22,16 +22,16 @@ class loop {
  public:
   using time_point = engine::time_point;
 
-  // A connection, or something else that has times of its own to look at.
+  // A connection, or something else with timers of its own.
   class member {
    public:
     virtual void flush() = 0;                     // sends what was collected
-    virtual void tick(time_point) = 0;            // looks at its times
+    virtual void tick(time_point) = 0;            // handles its timers
     virtual time_point due() const = 0;           // the next of them
     virtual bool ready() const = 0;               // there is something to deliver
     virtual void drain() = 0;                     // after I/O
     virtual void deliver() = 0;                   // may call back
-    virtual void broken(const std::string&) = 0;  // an exception came out of it, or of the I/O and nobody knows whose
+    virtual void broken(const std::string&) = 0;  // it threw, or the I/O of some member threw
 
    protected:
     ~member() = default;
@@ -47,7 +47,7 @@ class loop {
   void run(time_point until);
   void wake() noexcept;
 
-  // Lets I/O go on that needs no waiting, for a member that has much to deliver.
+  // Runs pending I/O without waiting, for a member that has much to deliver.
   void serve();
 
   boost::asio::io_context& context() noexcept;

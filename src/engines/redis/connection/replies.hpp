@@ -1,4 +1,4 @@
-// From what a connection received to the reply of the runtime.
+// Converts what a connection received to replies for the runtime.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -15,7 +15,7 @@ inline std::string_view first(const received& r) { return r.words.empty() ? std:
 
 inline engine::failure as_it_is(const engine::failure& f) { return f; }
 
-// Answers of one text. `parse` gives a variant of T and failure, `in_words` says what a failure is called.
+// For answers that are one text. `parse` returns a variant of T and failure, `in_words` converts a failure.
 template <class T, class Parse, class InWords = decltype(&as_it_is)>
 reply_handler parsed(engine::reply<T> back, Parse parse, InWords in_words = &as_it_is) {
   return [back = std::move(back), parse, in_words](const received& r) mutable {
@@ -24,7 +24,7 @@ reply_handler parsed(engine::reply<T> back, Parse parse, InWords in_words = &as_
   };
 }
 
-// For a call that is refused: hands on the failure that `refuse` (of a connection or a deployment) delivers in the next turn.
+// For a refused call: passes on the failure that `refuse` (of a connection or a deployment) delivers in the next turn.
 template <class T>
 reply_handler refused(engine::reply<T> back) {
   return [back = std::move(back)](const received& r) mutable { back({r.sent, *r.wrong}); };

@@ -1,4 +1,4 @@
-// What time it is at the server, as far as a client can know.
+// The server's time, as far as a client can know it.
 //
 // An exchange asks at local time a, is answered at b, and the answer says s: so at local time x the server's clock shows
 // something from s + (x - b) to s + (x - a). The narrowest recent exchange is used. Server times are microseconds since
@@ -22,11 +22,11 @@ class server_clock {
 
   bool known() const noexcept { return known_; }
 
-  // `server` lies between `sent` and `received` of the local clock. False if that cannot be true together with what was
-  // known: one of the clocks has jumped. The new exchange is then believed.
+  // `server` was read between `sent` and `received` of the local clock. False if that contradicts earlier exchanges: one of
+  // the clocks has jumped. Then the new exchange counts.
   bool observe(time_point sent, time_point received, microseconds server) noexcept;
 
-  // The latest the server's clock can show at local time x: a limit that is computed from it never comes too early.
+  // The latest time that the server's clock can show at local time x: a limit computed from it is never too early.
   microseconds latest(time_point x) const noexcept;
   microseconds earliest(time_point x) const noexcept;
 

@@ -3,8 +3,8 @@
 // Boost.Redis 1.88 can reconnect by itself, but then forgets subscriptions, keeps an old HELLO error, and tells neither why
 // it failed nor what was sent. So a session is used once: a new attempt is a new object.
 //
-// It has Asio look up every host, on a thread that ~io_context waits for: so it is given addresses, for which that takes no
-// time. Whom we expect there is still the host that the URI names.
+// Boost.Redis lets Asio resolve every host, on a thread that ~io_context waits for: so it gets addresses, which resolve at
+// once. The TLS check still expects the host name of the URI.
 #pragma once
 
 #include "engines/redis/config.hpp"
@@ -37,7 +37,7 @@ class session {
   using executor = boost::asio::io_context::executor_type;
   using error_code = boost::system::error_code;
 
-  // Told from inside handlers of Asio: must only take note.
+  // Called from inside handlers of Asio: must only record the event.
   class host {
    public:
     virtual void on_read() = 0;
@@ -50,7 +50,7 @@ class session {
     ~host() = default;
   };
 
-  // `where` may change later: an attempt goes where it was sent to.
+  // Keeps a copy of `where`, which may change later.
   session(boost::asio::io_context& context, tls::context tls, config where, host& h)
       : stream(context.get_executor(), boost::asio::ssl::context{tls.release()}, read_bytes_max),
         where_(std::move(where)),
@@ -71,7 +71,7 @@ class session {
     stream.async_run(given, hooks{this}, std::move(done));
   }
 
-  // Boost.Redis stops reading when nobody takes the pushes; their contents have been taken while they were parsed.
+  // Boost.Redis stops reading if pushes are not consumed; their contents were read while they were parsed.
   void drain() {
     for (error_code error; undrained_ > 0 && !error; --undrained_) stream.receive(error);
     undrained_ = 0;
@@ -93,10 +93,10 @@ class session {
   }
 
   boost::redis::basic_connection<executor> stream;
-  std::uint64_t commands = 0;  // given to the stream so far
+  std::uint64_t commands = 0;  // written to the stream so far
 
  private:
-  // Boost.Redis tells its logger everything that its callers are not told.
+  // Boost.Redis reports to its logger what it does not report to its callers.
   struct hooks {
     session* s;
 
@@ -132,13 +132,14 @@ class session {
     c.password = where_.password;
     c.clientname = "tyer";
     c.database_index = where_.database;
-    c.health_check_interval = {};    // connection.cpp looks after that
-    c.reconnect_wait_interval = {};  // and after this
+    c.health_check_interval = {};    // done by connection.cpp
+    c.reconnect_wait_interval = {};  // and this too
     c.resolve_timeout = c.ssl_handshake_timeout = limit;
     return c;
   }
 
-  // With TLS 1.3 a server looks at our certificate when the handshake is over for us: its refusal comes as a lost connection.
+  // With TLS 1.3 a server checks our certificate after the handshake has ended for us: a refusal looks like a lost
+  // connection.
   std::string advice(const error_code& e) const {
     if (!where_.tls || e.category() != boost::asio::error::get_ssl_category()) return {};
     return net::tls::advice(tls::terms(where_), static_cast<unsigned long>(e.value()));
@@ -146,7 +147,7 @@ class session {
 
   auto& socket() { return stream.next_layer().next_layer(); }
 
-  // Asio opens sockets without SOCK_CLOEXEC, and offers no place to stand between socket() and connect().
+  // Asio opens sockets without SOCK_CLOEXEC, and has no hook between socket() and connect().
   void close_on_exec() {
     if (socket().is_open()) ::fcntl(socket().native_handle(), F_SETFD, FD_CLOEXEC);
   }
@@ -160,8 +161,8 @@ class session {
     boost::asio::post(stream.get_executor(), [this, alive = self.lock()] { close_on_exec(); });
   }
 
-  // Asio takes a socket that it could not open for one that was closed meanwhile, and Boost.Redis takes that for a time-out:
-  // the reason is lost. So it is looked for, by opening another.
+  // Asio treats a socket that it could not open as one that was closed meanwhile, and Boost.Redis treats that as a
+  // time-out: the reason is lost. So it is found by opening another socket.
   std::string why_no_socket() const {
     const int fd = ::socket(family_, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const int why = errno;

@@ -64,7 +64,7 @@ void subscriber::on_heard(std::string_view channel, std::string_view message) {
   if (at != channels_.end() && at->second.wanted) listener_->on_heard(channel, message);
 }
 
-// One of our requests. The last answer is that to the last request.
+// One of our requests was answered. Only the answer to the last request counts.
 void subscriber::answered(places::iterator at) {
   place& p = at->second;
   if (p.unanswered > 0) --p.unanswered;
@@ -84,12 +84,12 @@ void subscriber::on_listening(std::string_view channel) {
 void subscriber::on_no_longer_listening(std::string_view channel) {
   const auto at = channels_.find(channel);
   if (at == channels_.end()) return;
-  if (at->second.unanswered > 0) return answered(at);  // it is what unlisten() asked for
+  if (at->second.unanswered > 0) return answered(at);  // the answer to unlisten()
   channels_.erase(at);
   listener_->on_deaf(channel);
 }
 
-// The server does not say which one it means.
+// The server does not say which channel it means.
 void subscriber::on_not_allowed(std::string_view) {
   std::vector<std::string> refused;
   std::erase_if(channels_, [&](const auto& c) {

@@ -1,10 +1,10 @@
 // A connection that only listens, to any number of channels.
 //
-// It is apart from the one that locks because a server may refuse a subscription (an ACL, a slot that has moved) with an
-// error that nobody has asked for, and Boost.Redis would take it for the answer to whatever was asked last.
+// It is separate from the connection for locks because a server may refuse a subscription (an ACL, a slot that has moved)
+// with an unexpected error, and Boost.Redis would take that for the answer to another request.
 //
-// What is listened to is listened to again after the connection was lost. Messages of the time between are lost: whoever
-// listens is told when it begins (again), and has to look for itself then.
+// Channels are subscribed again after the connection was lost. Messages in between are lost: the listener is told when a
+// subscription begins (again), and must then check for itself.
 #pragma once
 
 #include "engines/redis/connection/connection.hpp"
@@ -23,13 +23,13 @@ class subscriber final : connection::listener {
     virtual void on_heard(std::string_view channel, std::string_view message) = 0;
     virtual void on_listening(
         std::string_view channel) = 0;                   // from now on nothing is missed, until the connection is lost
-    virtual void on_deaf(std::string_view channel) = 0;  // the server does not let us listen there (any more)
+    virtual void on_deaf(std::string_view channel) = 0;  // the server refuses this subscription (from now on)
 
    protected:
     ~listener() = default;
   };
 
-  // `sharded`: the channels belong to shards of a cluster (SSUBSCRIBE). Of the settings, inbox and purpose are its own matter.
+  // `sharded`: the channels belong to shards of a cluster (SSUBSCRIBE). It sets inbox and purpose of the settings itself.
   subscriber(loop&, connection::settings, bool sharded);
 
   void open(listener&);
@@ -44,7 +44,8 @@ class subscriber final : connection::listener {
  private:
   enum class state : std::uint8_t { silent, asked, heard };
 
-  // Stays until the server has answered everything: an answer to an earlier request must not be taken for one to the last.
+  // Kept until the server has answered every request: an answer to an earlier request must not be taken for one to the
+  // last.
   struct place {
     bool wanted = false;
     state now = state::silent;

@@ -1,4 +1,4 @@
-// TLS as rediss:// wants it: 1.2 or newer, the server's certificate and name checked.
+// TLS for rediss://: 1.2 or newer, with the server's certificate and name checked.
 #pragma once
 
 #include "engines/net/tls.hpp"
@@ -18,7 +18,7 @@ struct made_context {
 // Reads the files that the URI names. Without TLS a bare context, which is cheap.
 made_context make_context(const config&);
 
-// Whom the handshake must show.
+// The identity that the server's certificate must have.
 net::tls::terms terms(const config&);
 
 }  // namespace tyer::redis::tls

@@ -1,5 +1,5 @@
-// The servers behind one engine: one of them, the master that sentinels name, or the masters of a cluster. Where a call goes
-// is decided by its key.
+// The servers behind one engine: a single one, the master that sentinels name, or the masters of a cluster. The key of a
+// call decides where it goes.
 //
 // Thread safety: that of the loop.
 #pragma once
@@ -21,8 +21,8 @@ class deployment {
  public:
   virtual ~deployment() = default;
 
-  // The listener hears on_up() for a master that is (again) reachable, which renews everything: a spurious one is harmless. And
-  // on_down() when no master is reachable.
+  // The listener gets on_up() for a master that is (again) reachable, which renews everything (a spurious on_up() is
+  // harmless), and on_down() when no master is reachable.
   virtual void open(connection::listener&) = 0;
 
   // The scripts that may be called.
@@ -32,31 +32,31 @@ class deployment {
   virtual void call(const script&, std::span<const std::string_view> words, reply_handler) = 0;
   virtual void refuse(engine::failure, reply_handler) = 0;  // comes back in the next turn
 
-  // Whether names must not be mixed in one call: then they may lie on different servers.
+  // True if a call must not contain several names, since they may be on different servers.
   virtual bool one_name_per_call() const noexcept { return false; }
 
-  // Of keys on different servers, different numbers.
+  // A number that differs for keys on different servers.
   virtual std::uint32_t group(std::string_view) const { return 0; }
 
-  // Whether wake-ups arrive on a channel for each name. Then the engine says which ids wait for which key, and for how long it
-  // is worth to stay subscribed.
+  // Whether wake-ups arrive on a channel for each name. Then the engine reports which ids wait for which key, and how long
+  // to stay subscribed.
   virtual bool listens_for_names() const noexcept { return false; }
   virtual void waits(std::string_view, const engine::id&, [[maybe_unused]] engine::time_point asked,
                      [[maybe_unused]] std::chrono::milliseconds worth_listening) {}
-  // True if it may have had its turn without anybody hearing of it.
+  // True if its wake-up may have been missed.
   virtual bool waits_no_more(std::string_view, const engine::id&) { return false; }
 
   // The clock of the server that has this key.
   virtual const server_clock& clock(std::string_view key) const = 0;
   virtual void read_clocks() = 0;  // soon
 
-  // Whether everything that this server, which has this key, had answered before is also where `?replicas=` wants it. Nothing
-  // comes back inline; a null pointer means yes.
+  // Whether everything that this server, which has this key, has answered so far is also on as many replicas as
+  // `?replicas=` requires. Never answers inline; a null pointer means yes.
   using confirmed = core::function<void(const engine::failure*), 64>;
   virtual void confirm(const core::endpoint& server, std::string_view key, confirmed) = 0;
 
-  // For what concerns no key: listing and diagnosis. In an order that stays while nothing changes; none while none is known.
-  // Each may be gone once it has answered.
+  // For listing and diagnosis, which have no key. The order is stable while nothing changes; empty while no master is
+  // known. Each may be gone once it has answered.
   virtual std::vector<connection*> masters() = 0;
 
   virtual void close(core::function<void()> done) = 0;

@@ -30,7 +30,7 @@ int version_number(std::string_view text) {
 
 std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_jumps, bool confirmed) {
   std::vector<engine::finding> findings;
-  const auto version = field(info, "redis_version");  // Valkey too says which Redis it is compatible with
+  const auto version = field(info, "redis_version");  // Valkey reports the Redis version that it is compatible with
   if (!version.empty() && version_number(version) < 602) {
     findings.push_back({"the server is Redis " + std::string{version}, "use Redis 6.2 or newer, or Valkey", 3});
   }
@@ -54,11 +54,11 @@ std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_
                         2});
   }
   if (field(info, "aof_last_write_status") == "err" || field(info, "rdb_last_bgsave_status") == "err") {
-    findings.push_back({"the server could not write to its disk", "look into the server's log", 2});
+    findings.push_back({"the server could not write to its disk", "check the server's log", 2});
   }
   const auto replicas = field(info, "connected_slaves");
   if (!replicas.empty() && replicas != "0" && !confirmed) {
-    findings.push_back({"nobody waits until one of the replicas (" + std::string{replicas} + ") has a grant",
+    findings.push_back({"grants are not confirmed by any of the replicas (" + std::string{replicas} + ")",
                         "a failover may forget a lock that somebody holds; with ?replicas=1 in the URI only what a "
                         "replica has confirmed counts, at the cost of a round trip more",
                         1});
@@ -72,7 +72,7 @@ std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_
 
 namespace {
 
-// What a failover of a cluster takes at its shortest: tokens may run backwards when clocks differ by more (ADR 0006).
+// The shortest duration of a cluster failover: tokens may run backwards when clocks differ by more (ADR 0006).
 constexpr std::chrono::milliseconds clocks_apart_max{10};
 
 struct examination {
@@ -82,10 +82,10 @@ struct examination {
   std::size_t awaited = 0;
   bool several = false;
 
-  // Of any two clocks, how far one is certainly ahead of the other: against our own, since they are read one by one.
+  // How far one clock is certainly ahead of another: each compared with our own, since they are read one by one.
   std::chrono::microseconds behind = std::chrono::microseconds::max(), ahead = std::chrono::microseconds::min();
 
-  // Of this machine's clock, which is right more often than not.
+  // Relative to this machine's clock, which is usually right.
   std::chrono::microseconds ahead_of_us{};
 
   void look_at(const server_clock& c, const core::clock& ours) {
@@ -107,7 +107,7 @@ struct examination {
   }
 };
 
-// For certain: what a clock shows is known only to within a round trip.
+// Reports only certain differences: a clock is known only to within a round trip.
 void compare_clocks(examination& e, std::chrono::milliseconds tombstone_ttl) {
   using std::chrono::milliseconds;
   milliseconds apart{};
@@ -145,7 +145,7 @@ void examine_all(deployment& d, const promises& p, engine::reply<std::vector<eng
       e->sent = r.sent;
       e->look_at(s->clock(), *p.clock);
       if (r.wrong != nullptr)
-        e->add(*s, {{"it does not answer: " + r.wrong->words, "see whether it runs and who may use it", 3}});
+        e->add(*s, {{"it does not answer: " + r.wrong->words, "check that it runs and that this user may use it", 3}});
       else
         e->add(*s, examine(r.words.empty() ? std::string_view{} : r.words[0], s->clock().jumps(), p.confirmed));
       if (--e->awaited > 0) return;

@@ -1,4 +1,4 @@
-// What a doctor would say about servers, from their INFO.
+// The findings about servers for `tyer doctor`, from their INFO.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -15,7 +15,7 @@ namespace tyer::redis {
 // Severity: 1 good to know, 2 weakens a promise, 3 locks do not work. confirmed: `?replicas=` asks the replicas.
 std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_jumps, bool confirmed);
 
-// What a doctor needs to know of the URI.
+// What the diagnosis needs from the URI.
 struct promises {
   bool confirmed = false;                   // `?replicas=` asks the replicas
   std::chrono::milliseconds tombstone_ttl;  // `?tombstone_ttl=`
@@ -25,8 +25,8 @@ struct promises {
 // Every master, and whether their clocks agree.
 void examine_all(deployment&, const promises&, engine::reply<std::vector<engine::finding>>);
 
-// Whether clocks that are so far apart may make tokens run backwards: one of them is set, or another server takes over. Nothing:
-// a free lock remembers its last token for long enough.
+// A finding if clocks this far apart may make tokens run backwards, when one of them is set or another server takes over.
+// Nothing if a free lock remembers its last token for long enough.
 std::optional<engine::finding> examine_tombstones(std::chrono::milliseconds apart, std::chrono::milliseconds ttl);
 
 }  // namespace tyer::redis

@@ -5,13 +5,13 @@
 
 namespace tyer::redis {
 
-// What a decision looks at, beside the words.
+// What a decision depends on besides the sentinels' words.
 struct follower::view {
   bool is_master, waited, long_away;
   time_point now;
-  bool others_answer = false;  // somebody who leads no failover
-  bool others_decide = false;  // a majority of such
-  bool forgotten = false;      // our epoch
+  bool others_answer = false;  // a sentinel that leads no failover answers
+  bool others_decide = false;  // a majority of such sentinels answers
+  bool forgotten = false;      // no sentinel has our epoch any more
 };
 
 void follower::heard(std::size_t i, word w, time_point t) {
@@ -33,7 +33,8 @@ std::optional<core::endpoint> follower::decide(bool is_master, time_point t) {
 std::optional<core::endpoint> follower::follow(const word* w, time_point t) {
   if (w == nullptr) return std::nullopt;
   if (at_ && w->master == at_->server) {
-    // A single sentinel may have the wrong address for an epoch; if we believed it, we would not follow the others, who are right.
+    // A single sentinel may have the wrong address for an epoch; if we took over its epoch, we would not follow the others,
+    // who are right.
     if (w->epoch > at_->epoch && majority(count_of(*w))) at_->epoch = w->epoch;
     return std::nullopt;
   }
@@ -91,7 +92,7 @@ const follower::word* follower::best(const view& v) const {
   return found;
 }
 
-// Though it may lead a failover.
+// Whether to believe a sentinel, even if it leads a failover.
 bool follower::is_believed(const sentinel& s, const view& v) const {
   const word& w = *s.says;
   if (!w.leads_failover || !v.others_answer) return true;

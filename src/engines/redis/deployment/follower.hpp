@@ -1,21 +1,23 @@
-// Which of the servers that sentinels name is to be followed. Answers in, decision out: no I/O and no clock of its own.
+// Decides which of the servers that sentinels name to follow. Answers in, decision out: no I/O and no clock of its own.
 //
-// What a sentinel knows is a pair: a config epoch, and the address that goes with it. Sentinels tell each other this pair, and
-// take over one with a larger epoch; so do we. One of them is not to be taken at its word: while it leads a failover, from the
-// promotion until every replica follows or failover-timeout is over (three minutes by default), SENTINEL MASTER gives the new
-// epoch with the old address. Its answer is completed by GET-MASTER-ADDR-BY-NAME, which is what it tells the others; until one
-// of these says so too, within moments, it counts for less: the server it promoted may be gone, and it goes on naming that one.
+// A sentinel knows a pair: a config epoch, and the address that belongs to it. Sentinels tell each other this pair, and
+// take over one with a larger epoch; so do we. The sentinel that leads a failover is an exception: from the promotion until
+// every replica follows or failover-timeout is over (three minutes by default), its SENTINEL MASTER gives the new epoch
+// with the old address. So its address is read with GET-MASTER-ADDR-BY-NAME, which is what it tells the others. Until
+// another sentinel says the same, usually within moments, its answer counts for less: the server it promoted may be gone,
+// and it would still name that one.
 //
-//   our server             what moves us
-//   none yet               the best word, once a majority of the sentinels has spoken, or all that can, or after `patience`
-//   calls itself master    a larger epoch; of who leads a failover only if no other sentinel answers, or if it has said so for
-//                          `long_away` and the others that answer are no majority: they would have heard of it, so they are cut
-//                          off. Not again if we went there and found nobody
-//   away                   the same epoch too, where more sentinels name another; after `patience` also who leads a failover
-//   away for `long_away`   also a smaller epoch, if a majority answers and none has ours: they may have been set up anew; and
-//                          who leads a failover to our server is no longer heard
+//   our server             what makes us follow another
+//   none yet               the best answer, once a majority of the sentinels has answered, or all that can, or after `patience`
+//   calls itself master    an answer with a larger epoch. From the leader of a failover only if no other sentinel answers, or if
+//                          it has said the same for `long_away` and the others that answer are no majority: they would know by
+//                          now, so they are cut off. Not a second time if that server was not reachable
+//   away                   also an answer with the same epoch, if more sentinels name another server; after `patience` also that
+//                          of the leader of a failover
+//   away for `long_away`   also a smaller epoch, if a majority answers and none has ours: they may have been set up again. And the
+//                          leader of a failover to our server is ignored
 //
-// The best word: the largest epoch; then one outside of a failover; then what more sentinels say; then our server, unless it
+// The best answer: the largest epoch; then one outside of a failover; then what more sentinels say; then our server, unless it
 // has been away for long; then the sentinel that comes first in the URI.
 #pragma once
 
@@ -46,7 +48,7 @@ class follower {
   explicit follower(std::size_t sentinels) : sentinels_(sentinels) {}
 
   void heard(std::size_t sentinel, word, time_point);
-  void silent(std::size_t sentinel);  // it is gone, or cannot say
+  void silent(std::size_t sentinel);  // it is gone, or does not know
 
   // The server to go to; none: stay. `is_master`: our server answers and calls itself master.
   std::optional<core::endpoint> decide(bool is_master, time_point);
@@ -58,9 +60,9 @@ class follower {
 
  private:
   struct sentinel {
-    bool has_spoken = false;  // at least that it cannot say
+    bool has_spoken = false;  // or has answered that it does not know
     std::optional<word> says;
-    time_point leads_since{};  // with the same word
+    time_point leads_since{};  // with the same answer
   };
   struct place {
     core::endpoint server;
@@ -80,9 +82,9 @@ class follower {
   time_point next_look(time_point) const;
 
   std::vector<sentinel> sentinels_;
-  std::optional<place> at_, in_vain_;  // where we are; where one who led a failover sent us
+  std::optional<place> at_, in_vain_;  // our server; the server to which a failover's leader sent us in vain
   bool was_master_ = false;
-  std::optional<time_point> since_;  // we have had no master, or the first word when there never was one
+  std::optional<time_point> since_;  // since when we have no master; before the first one: since the first answer
   time_point due_ = time_point::max();
 };
 

@@ -1,4 +1,4 @@
-// A deployment with one server for all keys: the one of the URI, or whichever the sentinels call the master just now.
+// A deployment with one server for all keys: the one in the URI, or the current master according to the sentinels.
 #pragma once
 
 #include "engines/redis/deployment/deployment.hpp"

@@ -27,7 +27,7 @@ replica_confirmer::replica_confirmer(loop& l, connection::settings s, std::uint3
     : loop_(&l),
       clock_(s.clock),
       replicas_(replicas),
-      patience_(s.request_timeout / 2),  // so that WAIT is over before it counts as lost
+      patience_(s.request_timeout / 2),  // so that WAIT ends before its request times out
       link_(l, for_asking(std::move(s))) {
   loop_->join(*this);
 }
@@ -43,7 +43,7 @@ void replica_confirmer::go() {
   if (waiting_.empty() || !under_way_.empty() || !link_.is_up()) return;
   under_way_.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(waiting_.end()));
   waiting_.clear();
-  // Beside the name, so that in a cluster it lies where the name does.
+  // With the name's hash tag, so that in a cluster it is on the same node.
   const auto mark = under_way_.back().key + 'c';
   link_.command("SET", std::array<std::string_view, 4>{mark, "", "PX", mark_lives_ms},
                 [this](const received& r) { not_marked_ = r.wrong != nullptr ? r.wrong->words : std::string{}; });
@@ -51,12 +51,12 @@ void replica_confirmer::go() {
   link_.command("WAIT", std::array<std::string_view, 2>{count, limit}, [this](const received& r) { answered(r); });
 }
 
-// Also from a server that is not the one that granted: after a failover the connections change over one by one.
+// The answer may come from another server than the one that granted: after a failover the connections move one by one.
 void replica_confirmer::answered(const received& r) {
   std::uint32_t have = 0;
   if (r.wrong == nullptr && !r.words.empty())
     std::from_chars(r.words[0].data(), r.words[0].data() + r.words[0].size(), have);
-  // Without the mark, WAIT speaks of nothing.
+  // Without the mark, WAIT proves nothing.
   const auto wrong = !not_marked_.empty() ? not_marked_ : r.wrong != nullptr ? r.wrong->words : std::string{};
   const auto few = not_confirmed(!wrong.empty() ? "whether replicas have it is not known: " + wrong
                                                 : std::to_string(have) + " of " + std::to_string(replicas_) +
@@ -83,7 +83,7 @@ engine::time_point replica_confirmer::due() const {
 
 void replica_confirmer::deliver() {
   if (over_.empty()) return;
-  const auto late = not_confirmed("the connection that asks for the replicas was away: " +
+  const auto late = not_confirmed("the connection that asks the replicas was not available: " +
                                   (link_.is_up() ? std::string{"it is busy"} : link_.absence().words));
   for (auto& q : std::exchange(over_, {})) q.back(&late);
 }

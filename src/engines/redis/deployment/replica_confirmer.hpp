@@ -1,8 +1,8 @@
-// Whether replicas have what a master has answered: `?replicas=K`.
+// Confirms that replicas have what a master has answered: `?replicas=K`.
 //
-// WAIT blocks the connection it comes on and looks only at what was written there, so it has one of its own, on which a small
-// key is written first: then WAIT covers everything that was written before, on any connection. Requests that come while
-// a WAIT is under way share the next one.
+// WAIT blocks its connection and covers only what was written on it, so it has a connection of its own, on which a small
+// key (the mark) is written first: then WAIT covers everything that was written before, on any connection. Requests that
+// come while a WAIT is under way share the next one.
 #pragma once
 
 #include "engines/redis/connection/connection.hpp"
@@ -21,7 +21,7 @@ class replica_confirmer final : connection::listener, loop::member {
 
   void open() { link_.open(*this); }
 
-  // Of the server with this id, which has this key.
+  // Asks about the server with this id, which has this key.
   void confirm(std::string server_id, std::string_view key, deployment::confirmed);
 
   void move_to(const core::endpoint& server, const std::string& why) { link_.move_to(server, why); }
@@ -55,7 +55,7 @@ class replica_confirmer final : connection::listener, loop::member {
   std::deque<question> waiting_;     // in the order of their time limits
   std::vector<question> under_way_;  // one WAIT for all of them
   std::vector<question> over_;       // their time is over
-  std::string not_marked_;           // why the small key could not be written, of the WAIT under way
+  std::string not_marked_;           // why the mark of the WAIT under way could not be written
   connection link_;
 };
 

@@ -1,7 +1,7 @@
-// redis+sentinel://: whichever server the sentinels call the master.
+// redis+sentinel://: the server that the sentinels call the master.
 //
-// No message is relied on. Every sentinel is asked again and again, more often while there is no master to talk to; their
-// announcement of a new one only makes us ask at once. Which of their answers counts is for the follower to say.
+// Never depends on a notification: every sentinel is polled, more often while no master is reachable; their announcement of
+// a new master only triggers a poll at once. The follower decides which of their answers counts.
 #include "engines/redis/deployment/follower.hpp"
 #include "engines/redis/deployment/one_server.hpp"
 
@@ -49,7 +49,7 @@ std::optional<follower::word> read_master(std::span<const std::string_view> word
   return w;
 }
 
-// What a sentinel needs of the settings is not what the servers need.
+// A connection to a sentinel needs other settings than one to a server.
 connection::settings for_sentinel(const connection_factory& m, const core::endpoint& e) {
   auto s = m.at(e, connection::use::asking);
   s.where.user = m.where.sentinel_user;
@@ -109,7 +109,7 @@ class sentinel final : public one_server, connection::listener, loop::member {
     std::size_t number;
     bool asked = false;
     time_point next = time_point::min();
-    std::string trouble;  // why it could not say
+    std::string trouble;  // why it could not answer
     connection link;
   };
 
@@ -129,8 +129,7 @@ class sentinel final : public one_server, connection::listener, loop::member {
     });
   }
 
-  // Of one that leads a failover: the address that goes with its epoch is asked for after the epoch, so that it can only be
-  // too new for it.
+  // For a sentinel that leads a failover: the address is read after the epoch, so that it can only be too new for it.
   void ask_whom(scout& s, std::uint64_t epoch) {
     s.asked = true;
     const std::array<std::string_view, 2> whom{"GET-MASTER-ADDR-BY-NAME", name_};
@@ -149,7 +148,7 @@ class sentinel final : public one_server, connection::listener, loop::member {
 
   void made_no_sense(scout& s, const received& r) {
     cannot_say(s, shown(s.link.server()) +
-                      (r.wrong != nullptr ? ": " + r.wrong->words : " gave an answer that makes no sense"));
+                      (r.wrong != nullptr ? ": " + r.wrong->words : " gave an answer that cannot be understood"));
   }
 
   void scout_lost(scout& s, const failure& f) { cannot_say(s, f.words); }
@@ -177,7 +176,7 @@ class sentinel final : public one_server, connection::listener, loop::member {
     return {engine::why::not_sent, make_error_code(errc::unavailable), std::move(words)};
   }
 
-  // Once nobody is left who could tell.
+  // Once no sentinel is left that could answer.
   void complain() {
     if (choice_.has_chosen() || closing_ || complained_) return;
     if (!std::all_of(scouts_.begin(), scouts_.end(), [](const scout& s) { return !s.trouble.empty(); })) return;

@@ -19,7 +19,7 @@ namespace {
 
 failure nonsense(std::string_view text) {
   return {why::unknown, make_error_code(errc::outcome_unknown),
-          "the server answered something that no script of Tyer says (" + std::to_string(text.size()) + " bytes)"};
+          "the server gave an answer that no script of Tyer gives (" + std::to_string(text.size()) + " bytes)"};
 }
 
 failure conflict() {
@@ -93,7 +93,7 @@ std::optional<engine::answer> parse_converted(std::string_view text) {
   return g;
 }
 
-// What was refused, in words.
+// A refusal, with its message.
 std::optional<failure> parse_refusal(std::string_view text) {
   switch (text.front()) {
     case 'c': return conflict();
@@ -113,7 +113,7 @@ std::optional<failure> parse_refusal(std::string_view text) {
     case 'n':
       if (const auto n = whole_number<std::uint32_t>(text.substr(1))) {
         return failure{why::refused, make_error_code(errc::permits_differ),
-                       "this name is in use with " + std::to_string(*n) + " permits, not with as many as asked for"};
+                       "this name is in use with " + std::to_string(*n) + " permits, not with the requested number"};
       }
       break;
   }
@@ -127,7 +127,7 @@ struct meaning {
   std::string_view advice;
 };
 
-// Everything here was refused before any script began or at its first write, so nothing was done.
+// All of these refuse before a script begins or at its first write, so nothing was done.
 constexpr std::array meanings{
     meaning{"LOADING", why::not_sent, errc::unavailable, "the server is still loading its data"},
     meaning{"MASTERDOWN", why::not_sent, errc::unavailable, "a replica that has lost its primary"},
@@ -224,7 +224,8 @@ std::variant<std::uint32_t, failure> parse_count(std::string_view text) {
 
 namespace {
 
-// Older servers put the words of a failed call inside the words of the script: `… @user_script: 9: -READONLY You can't write…`
+// Older servers put the error of a failed call inside the error of the script: `… @user_script: 9: -READONLY You can't
+// write…`
 std::string_view code_of(std::string_view error) {
   const auto first_word = [](std::string_view text) { return text.substr(0, text.find(' ')); };
   const auto at = error.rfind(": -");
@@ -234,8 +235,8 @@ std::string_view code_of(std::string_view error) {
   return known ? inner : first_word(error);
 }
 
-// A permission that is missing only once the script runs: told as `ERR …`, in words that differ. Redis 6.2 and 7.0 say the
-// first, Redis since 7.2 and Valkey the second.
+// A permission that turns out to be missing while the script runs: reported as `ERR …`, in different words. Redis 6.2 and
+// 7.0 say the first, Redis since 7.2 and Valkey the second.
 bool is_not_permitted_inside(std::string_view error) {
   return error.find("The user executing the script can't") != error.npos ||
          error.find("ACL failure in script") != error.npos ||
@@ -246,7 +247,7 @@ bool is_not_permitted_inside(std::string_view error) {
 
 namespace {
 
-// What to allow, in the words of ACL SETUSER, as far as the server says what it has refused.
+// What to allow, in the syntax of ACL SETUSER, as far as the server says what it has refused.
 std::string grant_missing(std::string_view error) {
   constexpr std::string_view before = "run the '", behind = "' command";
   const auto at = error.find(before), end = error.find(behind);
@@ -268,7 +269,7 @@ std::string with_grant(std::string_view error) {
 
 failure refusal(std::string_view error) {
   if (error.find("WRONGTYPE") != error.npos) return conflict();
-  // To ask again is of no use; but what the script did before stays done.
+  // A retry is useless; but what the script did before stays done.
   if (is_not_permitted_inside(error)) return {why::unknown, make_error_code(errc::refused), with_grant(error)};
   const auto code = code_of(error);
   for (const auto& m : meanings) {

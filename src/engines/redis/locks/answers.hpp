@@ -1,4 +1,4 @@
-// What the scripts answer, and what the server says instead.
+// Parses the answers of the scripts and the errors of the server.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -12,26 +12,26 @@
 
 namespace tyer::redis {
 
-// Permits of one name, and holders of one name: holders.lua knows the second number too.
+// The most permits, and the most holders, of one name: holders.lua has the second number too.
 inline constexpr std::uint32_t capacity_max = 65'536, holders_max = 10'000;
 
-// An acquire that reached the server too late did nothing, but tells the server's time.
+// An acquire that reached the server too late did nothing, but returns the server's time.
 struct too_late {
   std::chrono::microseconds server{};
 };
 
-// Of acquire and convert. A conversion tells itself how long the hold still lives.
+// For acquire and convert. The answer of a conversion says how long the hold still lives.
 std::variant<engine::answer, too_late, engine::failure> parse_acquire(std::string_view text,
                                                                       std::chrono::milliseconds ttl);
-// '0-2 7-7'. Nothing if it is not that, or more than there may be.
+// '0-2 7-7'. Nothing if it is malformed or too long.
 std::optional<std::vector<std::uint32_t>> parse_slots(std::string_view runs);
 std::variant<engine::fate, engine::failure> parse_fate(std::string_view text);
-// A letter for each of `count` targets, which were to be kept for `ttl`.
+// A letter for each of `count` targets, to be kept for `ttl`.
 std::variant<engine::kept, engine::failure> parse_kept(std::string_view text, std::size_t count,
                                                        std::chrono::milliseconds ttl);
 std::variant<std::uint32_t, engine::failure> parse_count(std::string_view text);
 
-// In a cluster, while a slot is on its way, the keys of a name may lie on two nodes: nothing was done.
+// In a cluster, while a slot is being migrated, the keys of a name may be on two nodes: nothing was done.
 engine::failure moving();
 
 // An error reply of the server (`NOPERM this user has no permissions…`), sorted by what it means for the request.
@@ -41,7 +41,7 @@ bool is_noscript(std::string_view error);
 bool is_redirection(std::string_view error);  // MOVED, ASK
 bool is_bad_login(std::string_view error);
 
-// After this the connection is of no use: the server has become a replica, or forgot who we are.
+// After this error the connection is useless: the server has become a replica, or has dropped our login.
 bool ends_connection(std::string_view error);
 
 }  // namespace tyer::redis

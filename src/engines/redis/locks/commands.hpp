@@ -1,4 +1,4 @@
-// The calls of the scripts as words: what follows EVALSHA and the name of the script.
+// The arguments of script calls: what follows EVALSHA and the sha1 of the script.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -13,13 +13,13 @@
 
 namespace tyer::redis {
 
-// Largest number that a double, so a script, holds exactly.
+// The largest integer that a double, and so a script, holds exactly.
 inline constexpr std::uint64_t exact_max = (std::uint64_t{1} << 53) - 1;
 
-// What is stored with a hold for people is cut there.
+// The owner text of a hold is cut to this length.
 inline constexpr std::size_t owner_bytes_max = 512;
 
-// How scripts call a mode.
+// The letter of a mode in the scripts.
 char letter(engine::mode) noexcept;
 engine::mode mode_of(std::string_view letter) noexcept;
 
@@ -31,15 +31,15 @@ struct terms {
   std::chrono::milliseconds live{};  // of the keys
   std::uint32_t waiters_max = 0;
 
-  // Left out if it is exclusive and without a lock delay: the common case is the short one.
+  // Left out for an exclusive lock without a lock delay, so that the common case is short.
   engine::mode how = engine::mode::exclusive;
   std::chrono::milliseconds lock_delay{};
   std::uint32_t take = 1, capacity = 1;
 };
 std::string pack(const terms&);
 
-// What packs the terms of acquire or convert names a time of one server's clock. The same for a server whose clock is ahead
-// of that by so much; of other scripts nothing changes.
+// The packed terms of acquire and convert contain a time of one server's clock. Converts them for a server whose clock is
+// ahead by `ahead`; the arguments of other scripts do not change.
 std::string for_another_clock(std::string_view script, std::string_view packed, std::chrono::microseconds ahead);
 
 // Builds one call after the other in buffers that are reused. The words are valid until the next call.
@@ -50,7 +50,7 @@ class commands {
   commands(keys k, std::chrono::milliseconds tombstone_ttl, std::uint32_t waiters_max)
       : keys_(std::move(k)), tombstone_ttl_(tombstone_ttl), waiters_max_(waiters_max) {}
 
-  // The key that says where a call for this name goes. Valid until the next call.
+  // The key that decides where a call for this name goes. Valid until the next call.
   std::string_view key(std::string_view name);
 
   words acquire(const engine::request&, std::chrono::microseconds not_after);
@@ -65,11 +65,12 @@ class commands {
   const redis::keys& names() const noexcept { return keys_; }
 
  private:
-  // Every key outlives the longest lease in it, and a place in the queue that becomes a hold just before it ends. Scripts take
-  // care of a lock delay that only they know of.
+  // How long keys live: longer than the longest lease in them, and than a place in the queue that becomes a hold just
+  // before it ends. The scripts add a lock delay that only they know.
   //
-  // The tombstone's time is what is left at least when a token is written. Scripts leave the time to live alone until a
-  // sixteenth of it is gone; and a token that several servers agree on is made by one up to a lease before all have it.
+  // The tombstone's time is the least that remains after a token is written. It includes a reserve, since scripts do not
+  // renew the time to live until a sixteenth of it has passed, and since a token that several servers agree on is made by
+  // one of them up to a lease before all have it.
   std::chrono::milliseconds live(std::chrono::milliseconds lease) const {
     return (std::max(tombstone_ttl_, lease * 2) + lease) * 15 / 14;
   }

@@ -6,7 +6,7 @@
 //   waiters   prefix{name}w         only while somebody waits
 //   inbox     prefix inbox:nonce    a channel: messages for one client
 //
-// The whole name is the hash tag, so in a cluster all keys of a name lie on one node. % { } in a name are percent-encoded:
+// The whole name is the hash tag, so in a cluster all keys of a name are on one node. % { } in a name are percent-encoded:
 // no name can end its own tag early, and no two names share a key.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace tyer::redis {
 
-// Appends the text as SCAN MATCH reads it: every byte stands for itself.
+// Appends the text escaped for SCAN MATCH, so that every byte matches itself.
 void escape_glob(std::string_view text, std::string& out);
 
 class keys {

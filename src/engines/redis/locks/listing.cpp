@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t waiters_shown_max = 1000;
 constexpr std::size_t words_per_entry = 7;  // as show.lua answers
 
-// Also when not all of a name is where its state is, see whole.lua.
+// Also if some keys of a name are not on the node of its state, see whole.lua.
 const engine::failure* trouble(const received& r) {
   static const auto torn = moving();
   return r.wrong == nullptr && r.words.size() == 1 ? &torn : r.wrong;
@@ -89,7 +89,7 @@ void show(deployment& c, commands& words, std::string_view name, engine::reply<e
 
 namespace {
 
-// Servers are looked through one after the other: a cursor is the number of the server, a dot, and its own cursor.
+// Servers are scanned one after the other: a cursor is the number of the server, a dot, and the server's own cursor.
 struct place {
   std::size_t server = 0;
   std::string cursor = "0";

@@ -39,13 +39,13 @@ using engine::why;
 using std::chrono::milliseconds;
 
 constexpr std::size_t keep_batch = 200;
-constexpr milliseconds only_look{0};        // at a place: see keep_waiters.lua
-constexpr milliseconds listen_min{10'000};  // after the last sign that somebody waits
+constexpr milliseconds only_look{0};        // reads a place without extending it: see keep_waiters.lua
+constexpr milliseconds listen_min{10'000};  // stays subscribed this long after the last waiter
 constexpr milliseconds lock_delay_max{std::chrono::hours{24 * 366}};
 
 failure no(why kind, errc code, std::string words) { return {kind, make_error_code(code), std::move(words)}; }
 
-// What no state of the server could make right.
+// What is wrong with a request in any state of the server.
 std::optional<failure> objection(const engine::request& r) {
   if (r.lock_delay.count() < 0 || r.lock_delay > lock_delay_max) {
     return no(why::refused, errc::refused, "the lock delay is out of its range");
@@ -111,7 +111,7 @@ class redis_engine final : public engine::engine, connection::listener {
             reply<tyer::engine::page> back) override {
     redis::list(*servers_, commands_, prefix, cursor, limit, std::move(back));
   }
-  // No changed() comes from Redis yet: observers list the name from time to time.
+  // Redis sends no changed() yet: observers poll.
   void watch(std::string_view, bool) override {}
   void diagnose(reply<std::vector<tyer::engine::finding>>) override;
 
@@ -129,7 +129,7 @@ class redis_engine final : public engine::engine, connection::listener {
   void on_message(std::string_view) override;
   void on_unheard(std::string_view key, const id& who) override;
 
-  // Nothing known of the server's clock means not connected: the connection will refuse.
+  // If nothing is known of the server's clock, we are not connected: the connection will refuse the call.
   std::chrono::microseconds server_time_after(milliseconds wait, std::string_view key) const {
     return servers_->clock(key).latest(clock_->now()) + wait;
   }
@@ -155,8 +155,8 @@ class redis_engine final : public engine::engine, connection::listener {
   const scripts::set& scripts_;
 };
 
-// With ?replicas= an answer counts only when they have it. Else it is not known what will become of it: a failover may forget
-// it. The caller then asks again by the same id, or gives up and takes it back.
+// With ?replicas= an answer counts only when the replicas have it. Otherwise its fate is unknown: a failover may forget it.
+// The caller then repeats the request with the same id, or gives up and releases it.
 template <class T>
 void redis_engine::once_confirmed(const core::endpoint& server, const std::string& key, outcome<T> o, reply<T> back) {
   if (!confirms_) return back(std::move(o));
@@ -195,8 +195,8 @@ void redis_engine::listen_while_kept(std::span<const target> targets, millisecon
   };
 }
 
-// Who has no place any more had its turn, or must ask again. Its place is not kept by this: who has died must not live on
-// because we begin to listen.
+// A waiter without a place has got its turn, or must ask again. This does not extend its place: subscribing must not keep a
+// dead waiter alive.
 void redis_engine::on_unheard(std::string_view key, const id& who) {
   const auto name = commands_.names().name_of(key);
   if (!name) return;
@@ -294,7 +294,8 @@ void redis_engine::diagnose(reply<std::vector<tyer::engine::finding>> back) {
   examine_all(*servers_, {confirms_, tombstone_ttl_, clock_}, std::move(back));
 }
 
-// kind, id, and for `a` the reason. The channel is open to everybody on the server, so anything may come.
+// The message is: kind, id, and for `a` the reason. Any client of the server may publish to the channel, so the text may be
+// anything.
 void redis_engine::on_message(std::string_view text) {
   if (text.size() < 17) return;
   const auto who = id::from(text.substr(1, 16));

@@ -1,4 +1,4 @@
-// How Redisson's RLock lies in a server, and how a hold of Tyer's looks among those of Java.
+// How Redisson's RLock is stored in a server, and how Tyer stores its holds beside those of Java.
 //
 //   lock      name                                a hash: one field per holder, its value counts re-entries; lives by its TTL
 //   field     <uuid of the client>:<number>       Java: the thread's number; here: the hold's. Its value is always 1
@@ -21,7 +21,7 @@ std::string field_of(const core::id&);
 // Nothing if it is not a field that field_of() writes.
 std::optional<core::id> id_of(std::string_view field);
 
-// <uuid>:<number>, whoever wrote it.
+// <uuid>:<number>, by any client.
 bool looks_like_a_holder(std::string_view field);
 
 class layout {
@@ -34,7 +34,7 @@ class layout {
 
   static std::string channel(std::string_view key);
 
-  std::string inboxes() const { return prefix_ + "tyer:inbox:"; }  // what every inbox begins with
+  std::string inboxes() const { return prefix_ + "tyer:inbox:"; }  // the common prefix of all inboxes
   std::string inbox(std::uint64_t nonce) const;
 
  private:

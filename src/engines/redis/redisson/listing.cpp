@@ -19,7 +19,7 @@ namespace {
 using engine::page;
 using words = std::span<const std::string_view>;
 
-// A lock of RLock has one field, one of a read-write lock has one for each reader and some more.
+// An RLock has one field, a read-write lock has one for each reader and some more.
 constexpr std::string_view fields_max = "1000";
 
 std::int64_t number(std::string_view text) {
@@ -32,7 +32,7 @@ std::string described(std::string_view field, std::string_view count) {
   return std::string{field} + (count == "1" ? "" : ", entered " + std::string{count} + " times");
 }
 
-// As show.lua answers. Nothing if it is not a lock.
+// Parses the answer of show.lua. Nothing if it is not a lock.
 std::optional<std::vector<engine::entry>> holders(const std::string& name, words w) {
   std::vector<engine::entry> all;
   if (w.empty()) return all;

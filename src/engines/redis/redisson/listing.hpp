@@ -1,4 +1,4 @@
-// Who holds what, for people, under protocol=redisson.
+// Lists holders for people, under protocol=redisson.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -12,7 +12,7 @@ namespace tyer::redis::redisson {
 
 void show(connection&, const layout&, std::string_view name, engine::reply<engine::page>);
 
-// Looks at every hash whose name begins like this; what does not look like a lock of Redisson's is left out.
+// Reads every hash whose name has this prefix; those that do not look like a Redisson lock are left out.
 void list(connection&, const layout&, std::string_view prefix, std::string_view cursor, std::uint32_t limit,
           engine::reply<engine::page>);
 

@@ -59,10 +59,10 @@ class redisson_engine final : public engine::engine, connection::listener, subsc
   void keep(std::span<const target>, fate as, milliseconds ttl, reply<kept>) override;
   void release(const target&, bool clean, reply<fate>) override;
   void convert(const target&, mode, milliseconds, reply<answer> back) override {
-    refuse(unsupported("a lock of Redisson's cannot be converted"), std::move(back));
+    refuse(unsupported("a Redisson lock cannot be converted"), std::move(back));
   }
   void lift(const target&, std::uint64_t, reply<fate> back) override {
-    refuse(unsupported("a lock of Redisson's has no token"), std::move(back));
+    refuse(unsupported("a Redisson lock has no token"), std::move(back));
   }
   void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;
   void evict(const target&, std::string_view reason, reply<fate>) override;
@@ -91,9 +91,9 @@ class redisson_engine final : public engine::engine, connection::listener, subsc
   void on_down(const failure& f) override { events_->down(f); }
   void on_message(std::string_view) override;
 
-  // Of the channels on which Redisson says that a name is free.
+  // For the channels on which Redisson announces that a name is free.
   void on_heard(std::string_view channel, std::string_view) override { wake_those_of(channel); }
-  void on_listening(std::string_view channel) override { wake_those_of(channel); }  // what was said before was missed
+  void on_listening(std::string_view channel) override { wake_those_of(channel); }  // earlier messages were missed
   void on_deaf(std::string_view channel) override;
 
   void answered(const id&, const received&, milliseconds ttl, reply<answer>&);
@@ -123,7 +123,7 @@ void redisson_engine::acquire(const tyer::engine::request& r, reply<answer> back
   }
   if (r.lock_delay.count() != 0) return refuse(unsupported("protocol=redisson has no lock_delay"), std::move(back));
   const auto key = layout_.key(r.what.name), field = field_of(r.what.who), ttl = std::to_string(r.ttl.count());
-  // Nothing known of the server's clock means not connected: the connection will refuse.
+  // If nothing is known of the server's clock, we are not connected: the connection will refuse the call.
   const auto not_after = std::to_string((connection_.clock().latest(clock_->now()) + r.not_after).count());
   const std::array<std::string_view, 5> words{"1", key, field, ttl, not_after};
   if (r.enqueue) waiters_.join(r.what.who, layout::channel(key));
@@ -133,7 +133,7 @@ void redisson_engine::acquire(const tyer::engine::request& r, reply<answer> back
                    });
 }
 
-// Whoever is not told `busy` waits no more: a request that failed is made again, and joins anew.
+// Any answer but `busy` ends the wait: a failed request is repeated, and joins again.
 void redisson_engine::answered(const id& who, const received& r, milliseconds ttl, reply<answer>& back) {
   if (r.wrong != nullptr) {
     stop_waiting(who);
@@ -154,7 +154,7 @@ void redisson_engine::answered(const id& who, const received& r, milliseconds tt
                         "the request reached the server too late, so it did nothing"}});
 }
 
-// One who only tries, or who has left meanwhile, does not wait. The second connection is made when somebody has to.
+// A try, or a caller that has left meanwhile, does not wait. The second connection is made for the first waiter.
 void redisson_engine::listen_for(const id& who) {
   const auto* channel = waiters_.channel_of(who);
   if (channel == nullptr || closing_) return;
@@ -174,7 +174,7 @@ void redisson_engine::wake_those_of(std::string_view channel) {
 void redisson_engine::on_deaf(std::string_view channel) {
   if (!log_ || std::exchange(warned_, true)) return;
   log_(log_level::warning,
-       "the server allows nobody to listen to " + std::string{channel} + ", waiters will look again instead");
+       "the server does not allow a subscription to " + std::string{channel} + ", so waiters poll instead");
 }
 
 void redisson_engine::close(reply<tyer::engine::done> back) {
@@ -187,7 +187,7 @@ void redisson_engine::close(reply<tyer::engine::done> back) {
 void redisson_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<kept> back) {
   const auto count = targets.size();
   if (as == fate::waiting)
-    ttl = milliseconds{0};  // nobody has a place to keep; whoever holds is told so, and not extended
+    ttl = milliseconds{0};  // there are no places to keep; a holder is answered `holding`, and not extended
   std::vector<std::string> texts{std::to_string(count)};
   for (const auto& t : targets) texts.push_back(layout_.key(t.name));
   for (const auto& t : targets) texts.push_back(field_of(t.who));
@@ -224,7 +224,8 @@ void redisson_engine::diagnose(reply<std::vector<tyer::engine::finding>> back) {
   });
 }
 
-// kind, field, and for `a` the reason on a line of its own. Anybody may write to the channel, so anything may come.
+// The message is: kind, field, and for `a` the reason on a line of its own. Any client may publish to the channel, so the
+// text may be anything.
 void redisson_engine::on_message(std::string_view text) {
   if (text.empty()) return;
   const auto line_end = text.find('\n');
@@ -242,7 +243,7 @@ tyer::engine::made make(core::uri& address, const tyer::engine::environment& e) 
   }
   for (const char* option : {"tombstone_ttl", "waiters_max", "replicas"}) {
     if (address.find(option)) {
-      return {nullptr, {errc::invalid_uri, std::string{"?"} + option + "= means nothing with ?protocol=redisson"}};
+      return {nullptr, {errc::invalid_uri, std::string{"?"} + option + "= has no meaning with ?protocol=redisson"}};
     }
   }
   auto read = redis::read(address);

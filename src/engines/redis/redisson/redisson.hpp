@@ -1,12 +1,13 @@
-// The engine behind redis://…?protocol=redisson: locks that lie in the server as those of Redisson's RLock do, so that holders
-// in C++ and in Java exclude each other.
+// The engine behind redis://…?protocol=redisson: locks are stored as Redisson's RLock stores them, so that holders in C++
+// and in Java exclude each other.
 //
-// There is no queue: whoever finds the lock taken is answered `busy` with what is left of the lease, and is woken by the
-// channel on which Redisson says that a name is free. Not `queued`: that would be a promise of a place that nobody keeps. So
-// a waiter is nothing in the server, costs no keep, and one that dies leaves nothing behind. The lease's machine rests
-// meanwhile, and asks again when it is woken, when the lease may be over, and after waiter_ttl, should a message be lost.
+// There is no queue: a client that finds the lock taken is answered `busy` with the rest of the lease, and is woken by the
+// channel on which Redisson announces that a name is free. The answer is not `queued`, since that would promise a place
+// that does not exist. So a waiter stores nothing in the server, needs no keep, and leaves nothing behind when it dies. The
+// acquire machine rests meanwhile, and asks again when it is woken, when the lease may be over, and after waiter_ttl, in
+// case a message was lost.
 //
-// There is no token either, nothing is said about the owner, and a hold is never handed on inside a client.
+// There is no token either, no owner is stored, and a hold is never handed off inside a client.
 #pragma once
 
 #include "engine/environment.hpp"

@@ -1,4 +1,4 @@
-// Who of this client waits for which channel: it is listened to for as long as somebody does.
+// Which waiters of this client wait for which channel: a channel stays subscribed while somebody waits.
 #pragma once
 
 #include "core/id.hpp"
@@ -20,7 +20,7 @@ class waiters {
 
   // Null: it does not wait.
   const std::string* channel_of(const core::id&) const;
-  // A copy, since whoever is woken may leave.
+  // A copy, since a waiter that is woken may leave.
   std::vector<core::id> of(const std::string& channel) const;
 
  private:

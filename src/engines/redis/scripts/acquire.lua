@@ -7,14 +7,14 @@
 --          lock delay ms, how many permits, of how many
 --
 -- Answers  the token part, a number: granted | s<token part> <slots>: granted permits | q<ahead> <look again ms> | b<ms> busy
---          l<server µs> too late, nothing done | c something else lies there | o over the limit of waiters | h of holders
---          d in a cluster: not all of it is here just now, nothing done (who would queue is told that it is busy instead)
---          p token parts are used up | n<permits> in use with so many | m this id has it, or waits for it, in another mode
+--          l<server µs> too late, nothing done | c the key holds something else | o over the limit of waiters | h of holders
+--          d in a cluster: some keys of the name are elsewhere, nothing done (a request that may queue gets busy instead)
+--          p token parts are used up | n<permits> in use with that many | m this id has it, or waits for it, in another mode
 --
--- The uncontended path of an exclusive lock is TIME, GET, SET; what only others need is below it. Every argument and every new
--- string costs the server nearly as much as a call, and so does a number that is turned into text: hence packed terms, states
--- that are taken apart and put together in one go, and a number as the answer. The keys' time to live is left alone until a
--- sixteenth of it is gone: all keys of a name have the same, so where there is a queue it is set below.
+-- The uncontended path of an exclusive lock is TIME, GET, SET; code for the other cases is below it. Every argument and
+-- every new string costs the server nearly as much as a call, and so does converting a number to text: hence packed terms,
+-- states that are unpacked and packed in one call, and a number as the answer. The keys' time to live is not renewed until
+-- a sixteenth of it has passed: all keys of a name have the same, so where there is a queue it is set below.
 local call = redis.call
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -63,10 +63,11 @@ local mode, delay, take, capacity = 'x', 0, 1, 1
 if not plain then mode, delay, take, capacity = struct.unpack('>c1I6I4I4', ARGV[2], 37) end
 
 -- Tickets follow the server's clock, but never go below the last one: a clock that is set back must not let newcomers
--- overtake. Whoever has a ticket, though its place was lost, keeps it. Answers how many are ahead, and whether a key is new.
+-- overtake. An id that has a ticket but has lost its place keeps the ticket. Returns how many are ahead, and whether a key
+-- is new.
 --
--- Somebody waits, by the state, and nobody has a ticket: the server has lost them. Then places are worth nothing, and whoever
--- lives asks again: the dead among them would count for ever.
+-- If the state says that somebody waits and nobody has a ticket, the server has lost the tickets. Then all places are
+-- deleted, since dead ones would count for ever, and live waiters ask again.
 local function stand_in_line(waits, mine)
   local tail = call('ZRANGE', queue, '-1', '-1', 'WITHSCORES')
   if waits and not tail[1] and call('HLEN', waiters) > 1 then
@@ -78,7 +79,7 @@ local function stand_in_line(waits, mine)
   return ahead, ahead == 0
 end
 
--- Forgets the dead among so many of the queue, from this one on. Answers whether there were any.
+-- Removes dead waiters among `count` entries of the queue, starting at `from`. Returns whether there were any.
 local function forget_dead(from, count)
   local ids, dead = call('ZRANGE', queue, from, from + count - 1), {}
   local places = #ids > 0 and call('HMGET', waiters, unpack(ids))
@@ -91,9 +92,9 @@ local function forget_dead(from, count)
   return true
 end
 
--- Behind a long hold the dead are in nobody's way, until there are too many. A script holds up the whole server, and where all
--- of them live everybody who comes is refused: so it looks at twenty places, which the clock's last digits choose, and goes
--- on only if one of them was dead, since that happens once to each. Answers whether one was.
+-- During a long hold, dead waiters do no harm until the queue is full. A script blocks the whole server, and with a full
+-- queue of live waiters every newcomer is refused: so this checks twenty places, chosen by the clock's last digits, and
+-- goes on only if one of them was dead, since each waiter dies only once. Returns whether one was.
 local function make_room(count)
   local from = math.floor(now % count / 20) * 20
   if not forget_dead(from, 20) then return false end
@@ -101,7 +102,7 @@ local function make_room(count)
   return true
 end
 
--- How many are ahead, or what is wrong; and whether a key of the queue is new: then it has no time to live yet.
+-- Returns how many are ahead, or what is wrong; and whether a key of the queue is new: then it has no time to live yet.
 local function enter(waits)
   local terms = struct.pack('>c1I4I4', mode, take, capacity) .. owner
   local mine = struct.pack('>I7I6', now + place * 1000, place) .. terms
@@ -123,14 +124,14 @@ local function enter(waits)
   return ahead, nil, new
 end
 
--- All keys of a name die together.
+-- All keys of a name expire together.
 local function expire_queue(ms)
   call('PEXPIRE', queue, ms)
   call('PEXPIRE', waiters, ms)
 end
 
 -- cluster: -- include whole.lua
--- Somebody else has it alone: there is nothing to reap, and it is nobody's turn.
+-- Somebody else holds it exclusively: nothing has expired, and it is nobody's turn.
 if flags < 8 and expiry > now and expiry <= latest and not is_mine then
   local look = math.ceil((expiry - now) / 1000)
   if place == 0 then return string.format('b%d', look) end
@@ -165,8 +166,8 @@ local function granted(hold)
   return hold.part
 end
 
--- It is already mine: the repetition of a request whose answer was lost, or the claim after a hand-over. Never for a shorter
--- time than before: an answer may have promised more.
+-- This id already holds it: the request is a repeat whose answer was lost, or the claim after a hand-over. Never shortens:
+-- an earlier answer may have promised more.
 local function again(hold)
   if mode == 'x' and r.upgrader == id then return string.format('q0 %d', next_look() + 1) end
   if mode ~= r.mode and (r.mode ~= 'x' or mode == 'p') then return 'm' end
@@ -178,7 +179,7 @@ local function again(hold)
   return granted(hold)
 end
 
--- Granted anew, an id takes the place of its own ghost: whoever has it now is who had it then.
+-- An id that is granted again replaces its own ghost: it is the same owner.
 local function grant(ghost)
   local hold = {id = id, ends = now + ttl * 1000, lease = ttl + delay, part = math.max(r.last + 1, seen + 1, now), delay = delay,
                 claimed = true, slots = '', owner = owner}

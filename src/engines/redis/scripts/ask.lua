@@ -1,9 +1,9 @@
--- Asks whoever holds the lock to give it back soon.
+-- Asks the holders of the lock to release it soon.
 --
 -- KEYS[1]  state, as described in holders.lua
 -- ARGV[1]  reason, for people
 --
--- Answers how many holders were asked, as digits | c something else lies there | d as in whole.lua
+-- Answers how many holders were asked, as digits | c the key holds something else | d as in whole.lua
 
 -- cluster: -- include whole.lua
 -- include tell.lua

@@ -4,9 +4,9 @@
 -- ARGV[1]  id, 16 bytes
 -- ARGV[2]  packed '>c1I7': mode it is to have (x or s), not after (server µs)
 --
--- Answers  t<token part> <ms left>: granted | q0 <look again ms>: waits to be the only one | b<ms> another one waits for that
+-- Answers  t<token part> <ms left>: granted | q0 <look again ms>: waits to be the only holder | b<ms> another upgrade waits
 --          already | g there is no such hold | u permits cannot be converted | p token parts are used up
---          l<server µs> too late, nothing done | c something else lies there | d as in whole.lua
+--          l<server µs> too late, nothing done | c the key holds something else | d as in whole.lua
 
 -- cluster: -- include whole.lua
 -- include tell.lua
@@ -22,7 +22,7 @@ if not r then return 'c' end
 -- cluster: if not whole(r.key, r.waits, r.mode ~= 'x') then return 'd' end
 settle(r, now)
 
--- A gate has seen the old token as exclusive, so a shared hold needs a new one.
+-- A fence may have seen the old token as exclusive, so a shared hold needs a new one.
 local function downgrade(hold)
   hold.part = math.max(r.last + 1, now)
   drop(r, hold)
@@ -39,10 +39,10 @@ local function answer()
     r.upgrader, r.dirty = nil, true
   elseif to == 'x' and r.mode == 's' then
     local look = math.ceil((r.expiry - now) / 1000)
-    -- Two that wait for each other's shared hold would wait for ever: the second must let go instead.
+    -- Two holders that wait for each other's shared hold would wait for ever: the second must release instead.
     if r.upgrader and r.upgrader ~= hold.id then return string.format('b%d', look) end
     if r.n > 1 then
-      -- Where it has a lock delay, the upgrade ends before somebody else may have its place.
+      -- With a lock delay, the hold that upgrades ends earlier than the time at which others may have the lock.
       r.upgrader, r.expiry, r.dirty = hold.id, math.min(r.expiry, hold.ends), true
       return string.format('q0 %d', look + 1)
     end

@@ -3,7 +3,7 @@
 -- KEYS[1]  state, as described in holders.lua
 -- ARGV[1]  id, 16 bytes
 --
--- Answers what it was: h holding | w waiting | g gone | c something else lies there | d as in whole.lua
+-- Answers what it was: h holding | w waiting | g gone | c the key holds something else | d as in whole.lua
 
 -- cluster: -- include whole.lua
 -- include tell.lua

@@ -1,7 +1,7 @@
--- A name taken apart, changed and put together again, for the scripts that include this file after slots.lua.
+-- Unpacks, changes and packs the state of a name, for the scripts that include this file after slots.lua.
 --
--- The state is the key of the name, KEYS[1] (or KEYS[i]). What else there is of a name, its key with a letter behind it, is
--- not declared: the name is the hash tag of all of them, so where one is, in a cluster too, the others are.
+-- The state is the key of the name, KEYS[1] (or KEYS[i]). The other keys of a name, which have a letter at the end, are not
+-- declared: all have the name as their hash tag, so in a cluster they are on the same node.
 --
 --   state   'T1', flags, mode (x exclusive, s shared, p permits), '>I4' when the key dies (server s), '>I7' when somebody
 --           else may have it (server µs, 0: free), '>I7' last token part, '>I6' lease: for how long it was taken (ms), of many
@@ -12,19 +12,20 @@
 --   h       hash, only while there are many holders: id -> '>I7I6' when somebody else may have it and its lease, '>I7' token
 --           part, '>I6' lock delay, 1 if claimed, '>I4' length of the slots, slots, owner
 --
--- A lock delay is part of the time until somebody else may have it, and its owner's time ends that much earlier. Between the
--- two a hold is a ghost: gone for its owner, but in its place, by nothing but the clock. With many holders the time in
--- the state is a lower bound: a renewal touches only the hash, and when the bound is over all are looked at.
+-- The time at which somebody else may have the lock includes the lock delay; the owner's time ends that much earlier.
+-- Between the two a hold is a ghost, gone for its owner but still blocking others: only the clock decides that. With many
+-- holders the time in the state is a lower bound: a renewal changes only the hash, and when the bound has passed all
+-- holders are checked.
 --
--- Whatever ends later than its lease from now proves that the server's clock was set back: whoever sees it cuts it to that, so
--- that who died is waited for no longer than a lease. Nobody was promised more.
+-- An expiry later than now plus the lease proves that the server's clock was set back: a script that sees it cuts it to
+-- that, so that a dead holder blocks others no longer than a lease. Nobody was promised more.
 --
--- All keys of a name are given their time to live together, and outlive whatever stands in them.
+-- All keys of a name get their time to live together, and outlive every lease in them.
 local call = redis.call
 local nobody = string.rep('\0', 16)
 local most_holders = 10000
 
--- nil: something else lies there.
+-- nil: the key holds something else.
 local function read(key, state)
   local r = {key = key, queue = key .. 'q', waiters = key .. 'w', holders = key .. 'h', fresh = {},
              mode = 'x', n = 0, dies = 0, expiry = 0, last = 0, lease = 0, delay = 0}
@@ -71,7 +72,7 @@ local function find_all(r)
   return holds
 end
 
--- Writes a hold, into the name as it is here: save() brings it to the server.
+-- Changes a hold in r: save() writes it to the server.
 local function put(r, hold)
   local expiry = hold.ends + hold.delay * 1000
   if r.mode == 'x' then
@@ -96,7 +97,7 @@ local function add(r, mode, hold, take, capacity)
   if r.n == 0 then
     r.mode, r.expiry, r.lease = mode, math.huge, 0
     if mode ~= 'x' then
-      -- A hash may have outlived a state that the server has lost.
+      -- The server may have lost the state and kept the hash.
       if call('HLEN', r.holders) > 0 then call('DEL', r.holders) end
       r.begins, r.capacity, r.taken, r.map = true, 0, 0, ''
       if mode == 'p' then r.capacity, r.map = capacity, empty_map(capacity) end
@@ -129,8 +130,8 @@ local function drop(r, hold)
   r.n, r.dirty = r.n - 1, true
 end
 
--- Frees the permits of the dead, or takes those of the living on an empty map: whichever is less. Only the latter is right if
--- the server has lost holders.
+-- Frees the permits of dead holders, or rebuilds the map from the live ones: whichever is less work. Only the latter is
+-- right if the server has lost holders.
 local function reap_slots(r, before, dead, living)
   local marked, sign = dead, -1
   if #dead > #living or #dead + #living ~= before then
@@ -142,10 +143,10 @@ local function reap_slots(r, before, dead, living)
   end
 end
 
--- Whether the name has to be looked at: something may be over, or the clock was set back.
+-- Whether the name must be checked: something may have expired, or the clock was set back.
 local function is_due(r, now) return r.expiry <= now or r.expiry > now + r.lease * 1000 end
 
--- The fields of the hash, sorted: who is dead, and what the living have, cut to their leases.
+-- Splits the fields of the hash into dead holders and live ones, whose times are cut to their leases.
 local function sort_holds(r, now)
   local all, ids, dead, living = call('HGETALL', r.holders), {}, {}, {}
   r.expiry, r.lease, r.dirty = math.huge, 0, true
@@ -167,7 +168,7 @@ local function sort_holds(r, now)
   return ids, dead, living
 end
 
--- Forgets holds and ghosts whose time is over.
+-- Removes holds and ghosts that have expired.
 local function reap(r, now)
   if r.n == 0 or not is_due(r, now) then return end
   if r.mode == 'x' then
@@ -197,7 +198,7 @@ local function pack(r)
          (r.delay > 0 and struct.pack('>I6', r.delay) or '') .. r.owner
 end
 
--- Whether the keys will not live for much longer than `live` from now, or than what stands in them.
+-- Whether the time to live must be renewed: it is not much longer than `live` from now, or than the leases in the keys.
 local function is_old(r, now, live)
   live = math.max(live or 0, r.n > 0 and r.lease * 3 or 0, r.dies == 0 and 60000 or 0)
   return live > 0 and r.dies * 1000000 <= now + live * 937, live
@@ -208,8 +209,8 @@ local function expire(r, ms)
   call('PEXPIRE', r.waiters, ms)
 end
 
--- Brings what has changed to the server. `live` is how long the keys are to live, from now; without it, and while most of that
--- is left, they keep the time that they have.
+-- Writes the changes to the server. `live` is how long the keys must live from now; without it, or while most of that is
+-- left, their time to live does not change.
 local function save(r, now, live)
   local fields = {}
   for id, text in pairs(r.fresh) do

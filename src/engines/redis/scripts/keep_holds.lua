@@ -47,9 +47,9 @@ if not others then return table.concat(fates) end
 -- include holders.lua
 -- include queue.lua
 -- include several.lua
--- Read once and saved once, though several holds may have one name. A queue that is on its way to another node is left alone:
--- whose turn it is, is found out by the next renewal that finds the queue, but the hold is extended now, if only its keys
--- live for long enough.
+-- A name is read once and saved once, even if several holds have it. A queue that is being migrated to another node is not
+-- touched: the next renewal that finds the queue gives the next waiter its turn. The hold is extended now, if its keys live
+-- long enough.
 local function extend(key, state, id)
   local r = names[key] or read(key, state)
   if not r then return 'g' end

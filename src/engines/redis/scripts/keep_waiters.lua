@@ -2,15 +2,13 @@
 -- must claim.
 --
 -- KEYS[i]  state of the name that the i-th waiter waits for, as described in holders.lua
--- ARGV[1]  how long a place is good, ms; 0: it is only looked at, and one that has lapsed is gone
--- ARGV[2]  how long keys live, ms
--- ARGV[3]  the ids, 16 bytes each, in the order of KEYS
+-- ARGV[2] how long keys live, ms ARGV[3] the ids, 16 bytes each, in the order of KEYS
 --
 -- Answers one letter per waiter: w waiting, extended | h holding | g gone, or without a ticket: it has to ask again
 --         d as in whole.lua | u unknown: it failed, see several.lua
 --
--- Each key of a name can be lost alone. Who has a place without a ticket is not found by anybody, so it asks again; a state
--- that does not know that somebody waits is told.
+-- Each key of a name can be lost alone. A waiter that has a place but no ticket would never get its turn, so it must ask
+-- again; a state without the flag "somebody waits" gets it.
 
 -- cluster: -- include whole.lua
 -- include tell.lua
@@ -33,7 +31,7 @@ local function keep_place(r, id, place)
   return true
 end
 
--- Who is told that it waits does not ask again for long: whatever is over has to be found here. Once for each name.
+-- A waiter does not ask again for a long time: so expired holds and places must be found here, once for each name.
 local function is_over(r, id)
   if not r.waits then return false end
   if is_due(r, now) then return true end
@@ -42,7 +40,7 @@ local function is_over(r, id)
   return head_is_dead(r, now, id)
 end
 
--- Read once and saved once, though several may wait for one name.
+-- A name is read once and saved once, even if several ids wait for it.
 local function extend(key, id)
   local r = names[key] or read(key, get(key))
   if not r then return 'g' end

@@ -4,11 +4,11 @@
 -- ARGV[1]  id, 16 bytes
 -- ARGV[2]  packed '>I7': the part it is to have
 --
--- Answers  h it has that part, now or by an earlier call | g the hold is not this id's, or its part is above already
---          c something else lies there
+-- Answers  h it has that part, now or since an earlier call | g the hold is not this id's, or its part is larger already
+--          c the key holds something else
 --
--- The last part of the state is that of the only holder, so one that is not below is another attempt's. Whatever else the
--- state says stays as it is.
+-- The last part in the state is that of the only holder, so a part that is not below belongs to another attempt. The rest
+-- of the state does not change.
 local state = redis.call('GET', KEYS[1])
 if not state then return 'g' end
 if #state < 44 or string.sub(state, 1, 2) ~= 'T1' then return 'c' end

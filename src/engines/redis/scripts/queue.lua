@@ -8,9 +8,9 @@ local function leave(r, id)
   return call('HDEL', r.waiters, id)
 end
 
--- The head becomes a holder, at first only for as long as its place is good: it has to claim. The token part is made here,
--- since the lock changes hands here. An unclaimed hold has no lock delay: whoever never had the lock leaves nothing behind.
--- A ghost of the same id makes room for it.
+-- The head becomes a holder, at first only for the time of its place: it has to claim. The token part is made here, since
+-- the lock changes its owner here. An unclaimed hold has no lock delay, since its owner never used it. It replaces a ghost
+-- of the same id.
 local function hand_over(r, id, place, ghost, now)
   local _, ms, mode, take, capacity = struct.unpack('>I7I6c1I4I4', place)
   if not fits(r, mode, take, capacity) then return false end
@@ -20,14 +20,14 @@ local function hand_over(r, id, place, ghost, now)
   return true
 end
 
--- The only holder left, which was shared, becomes exclusive.
+-- The last shared holder becomes exclusive.
 local function upgrade(r, hold, now)
   drop(r, hold)
   hold.part = math.max(r.last + 1, now)
   add(r, 'x', hold)
 end
 
--- Whoever waits for its upgrade goes before the queue. Answers whether the queue may go on.
+-- A waiting upgrade goes before the queue. Returns whether the queue may go on.
 local function turn_of_upgrade(r, now, asking)
   local hold = find(r, r.upgrader)
   if not hold or hold.ends <= now then
@@ -39,15 +39,16 @@ local function turn_of_upgrade(r, now, asking)
   return not r.upgrader
 end
 
--- Whether a place is good, and whether it ends later than it can: the server's clock was set back since it was kept.
+-- Whether a place is valid, and whether it ends later than possible: then the server's clock was set back since its last
+-- renewal.
 local function is_good(place, now)
   if not place then return false end
   local ends, ms = struct.unpack('>I7I6', place)
   return ends > now, ends > now + ms * 1000
 end
 
--- Whether the head has died, or cannot be told from the dead, while others could have its turn: beside holders that share
--- nothing else has to end for that. Where somebody has it alone, or no permit is left, a hold must end first. `asking` lives.
+-- Whether the head is dead, or may be dead, while others could have its turn: beside shared holders nothing else has to end
+-- for that. With an exclusive holder, or without a free permit, a hold must end first. `asking` is alive.
 local function head_is_dead(r, now, asking)
   if r.upgrader or r.mode == 'x' or r.mode == 'p' and r.taken >= r.capacity then return false end
   local head = call('ZRANGE', r.queue, '0', '0')[1]
@@ -56,8 +57,9 @@ local function head_is_dead(r, now, asking)
   return not good or too_late
 end
 
--- After that nobody can tell the dead from the living. So the first thousand are cut to what they may have at most: who lives
--- keeps its place meanwhile, and all the dead together cost one such time.
+-- After the clock was set back, dead places cannot be distinguished from live ones. So the first thousand are cut to the
+-- longest time that they may have: live waiters renew their places meanwhile, and all dead ones together cost one such
+-- time.
 local function cut_places(r, now)
   local ids = call('ZRANGE', r.queue, '0', '999')
   for i, place in ipairs(#ids > 0 and call('HMGET', r.waiters, unpack(ids)) or {}) do
@@ -69,16 +71,16 @@ local function cut_places(r, now)
   end
 end
 
--- Nobody waits any more. Both keys as a whole: a place whose ticket the server has lost is found by nobody.
+-- Nobody waits any more. Deletes both keys completely: a place whose ticket the server has lost would never be found.
 local function end_queue(r)
   call('DEL', r.queue)
   call('DEL', r.waiters)
   r.waits, r.dirty = false, true
 end
 
--- Heads of the queue have their turn as long as they fit, and the dead among them are removed: at most about 1000 turns and
--- 10000 dead in one go, since a script holds up the whole server. The others have theirs when the name is touched next.
--- Who is asking needs no message.
+-- Gives the heads of the queue their turn as long as they fit, and removes dead ones: at most about 1000 turns and 10000
+-- dead in one call, since a script blocks the whole server. The others follow when the name is used next. The id that is
+-- asking needs no message.
 local function turn(r, now, asking)
   if r.upgrader and not turn_of_upgrade(r, now, asking) then return end
   local look, given = 2, 0
@@ -111,7 +113,7 @@ local function turn(r, now, asking)
   end
 end
 
--- What every script begins with.
+-- Every script begins with this.
 local function settle(r, now, asking)
   reap(r, now)
   turn(r, now, asking)

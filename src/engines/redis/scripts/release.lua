@@ -1,15 +1,15 @@
--- Gives up a hold, a hand-over or a place in the queue. What somebody else has is never touched.
+-- Releases a hold, a hand-over or a place in the queue. Never touches what somebody else has.
 --
 -- KEYS[1]  state, as described in holders.lua
 -- ARGV[1]  id, 16 bytes
 -- ARGV[2]  if given, it is unclean: a hold with a lock delay leaves a ghost
 --
--- Answers what it was: h holding | w waiting | g gone | c something else lies there | d as in whole.lua
+-- Answers what it was: h holding | w waiting | g gone | c the key holds something else | d as in whole.lua
 --
--- The uncontended path of an exclusive lock is GET, SET, without asking for the time: a hold that has expired, but that nobody
--- has taken, is still in its place, so it was holding. The state stays as a tombstone that keeps the token floor, with the time
--- to live that the last claim or renewal gave it. If an exclusive waiter stands at the head of the queue, it has its turn without
--- the name being taken apart: what is below costs twice as much.
+-- The uncontended path of an exclusive lock is GET, SET, without TIME: a hold that has expired, but that nobody has taken,
+-- is still stored, so the answer is holding. The state stays as a tombstone that keeps the token floor, with the time to
+-- live that the last claim or renewal gave it. If an exclusive waiter is at the head of the queue, it gets its turn without
+-- unpacking the whole name: the general code below costs twice as much.
 local call = redis.call
 local key = KEYS[1]
 local state = call('GET', key)

@@ -1,6 +1,6 @@
--- Takes exactly this id out of a name, then lets whoever is next have its turn, for the scripts that include this file after
--- queue.lua. Answers what the id was. A hold that is lost unclean stays as a ghost if it has a lock delay; a clean removal
--- lays the ghost too, but finds it gone.
+-- Removes exactly this id from a name, then gives the next waiter its turn, for the scripts that include this file after
+-- queue.lua. Returns what the id was. A hold that ends unclean stays as a ghost if it has a lock delay; a clean removal
+-- also removes a ghost, but returns gone.
 local function remove(r, id, clean, now)
   reap(r, now)
   local hold, was = find(r, id), 'g'

@@ -10,18 +10,18 @@ namespace tyer::redis {
 struct script {
   std::string_view name;
   std::string_view text;
-  std::string_view sha1;  // of the text, 40 hex digits: what EVALSHA names it by
+  std::string_view sha1;  // of the text, 40 hex digits, for EVALSHA
 };
 
-// What keeps a lock, or gives it back, is never one request too many: the client has it already. The runtime bounds how many of
-// these are under way.
+// Renewals and releases are never refused by the limit of requests in flight. The runtime bounds how many of these are
+// under way.
 constexpr bool is_owed(const script& s) noexcept {
   return s.name.starts_with("keep") || s.name == "release" || s.name == "lift";
 }
 
 namespace scripts {
 
-// As they run on one server.
+// The scripts for one server.
 extern const script acquire, release, keep_holds, keep_waiters, convert, lift, evict, ask, show;
 
 inline constexpr std::size_t count = 9;

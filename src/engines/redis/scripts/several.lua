@@ -1,18 +1,18 @@
 -- Several names in one call, for the scripts that include this file after queue.lua.
 --
--- What is wrong with one name must not be in the way of the others, and an error is no fate: whatever was found out about a
--- name counts only when all that it led to stands at the server. A server that takes no writes (OOM, READONLY, MISCONF,
--- NOREPLICAS) refuses the first one of a script, so then nothing of that name was done.
+-- An error for one name must not affect the others, and an error is no fate: a result for a name counts only when all its
+-- writes were done. A server that accepts no writes (OOM, READONLY, MISCONF, NOREPLICAS) refuses the first write of a
+-- script, so then nothing was done for that name.
 local names, failed, wrong = {}, {}, nil
 
--- Something else than a lock is no error: then there is none.
+-- A key of another type is no error: then there is no lock.
 local function get(key)
   local state = redis.pcall('GET', key)
   if type(state) == 'table' and not string.find(state.err, 'WRONGTYPE') then error(state, 0) end
   return state
 end
 
--- The fate that `work` finds out, or u if it fails: then of everybody with that name.
+-- The fate that `work` returns, or u if it fails: then for all ids of that name.
 local function try(key, work, ...)
   if failed[key] then return 'u' end
   local ok, fate = pcall(work, key, ...)
@@ -21,7 +21,7 @@ local function try(key, work, ...)
   return 'u'
 end
 
--- The answer, once all names are saved. If there is nothing to be said but what is wrong, it is that.
+-- The answer, once all names are saved. If every name has failed, the error is the answer.
 local function said(fates, now, live)
   for key, r in pairs(names) do try(key, function() save(r, now, live) end) end
   local known = #KEYS == 0

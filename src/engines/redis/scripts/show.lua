@@ -4,8 +4,8 @@
 -- ARGV[1]  most waiters to show
 --
 -- Answers a flat list, seven words for each hold in the order of the grants, then for each waiter in the order of the queue:
--- h or w, id, mode (x s p), ms left, token part (0 for a waiter), slots, owner. Empty if something else lies there;
--- d alone as in whole.lua.
+-- h or w, id, mode (x s p), ms left, token part (0 for a waiter), slots, owner. Empty if the key holds something else; d
+-- alone as in whole.lua.
 
 -- cluster: -- include whole.lua
 -- include slots.lua

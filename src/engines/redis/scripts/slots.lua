@@ -1,7 +1,7 @@
 -- Which of the permits of a name are taken, for the scripts that include this file.
 --
--- A map has one bit per permit, the lowest first; the bits behind the last permit are set. What one hold has is written as
--- text, in runs: '0-2 7-7'.
+-- A map has one bit per permit, the lowest first; the bits after the last permit are set. The permits of one hold are
+-- written as text, in runs: '0-2 7-7'.
 
 local function add_run(runs, first, last)
   if first then runs[#runs + 1] = string.format('%d-%d', first, last) end
@@ -11,7 +11,7 @@ local function empty_map(capacity)
   return string.rep('\0', math.floor(capacity / 8)) .. (capacity % 8 > 0 and string.char(256 - 2 ^ (capacity % 8)) or '')
 end
 
--- The lowest free permits. There are enough: that was asked before.
+-- Takes the lowest free permits. The caller has checked that there are enough.
 local function take_slots(map, take)
   local text, runs, from, first, last = {}, {}, 1, nil, nil
   while take > 0 do
@@ -35,7 +35,8 @@ local function take_slots(map, take)
   return table.concat(text) .. string.sub(map, from), table.concat(runs, ' ')
 end
 
--- Takes exactly these (sign 1), or frees them (sign -1). Answers the map, and how many more are taken then.
+-- Takes exactly these permits (sign 1), or frees them (sign -1). Returns the map, and by how much the number of taken
+-- permits changed.
 local function mark_slots(map, runs, sign)
   local marked = 0
   for first, last in string.gmatch(runs, '(%d+)-(%d+)') do

@@ -1,18 +1,19 @@
--- Whether all of a name is here, for the scripts that run in a cluster and include this file.
+-- Whether all keys of a name are on this node, for the scripts that run in a cluster and include this file.
 --
--- While a slot is on its way to another node its keys go one by one. Where the state is, others of the name may be missing: gone
--- already, or not come yet. The node that gives the slot away lets nobody touch a key that is not there, so none can be made
--- either; the node that takes it lets nobody touch several keys at once of which one is not there, but any single one. So what
--- exists (the flags of the state say so) is asked for together with the state, and what may be made one by one. Elsewhere
--- EXISTS is never refused. A script asks before it writes anything, and answers d if it cannot do its work.
+-- While a slot is migrated to another node, its keys go one by one. On the node of the state, other keys of the name may be
+-- missing: gone already, or not arrived yet. The source node refuses access to a key that is not there, so none can be
+-- created either; the target node refuses a call with several keys of which one is not there, but accepts any single key.
+-- So keys that exist (the flags of the state say which) are checked together with the state, and keys that may be created
+-- one by one. Outside of a migration EXISTS is never refused. A script checks before it writes anything, and answers d if
+-- it cannot do its work.
 local function refused(...) return type(redis.pcall('EXISTS', ...)) == 'table' end
 
--- Whether something that exists is not here.
+-- Whether a key that exists is not on this node.
 local function torn(key, waits, many)
   return waits and refused(key, key .. 'q', key .. 'w') or many and refused(key, key .. 'h')
 end
 
--- Whether everything can be read, written and made here; `alone`: except the holders.
+-- Whether all keys can be read, written and created here; `alone`: except the holders.
 local function whole(key, waits, many, alone)
   local queue, waiters, holders = key .. 'q', key .. 'w', key .. 'h'
   if not refused(key, queue, waiters, holders) then return true end

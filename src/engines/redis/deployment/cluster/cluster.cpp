@@ -1,4 +1,4 @@
-// Where calls go, and what comes back from there.
+// Routes calls to masters, and handles their answers.
 #include "engines/redis/deployment/cluster/cluster.hpp"
 
 #include "engines/redis/locks/commands.hpp"
@@ -115,11 +115,10 @@ std::vector<connection*> cluster::masters() {
   return all;
 }
 
-// What was said of the slot is old if the slot has another master by now: then requests that were made later may have gone
-// there already.
+// A redirection is outdated if the slot has another master by now: then later requests may have gone there already.
 //
-// A renewal may be one of many that are answered together. Until it is known that its name is on a detour it is in the group
-// of the old master, so it does not follow: it is asked for again, in a group of its own.
+// A renewal may be one of many that are answered together. Until its name is known to be on a detour, it belongs to the
+// group of the old master, so it does not follow the redirection: it is sent again, in a group of its own.
 bool cluster::on_redirected(shard& from, std::string_view error, const script& s,
                             std::span<const std::string_view> words, reply_handler& back) {
   const auto r = read_redirection(error, from.link.server().host);
@@ -161,7 +160,7 @@ void cluster::on_down(shard& s, const engine::failure& f) {
   outer_->on_down({f.kind, f.code, std::move(words)});
 }
 
-// Every node passes every message on to its own listeners: one of them is enough.
+// Every node delivers every message to its own subscribers: one subscription is enough.
 void cluster::on_message(shard& s, std::string_view text) {
   const auto first = std::find_if(shards_.begin(), shards_.end(), [](const auto& x) { return x->link.is_up(); });
   if (first != shards_.end() && first->get() == &s) outer_->on_message(text);

@@ -1,10 +1,10 @@
 // redis+cluster://: the masters of a cluster. Internal to cluster/.
 //
-// The map is asked for again and again, of one master while all is well and of everybody while a slot has no master to talk
-// to; no message is relied on. A master that says MOVED has its word taken for that slot at once. Whoever sent the request
-// asks again: it was not carried out, and is then made for the clock of the right server. ASK is followed, since as long
-// as a slot is on its way nothing else would do; only while the slot still belongs to whoever said it, so that requests
-// for one name stay in their order. Whoever follows it is on a detour, and in a group of its own.
+// The slot map is polled, from one master while all is well and from all nodes while a slot has no reachable master; it
+// never depends on a notification. A MOVED answer is believed at once for that slot. The request was not executed: its
+// sender repeats it, with a limit on the clock of the right server. ASK is followed, since nothing else works while a slot
+// is being migrated; but only while the slot still belongs to the master that said it, so that requests for one name stay
+// in order. A name that follows an ASK is on a detour, and in a group of its own.
 #pragma once
 
 #include "engines/redis/deployment/cluster/detours.hpp"
@@ -97,15 +97,15 @@ class cluster final : public deployment, shard::host, loop::member {
 
   slot_map map_;
   std::vector<shard*> by_claim_;  // as map_.claims()
-  std::vector<node> nodes_;       // as somebody has told last
-  shards shards_;                 // masters, in the order of their slots, then those that have none
-  shards scouts_;                 // asked only while there are no masters that could tell
+  std::vector<node> nodes_;       // as last reported by a node
+  shards shards_;                 // masters, in the order of their slots, then those without slots
+  shards scouts_;                 // asked only while no master can answer
   shards leaving_;
   std::uint32_t last_number_ = 0;  // of a shard
   detours detours_;
   wakeups wakeups_;
 
-  std::deque<core::function<void()>> later_;  // comes back in the next turn
+  std::deque<core::function<void()>> later_;  // runs in the next turn
   time_point next_ask_ = time_point::max(), troubled_since_{};
   bool in_trouble_ = false, announced_ = false, complained_ = false, closing_ = false;
   core::function<void()> closed_;

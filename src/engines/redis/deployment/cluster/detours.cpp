@@ -10,7 +10,7 @@ bool detours::note(std::string_view key, std::uint32_t from, std::uint32_t to, t
   return news;
 }
 
-// Numbers of masters are counted from 1, so only after 32768 masters could two groups be taken for one.
+// Masters are numbered from 1, so two groups could get the same number only after 32768 masters.
 std::uint32_t detours::group(std::string_view key, std::uint32_t owner) const {
   if (names_.empty()) return owner;
   const auto at = names_.find(key);

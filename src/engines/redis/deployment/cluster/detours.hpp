@@ -1,7 +1,7 @@
-// Which names are already where their slot goes, while it is on its way from one master to another.
+// The names that are already at the new master while their slot is being migrated.
 //
-// The master that gives the slot away says so (ASK), and the request goes to the other. Its answer then depends on two
-// masters, so such names are a group of their own: whichever of the two hangs, nobody else's renewal waits for it.
+// The old master of the slot says so (ASK), and the request goes to the new one. Its answer then depends on two masters, so
+// such names are a group of their own: if either of the two hangs, no other renewal waits for it.
 //
 // No socket, no clock.
 #pragma once
@@ -20,12 +20,13 @@ namespace tyer::redis {
 class detours {
  public:
   using time_point = engine::time_point;
-  static constexpr std::chrono::seconds forgotten_after{10};  // nobody has said it again
+  static constexpr std::chrono::seconds forgotten_after{10};  // unless it is reported again
 
-  // Master number `from` has said that the name of this key is at number `to`. True if it was not known.
+  // Master number `from` has said that the name of this key is at number `to`. True if that is new.
   bool note(std::string_view key, std::uint32_t from, std::uint32_t to, time_point);
 
-  // Of the name of this key, if `owner` has its slot: that number, or of a name on a detour another one, which no master has.
+  // The group of the name of this key, if `owner` has its slot: that number, or for a name on a detour another one, which
+  // no master has.
   std::uint32_t group(std::string_view key, std::uint32_t owner) const;
 
   void forget_old(time_point now);

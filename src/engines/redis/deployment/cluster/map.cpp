@@ -1,4 +1,4 @@
-// Who is asked for the map and when, and what follows from it.
+// When the slot map is read and from which node, and what follows from it.
 #include "engines/redis/deployment/cluster/cluster.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds ask_every{5000}, ask_every_in_trouble{150};
-constexpr seconds scouts_after{1};   // of trouble, even if masters can be asked: they may be the ones that were cut off
-constexpr seconds give_up_after{5};  // a master that is away this long has no claim that could not be taken from it
+constexpr seconds scouts_after{1};     // of trouble, even if masters answer: they may be the ones that are cut off
+constexpr seconds give_up_after{5};    // other nodes' claims override those of a master that is away for this long
 constexpr seconds unneeded_after{10};  // a connection to a node without slots
 constexpr std::size_t scouts_max = 16;
 
@@ -39,7 +39,7 @@ void cluster::ask(shard& s) {
   });
 }
 
-// One while all is well, in turn by chance; else everybody.
+// Asks one random node while all is well; else all of them.
 void cluster::ask_somebody(time_point t) {
   const bool trouble = troubled();
   const auto pause = trouble ? ask_every_in_trouble : ask_every;
@@ -75,7 +75,7 @@ bool cluster::given_up(const core::endpoint& e) const {
   return s == nullptr || (!s->link.is_up() && m_.clock->now() - s->away_since >= give_up_after);
 }
 
-// A node may be told of by its address where we know it by its name.
+// A node may be reported by its address although we know it by its host name.
 core::endpoint cluster::known_as(const core::endpoint& told) const {
   for (const auto& n : nodes_) {
     if (n.at.port == told.port && n.address == told.host) return n.at;
@@ -83,8 +83,8 @@ core::endpoint cluster::known_as(const core::endpoint& told) const {
   return told;
 }
 
-// After the map has changed: a connection for every master, in the order of their slots. One that was a replica has refused us
-// until now, so it was tried less and less often.
+// After the map has changed: makes a connection for every master, in the order of their slots. A former replica has refused
+// us until now, so its backoff is reset.
 void cluster::redraw() {
   for (auto& s : shards_) s->had_none = std::exchange(s->slots, 0) == 0;
   by_claim_.clear();
@@ -107,7 +107,7 @@ void cluster::redraw() {
   wakeups_.follow();
 }
 
-// A few tries for each master. One that has no slots has no mark: what it grants, while it takes its first slot, is not
+// Makes a few tries for each master. A master without slots has no mark: its grants while it takes its first slot are not
 // confirmed.
 void cluster::choose_marks() {
   if (m_.where.replicas == 0) return;
@@ -141,7 +141,7 @@ engine::failure cluster::nobody_told() const {
           make_error_code(refused ? errc::refused : errc::unavailable), std::move(words)};
 }
 
-// Once nobody is left who could tell.
+// Once no node is left that could answer.
 void cluster::complain() {
   if (closing_ || complained_ || scouts_.empty() || map_.without_master() < slots_in_all) return;
   if (std::any_of(scouts_.begin(), scouts_.end(), [](const auto& s) { return s->trouble.empty(); })) return;

@@ -52,7 +52,7 @@ bool read_place(std::string_view text, std::string_view host_asked, node& n) {
 }
 
 std::optional<slot_run> read_run(std::string_view text) {
-  if (text.starts_with('[')) return std::nullopt;  // on its way, and still where it was
+  if (text.starts_with('[')) return std::nullopt;  // being migrated, and still at its old master
   const auto first = take(text, '-');
   slot_run r{};
   if (!number(first, r.first)) return std::nullopt;

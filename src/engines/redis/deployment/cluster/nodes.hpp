@@ -1,6 +1,7 @@
-// What one node of a cluster knows of all: the answer of CLUSTER NODES.
+// What one node of a cluster knows about all nodes: the answer of CLUSTER NODES.
 //
-// Unlike CLUSTER SLOTS and CLUSTER SHARDS it has the config epochs, which tell an old claim to a slot from a new one.
+// Unlike CLUSTER SLOTS and CLUSTER SHARDS it has the config epochs, which distinguish an old claim to a slot from a new
+// one.
 #pragma once
 
 #include "core/uri.hpp"
@@ -27,8 +28,7 @@ struct node {
   std::vector<slot_run> slots;
 };
 
-// Lines that make no sense, and nodes that nobody can reach, are left out. A node that knows no address of its own is
-// where we have asked.
+// Malformed lines and unreachable nodes are left out. A node without an address of its own is at the address that we asked.
 std::vector<node> read_nodes(std::string_view text, std::string_view host_asked);
 
 // `MOVED 3999 host:port` and `ASK 3999 host:port`

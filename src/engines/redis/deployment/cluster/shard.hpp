@@ -37,7 +37,7 @@ class shard final : connection::listener {
     if (witness) witness->open();
   }
 
-  // Everything that is on its way is answered first. It may be destroyed once `closed`, but not while it calls back.
+  // All requests under way are answered first. It may be destroyed once `closed`, but not during a callback.
   void close() {
     if (closing) return;
     closing = true;
@@ -49,14 +49,14 @@ class shard final : connection::listener {
 
   connection link;
   std::unique_ptr<replica_confirmer> witness;  // with ?replicas=
-  std::string mark;                            // a key in a slot of its own: the slot of a name may be on its way
+  std::string mark;                            // a key in one of its own slots: the slot of a name may be migrating
   std::size_t slots = 0;
-  bool had_none = false;        // before the map was drawn last
-  std::uint32_t number = 0;     // of masters: no other has it
-  engine::time_point needed{};  // last, as far as it has no slots
+  bool had_none = false;        // no slots before the last change of the map
+  std::uint32_t number = 0;     // unique number of a master
+  engine::time_point needed{};  // when it was last needed, if it has no slots
   engine::time_point away_since{};
   bool asked = false;   // for the map
-  std::string trouble;  // why it could not say
+  std::string trouble;  // why it could not answer
   bool closing = false, closed = false;
 
  private:

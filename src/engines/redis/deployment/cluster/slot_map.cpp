@@ -12,7 +12,7 @@ std::uint16_t slot_map::number_of(const core::endpoint& master, std::uint64_t ep
   return static_cast<std::uint16_t>(claims_.size() - 1);
 }
 
-// True if it has another master then.
+// True if the slot has another master now.
 bool slot_map::give(std::uint16_t slot, std::uint16_t to) {
   const auto from = owner_[slot];
   if (from == to) return false;

@@ -1,13 +1,13 @@
-// Which master has which slot, as far as the nodes have told.
+// Which master has which slot, according to the nodes.
 //
-// Nodes may contradict each other. What counts, of a slot that somebody has as far as we know:
+// Nodes may contradict each other. For a slot with a known master, this counts:
 //
-//   its master itself says who has it   always, with MOVED as in its map: nobody else can know better
-//   a claim with a larger epoch         always: whoever takes a slot over gets a larger one than whoever had it
-//   any other claim                     only if its master is given up, and most of those who have told lately say the same:
-//                                       the cluster was set up anew. One that was cut off cannot lead us back
+//   its master itself says who has it   always, by MOVED or in its map: no other node knows better
+//   a claim with a larger epoch         always: a node that takes a slot over gets a larger epoch than the old master
+//   any other claim                     only if its master is given up, and most nodes that have answered lately say the same:
+//                                       then the cluster was set up again. A single node that was cut off cannot mislead us
 //
-// No epoch is made up: a slot that its master has sent elsewhere keeps the one it had, until its new master claims it.
+// No epoch is invented: a slot that its master has redirected keeps its epoch until the new master claims it.
 //
 // No socket, no clock.
 #pragma once
@@ -34,11 +34,11 @@ class slot_map {
 
   static constexpr std::chrono::seconds lately{5};
 
-  // What a node says, and when. True if a slot has another master then.
+  // Takes a node's view. True if a slot has another master now.
   bool learn(const std::vector<node>&, const core::endpoint& teller, engine::time_point now,
              const std::function<bool(const core::endpoint&)>& given_up);
 
-  // The master of the slot itself said where it is now. True if that is news.
+  // The slot's own master said where the slot is now. True if that is new.
   bool moved(std::uint16_t slot, const core::endpoint& to);
 
   // A number into claims(), or nobody.
@@ -47,13 +47,13 @@ class slot_map {
   struct claim {
     core::endpoint master;
     std::uint64_t epoch = 0;
-    std::size_t slots = 0;  // that it has; none: of no interest any more
+    std::size_t slots = 0;  // how many slots it has; 0: unused
   };
   const std::vector<claim>& claims() const noexcept { return claims_; }
   std::size_t without_master() const noexcept { return without_master_; }
 
  private:
-  // Who has told lately, and of which masters with which epochs.
+  // Which node has answered lately, with which masters and epochs.
   struct view {
     core::endpoint teller;
     engine::time_point told;

@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds sweep_every{250};
-constexpr milliseconds pause_min{200}, pause_max{60'000};  // before listening is tried again
+constexpr milliseconds pause_min{200}, pause_max{60'000};  // before a subscription is retried
 constexpr seconds link_unneeded_after{10};
 
 }  // namespace
@@ -38,7 +38,7 @@ void wakeups::waits(std::string_view key, const core::id& who, time_point sent, 
   c.until = std::max(c.until, mine->second);
   if (c.at == nullptr && now >= c.again) listen(at->first, c);
   next_sweep_ = std::min(next_sweep_, now + sweep_every);
-  // We listen for others already, but it may have had its turn before we did: answers come on another connection.
+  // The channel is subscribed already, but this id may have got its turn before that: answers come on another connection.
   const bool listens = c.at != nullptr && c.at->hears.listens(name);
   if (fresh && listens && sent <= c.since) (*outer_)->on_unheard(c.key, who);
 }
@@ -86,7 +86,7 @@ void wakeups::on_heard(std::string_view, std::string_view message) {
   if (!closing_) (*outer_)->on_message(message);
 }
 
-// What was said before is missed, so it is looked after whoever waits.
+// Earlier messages were missed, so every waiter is checked.
 void wakeups::on_listening(std::string_view name) {
   const auto at = channels_.find(name);
   if (closing_ || at == channels_.end()) return;
@@ -96,7 +96,7 @@ void wakeups::on_listening(std::string_view name) {
   for (const auto& [who, until] : c.waiters) (*outer_)->on_unheard(c.key, who);
 }
 
-// The slot has moved, or the user may not: soon we know, or it will not change soon.
+// The slot has moved, which we learn soon, or the user has no permission, which will not change soon.
 void wakeups::on_deaf(std::string_view name) {
   const auto at = channels_.find(name);
   if (at == channels_.end() || at->second.at == nullptr) return;
@@ -128,7 +128,7 @@ void wakeups::sweep(time_point t) {
   std::erase(links_, nullptr);
 }
 
-// A connection is not destroyed while it calls back.
+// Connections are destroyed here, since they must not be destroyed in their own callbacks.
 void wakeups::tick(time_point t) {
   std::erase_if(leaving_, [](const auto& l) { return l->closed; });
   if (closing_ || t < next_sweep_) return;

@@ -1,7 +1,7 @@
-// Hears when a waiter has its turn: one channel for each name that somebody of this client waits for, at the master that has it.
+// Receives wake-ups for waiters: one channel for each name that this client waits for, at the master of its slot.
 //
-// A message to a channel of a shard goes to no other node of the cluster (ADR 0008). Where the server does not let us listen,
-// waiters look again by themselves.
+// A message to a sharded channel goes to no other shard of the cluster (ADR 0008). Where the server refuses the
+// subscription, waiters poll.
 //
 // Thread safety: that of the loop.
 #pragma once
@@ -22,20 +22,22 @@ namespace tyer::redis {
 
 class wakeups final : subscriber::listener, loop::member {
  public:
-  static constexpr std::size_t channels_max = 10'000;  // further names are looked at again instead
+  static constexpr std::size_t channels_max = 10'000;  // waiters for further names poll
 
   using master_of = std::function<const core::endpoint*(std::uint16_t slot)>;
 
-  // Both are told what the engine is: a message as from an inbox; and who may have had its turn before we listened.
+  // `outer` gets what the engine needs: each message, as from an inbox, and the ids that may have got their turn before the
+  // subscription.
   wakeups(loop&, const connection_factory&, master_of, connection::listener*& outer);
   ~wakeups() { loop_->leave(*this); }
 
-  // This id waits for the name of this key, by the answer to what was sent then, and is worth listening for that long.
+  // This id waits for the name of this key, according to the answer to a request sent at `sent`; stay subscribed for it for
+  // `how_long`.
   void waits(std::string_view key, const core::id&, engine::time_point sent, std::chrono::milliseconds how_long);
-  // True if it may have had its turn without our hearing of it.
+  // True if its wake-up may have been missed.
   bool waits_no_more(std::string_view key, const core::id&);
 
-  // Slots may have other masters now.
+  // Called when slots may have other masters.
   void follow();
 
   void close();
@@ -56,12 +58,12 @@ class wakeups final : subscriber::listener, loop::member {
   struct channel {
     std::string key;
     std::uint16_t slot = 0;
-    time_point until{};  // we listen, also when nobody waits just now
-    time_point since{};  // we have listened, if we do
-    link* at = nullptr;  // none: it is tried again later
+    time_point until{};  // stays subscribed until then, even without waiters
+    time_point since{};  // subscribed since, if it is
+    link* at = nullptr;  // null: retried later
     time_point again{};
     std::chrono::milliseconds pause{};
-    std::unordered_map<core::id, time_point, core::id_hash> waiters;  // and until when each is worth listening for
+    std::unordered_map<core::id, time_point, core::id_hash> waiters;  // and until when to stay subscribed for each
   };
   using channels = std::map<std::string, channel, std::less<>>;
 

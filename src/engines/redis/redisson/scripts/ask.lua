@@ -1,8 +1,7 @@
--- Asks whoever holds the lock to give it back soon. Only holds of Tyer's can be asked: Redisson has no such thing.
+-- Asks the holder of the lock to release it soon. Only holds of Tyer can be asked: Redisson has no such message.
 --
 -- KEYS[1]  the name
--- ARGV[1]  what the inbox of a client begins with, before its nonce
--- ARGV[2]  reason, for people
+-- ARGV[1] the common prefix of inboxes, before the nonce ARGV[2] reason, for people
 --
 -- Answers how many holders were asked, as digits
 local asked = 0

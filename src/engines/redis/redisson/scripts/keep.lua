@@ -8,7 +8,7 @@
 local ttl = ARGV[#KEYS + 1] + 0
 local fates = {}
 for i, key in ipairs(KEYS) do
-  -- pcall: what lies under one name must not be in the way of the others.
+  -- pcall: an error for one name must not affect the others.
   local mine = redis.pcall('HEXISTS', key, ARGV[i])
   if type(mine) == 'table' and not string.find(mine.err, 'WRONGTYPE') then return mine end
   if mine == 1 and ttl > 0 and redis.call('PTTL', key) < ttl then redis.call('PEXPIRE', key, ttl) end

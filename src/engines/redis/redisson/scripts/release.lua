@@ -1,4 +1,4 @@
--- Gives up a hold, or breaks it, and wakes those who wait for the name: Java's too. Never touches what somebody else has.
+-- Releases a hold, or breaks it, and wakes the waiters for the name, Java's too. Never touches somebody else's hold.
 --
 -- KEYS[1]  the name
 -- ARGV[1]  field of the hold
