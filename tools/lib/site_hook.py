@@ -1,6 +1,8 @@
 """What the site needs of MkDocs beyond its settings: two languages, each with its own tabs, words of the theme and description."""
 import pathlib
+import re
 
+SHORT = re.compile(r"<code>([^<\s]{1,24})</code>")  # a name or the beginning of a URI, which is not to be broken
 CHINESE = "中文"  # the part of the navigation that has the Chinese pages
 DESCRIPTION = "C++20 分布式锁，跑在你已经在用的引擎上：Redis、Valkey、etcd"
 PERMALINK = ('title="Link to this part"', 'title="本节的链接"')
@@ -49,6 +51,10 @@ def on_nav(nav, config, files):
     chinese_nav.homepage = chinese_nav.pages[0]
     nav.pages = chained([p for p in nav.pages if not is_chinese(p)])
     return nav
+
+
+def on_page_content(html, page, config, files):
+    return SHORT.sub(r'<code class="whole">\1</code>', html)
 
 
 def on_page_context(context, page, config, nav):
