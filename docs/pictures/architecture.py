@@ -5,7 +5,7 @@ TITLE = "The rooms, the threads, and the way of a request"
 
 
 def draw(words):
-    d = Drawing(TITLE, 480, words)
+    d = Drawing(TITLE, 502, words)
     d.box(14, 16, 296, 56, "soft")
     d.text(26, 38, "your thread", bold=True)
     d.text(26, 60, "mutex.acquire → hold", "quiet", 13)
@@ -21,14 +21,15 @@ def draw(words):
     d.line((120, 322), (120, 356), arrow=True)
     d.text(130, 344, "the seam", "quiet", 12)
 
-    d.box(14, 358, 296, 34, "mine", "redis · etcd · redlock · memory", "on", 13, True)
-    d.line((90, 392), (90, 426), arrow=True)
-    d.text(82, 414, "requests", "quiet", 12, "end")
-    d.line((230, 428), (230, 394), dashed=True, arrow=True)
-    d.text(240, 414, "pushes", "quiet", 12)
-    d.box(14, 428, 296, 40, "box")
-    d.text(26, 453, "server", bold=True)
-    d.text(298, 453, "lock, token, queue", "quiet", 13, "end")
+    d.box(14, 358, 296, 56, "mine", "redis · sentinel · cluster · redlock\netcd · memory", "on", 13, True)
+    d.box(326, 358, 102, 56, "soft", "in work: zk\npostgres · mysql", size=12)
+    d.line((90, 414), (90, 448), arrow=True)
+    d.text(82, 436, "requests", "quiet", 12, "end")
+    d.line((230, 450), (230, 416), dashed=True, arrow=True)
+    d.text(240, 436, "pushes", "quiet", 12)
+    d.box(14, 450, 296, 40, "box")
+    d.text(26, 475, "server", bold=True)
+    d.text(298, 475, "lock, token, queue", "quiet", 13, "end")
 
     d.box(326, 110, 102, 212, "soft")
     d.text(377, 132, "the watch", "ink", 14, "middle", True)

@@ -1,4 +1,4 @@
-"""Which engine: four questions, in the order that settles it soonest."""
+"""Which engine: five questions, in the order that settles it soonest."""
 from drawing import Drawing
 
 TITLE = "Which engine"
@@ -10,15 +10,17 @@ ZH = {
     "etcd://": "etcd://",
     "Must it go on while\na server is away?": "一台服务器不在时\n也必须继续工作吗？",
     "redis://\nAOF always": "redis://\nAOF always",
-    "Does what you write to\ncheck tokens?": "被写入的一方\n会检查令牌吗？",
+    "Does what you write to\ncheck tokens?": "下游存储\n会检查令牌吗？",
     "redis+sentinel://\nredis+cluster://": "redis+sentinel://\nredis+cluster://",
-    "etcd://, or shorten the\nodds with ?replicas= of all": "etcd://，或者用\n?replicas= 覆盖全部副本",
+    "Can you run etcd,\n3 or 5 servers?": "能运行 3 或 5 台\netcd 吗？",
+    "redlock://\nor sentinel, cluster with\n?replicas= of all": "redlock://\n或 sentinel、cluster，\n?replicas= 写全部副本",
+    "In work: postgres:// mysql:// zk://\nFor tests, in one process: memory://": "开发中：postgres:// mysql:// zk://\n供单进程测试：memory://",
     "yes": "是", "no": "否",
 }
 
 
 def draw(words):
-    d = Drawing(TITLE, 526, words)
+    d = Drawing(TITLE, 700, words)
     left, right, w = 14, 272, 200
 
     def question(y, text):
@@ -39,5 +41,7 @@ def draw(words):
     question(140, "Must two holders never be\npossible, even in a failover?"), answer(140, "etcd://"), yes(140), down(140, "no")
     question(250, "Must it go on while\na server is away?"), answer(250, "redis://\nAOF always"), yes(250, "no"), down(250, "yes")
     question(360, "Does what you write to\ncheck tokens?"), answer(360, "redis+sentinel://\nredis+cluster://"), yes(360), down(360, "no")
-    d.box(left, 470, 414, 42, "good", "etcd://, or shorten the\nodds with ?replicas= of all", "on", 13, True)
+    question(470, "Can you run etcd,\n3 or 5 servers?"), answer(470, "etcd://"), yes(470), down(470, "no")
+    d.box(left, 580, 414, 64, "good", "redlock://\nor sentinel, cluster with\n?replicas= of all", "on", 13, True)
+    d.text(220, 670, "In work: postgres:// mysql:// zk://\nFor tests, in one process: memory://", "quiet", 13, "middle")
     return d.svg()

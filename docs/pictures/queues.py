@@ -6,7 +6,7 @@ ZH = {
     TITLE: "队列：每个进程在引擎那里只有一个竞争者",
     "process 1": "进程 1", "process 2": "进程 2", "process 3": "进程 3",
     "engine: order/42": "引擎：order/42", "holds": "持有", "1st": "第 1", "2nd": "第 2", "local queue": "本地队列",
-    "First come, first served at the engine. Inside\na process the lock goes on without a round\ntrip, at most 16 times in a row.": "引擎那里先来先得。进程内部的交接\n不需要网络往返，最多连续 16 次。",
+    "First come, first served at the engine. Inside\na process the lock goes on without a round\ntrip, at most 16 times in a row.": "引擎那里先来先得。进程内部的移交\n不需要网络往返，最多连续 16 次。",
 }
 
 

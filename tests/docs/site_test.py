@@ -9,8 +9,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/lib"))
 sys.dont_write_bytecode = True
 import site_api_filter  # noqa: E402
+import site_chinese  # noqa: E402
+import site_hook  # noqa: E402
 import site_links  # noqa: E402
 import site_stage  # noqa: E402
+import snippets  # noqa: E402
 import surface  # noqa: E402
 
 
@@ -105,6 +108,47 @@ class Filter(unittest.TestCase):
 
     def test_prose_that_is_set_in_stays_prose(self):
         self.assertNotIn("@code", site_api_filter.filtered("// File.\n\n// Fairness: first come,\n//   first served.\nclass c;\n"))
+
+
+class Chinese(unittest.TestCase):
+    PAGE = ('<html lang="zh"><meta name="description" content="锁"><a href="x" class="md-tabs__link">{tab}</a>'
+            '<input class="md-search__input" name="query" placeholder="搜索">'
+            '<label class="md-nav__title" for="__toc"><span class="md-nav__icon md-icon"></span>{toc}</label>')
+
+    def test_a_page_that_is_chinese_throughout_is_right(self):
+        self.assertEqual(list(site_chinese.in_page("p", self.PAGE.format(tab="指南", toc="目录"))), [])
+
+    def test_a_tab_or_contents_in_english_are_found(self):
+        self.assertEqual(list(site_chinese.in_page("p", self.PAGE.format(tab="Guide", toc="Contents"))),
+                         ["p: the tab is not Chinese: Guide", "p: the title of the contents is not Chinese: Contents"])
+
+    def test_a_word_that_the_search_does_not_know_is_found(self):
+        index = {"docs": [{"location": "zh/a.html", "title": "\u200b锁\u200b", "text": "即\u200b看门狗\u200b，公平锁"}]}
+        self.assertEqual(site_chinese.not_found(index, ["看门狗", "公平锁", "锁"]), ["公平锁"])
+
+    def test_the_search_was_silently_built_without_chinese_words(self):
+        # In a Python without jieba the theme goes on, and nothing in Chinese is found.
+        hidden = sys.modules.get("jieba")
+        sys.modules["jieba"] = None
+        try:
+            with self.assertRaisesRegex(SystemExit, "jieba"):
+                site_hook.on_config(None)
+        finally:
+            del sys.modules["jieba"]
+            if hidden:
+                sys.modules["jieba"] = hidden
+
+    def test_comments_in_code_are_translated_and_strings_are_not(self):
+        missing = set()
+        code = 'client c{"redis://a"};  // mine\nint b;  // "redis://b"\nf([] { /* stop */ });\n// other\n'
+        self.assertEqual(snippets.translated(code, {"mine": "我的", "stop": "停"}, missing),
+                         'client c{"redis://a"};  // 我的\nint b;  // "redis://b"\nf([] { /* 停 */ });\n// other\n')
+        self.assertEqual(missing, {"other"})
+
+    def test_every_page_is_in_the_navigation(self):
+        navigation = (ROOT / "mkdocs.yml").read_text()
+        for page in (ROOT / "docs/zh").rglob("*.md"):
+            self.assertIn(page.relative_to(ROOT / "docs").as_posix(), navigation)
 
 
 class Index(unittest.TestCase):

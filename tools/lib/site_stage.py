@@ -13,7 +13,7 @@ LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
 FENCED = re.compile(r"^(```.*?^```)", re.M | re.S)
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".lua": "lua", ".tla": "text", ".sh": "sh"}
 HOMES = {"README.md": "index.md", "README.zh-CN.md": "zh/index.md"}
-NOT_PAGES = shutil.ignore_patterns("*.py", "__pycache__", "make", "*.dox", "api-*.html")
+NOT_PAGES = shutil.ignore_patterns("*.py", "comments.json", "__pycache__", "make", "*.dox", "api-*.html")
 
 
 class Stage:

@@ -2,9 +2,11 @@
 """Snippets in the documentation are pieces of programs that are compiled and run.
 
 A line `<!-- snippet: FILE TAG -->` in a .md file is followed by a code block that must equal what lies between the two
-lines `// [TAG]` of FILE. Without arguments: says which differ, and which C++ has no such line before it, and fails. --fix:
-writes them.
+lines `// [TAG]` of FILE; in a Chinese page with the comments that docs/zh/comments.json has for those of the program.
+Without arguments: says which differ, which C++ has no such line before it, and which comment has no Chinese, and fails.
+--fix: writes them.
 """
+import json
 import pathlib
 import re
 import sys
@@ -13,6 +15,9 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MARK = re.compile(r"^<!-- snippet: (\S+) (\S+) -->\n(?:```cpp\n.*?^```\n)?", re.M | re.S)
 LOOSE = re.compile(r"(?<! -->\n)^```cpp$", re.M)
+# A string, which may look like a comment; or a comment.
+COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|(?P<open>// ?|/\* )(?P<words>[^\n]*?)(?P<close> \*/|$)', re.M)
+QUOTED = re.compile(r'"[^"]*"')
 
 
 def piece(path, tag):
@@ -23,15 +28,30 @@ def piece(path, tag):
     return textwrap.dedent(found[1]).strip("\n") + "\n"
 
 
-def refreshed(text):
-    return MARK.sub(lambda m: f"<!-- snippet: {m[1]} {m[2]} -->\n```cpp\n{piece(m[1], m[2])}```\n", text)
+def translated(code, chinese, missing):
+    def one(m):
+        if not m["words"] or QUOTED.fullmatch(m["words"]):  # a value says the same in every language
+            return m[0]
+        if m["words"] not in chinese:
+            missing.add(m["words"])
+        return m["open"] + chinese.get(m["words"], m["words"]) + m["close"]
+
+    return COMMENT.sub(one, code)
+
+
+def refreshed(text, told=lambda code: code):
+    return MARK.sub(lambda m: f"<!-- snippet: {m[1]} {m[2]} -->\n```cpp\n{told(piece(m[1], m[2]))}```\n", text)
 
 
 def main():
-    stale, loose = [], []
+    stale, loose, missing = [], [], set()
+    chinese = json.loads((ROOT / "docs/zh/comments.json").read_text())
     for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
         text = page.read_text()
-        new = refreshed(text)
+        if page.name == "README.zh-CN.md" or "docs/zh" in page.as_posix():
+            new = refreshed(text, lambda code: translated(code, chinese, missing))
+        else:
+            new = refreshed(text)
         if LOOSE.search(new):
             loose.append(str(page.relative_to(ROOT)))
         if new == text:
@@ -45,7 +65,9 @@ def main():
         print("snippets: run tools/check --fix-format")
     if loose:
         print("snippets: C++ that nobody compiles, take it out of a program of examples/: " + ", ".join(loose))
-    return 1 if stale or loose else 0
+    for words in sorted(missing):
+        print(f"snippets: docs/zh/comments.json has no Chinese for: {words}")
+    return 1 if stale or loose or missing else 0
 
 
 if __name__ == "__main__":
