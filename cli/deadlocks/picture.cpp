@@ -12,7 +12,7 @@ namespace cli {
 namespace {
 
 constexpr double box_width = 230, box_height = 46, margin = 30;
-constexpr int text_columns = 30, name_columns = 24;
+constexpr int text_columns = 30, name_columns = 40;
 
 std::string escaped(std::string_view text) {
   std::string out;
