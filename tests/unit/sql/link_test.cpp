@@ -1,5 +1,5 @@
 // The connection as a machine: every answer that is late, lost, refused or asks for another try.
-#include "engines/sql/link.hpp"
+#include "unit/sql/scripted.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,24 +11,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct fake_wire final : wire {
-  struct state {
-    user* to = nullptr;
-    int opened = 0, shut = 0;
-    std::vector<std::pair<std::uint64_t, exchange>> sent;
-  };
-  explicit fake_wire(state& s) : s_(s) {}
-  void open(user& u) override {
-    s_.to = &u;
-    ++s_.opened;
-  }
-  void send(std::uint64_t n, exchange e) override { s_.sent.emplace_back(n, std::move(e)); }
-  void shut() noexcept override { ++s_.shut; }
-  state& s_;
-};
-
 struct sql_link : ::testing::Test {
   static constexpr auto patience = 1s;
+  static constexpr milliseconds pause = kit::reconnect::pause_least;
 
   sql_link() { l.open(); }
   void arrive() {
@@ -53,11 +38,11 @@ struct sql_link : ::testing::Test {
   }
 
   time_point now{100s};
-  fake_wire::state w;
+  scripted_wire::state w;
   int ups = 0, downs = 0, said_times = 0;
-  std::string wrong;
+  std::optional<failure> wrong;
   std::optional<link::said> said;
-  link l{std::make_unique<fake_wire>(w),
+  link l{std::make_unique<scripted_wire>(w),
          {.patience = patience,
           .greeting = [] { return exchange{{"hello"}}; },
           .greeted = [this](const answers&) { return wrong; },
@@ -102,7 +87,7 @@ TEST_F(sql_link, what_could_not_be_sent_by_its_deadline_was_not) {
 }
 
 TEST_F(sql_link, a_server_that_will_not_do_is_left_and_said_down_once) {
-  wrong = "a standby";
+  wrong = kit::no(why::not_sent, errc::unavailable, "a standby");
   for (int i = 0; i < 5; ++i) {
     w.to->on_open();
     answer({answered{}});
@@ -113,6 +98,51 @@ TEST_F(sql_link, a_server_that_will_not_do_is_left_and_said_down_once) {
   EXPECT_EQ(w.opened, 6);
 }
 
+// A server that lets in and cuts off at once was asked a hundred times a second.
+TEST_F(sql_link, a_server_that_cuts_everybody_off_was_asked_without_end) {
+  for (int i = 0; i < 60'000; ++i) {
+    if (w.sent.empty()) w.to->on_open();
+    if (!w.sent.empty()) {
+      answer({answered{}});
+      w.sent.clear();
+      w.to->on_broken(kit::no(why::not_sent, errc::unavailable, "reset"));
+    }
+    const auto before = w.opened;
+    while (w.opened == before && i < 60'000) {
+      pass(1ms);
+      ++i;
+    }
+  }
+  EXPECT_LT(w.opened, 200);
+}
+
+TEST_F(sql_link, what_is_asked_of_a_server_that_has_refused_us_was_waited_for_to_the_end) {
+  ask();
+  w.to->on_broken(kit::no(why::refused, errc::refused, "password authentication failed"));
+  pass(0ms);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(kind(), why::refused);
+  ask();
+  EXPECT_EQ(said_times, 1) << "not while it asks";
+  EXPECT_LE(l.due(), now);
+  pass(0ms);
+  EXPECT_EQ(said_times, 2);
+  pass(pause);
+  EXPECT_EQ(w.opened, 2) << "and is tried again";
+  arrive();
+  ask();
+  answer({answered{}});
+  EXPECT_TRUE(std::holds_alternative<answers>(*said));
+}
+
+TEST_F(sql_link, what_could_not_be_sent_was_told_without_the_reason) {
+  ask(50ms);
+  w.to->on_broken(kit::no(why::not_sent, errc::unavailable, "nobody listens there"));
+  pass(50ms);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(std::get<failure>(*said).words, "nobody listens there");
+}
+
 TEST_F(sql_link, what_is_under_way_when_it_breaks_is_unknown_and_it_arrives_anew) {
   arrive();
   ask();
@@ -120,7 +150,7 @@ TEST_F(sql_link, what_is_under_way_when_it_breaks_is_unknown_and_it_arrives_anew
   EXPECT_EQ(downs, 1);
   ASSERT_TRUE(said);
   EXPECT_EQ(kind(), why::unknown);
-  pass(10ms);
+  pass(pause);
   EXPECT_EQ(w.opened, 2);
   arrive();
   EXPECT_EQ(ups, 2);
@@ -138,7 +168,7 @@ TEST_F(sql_link, a_silent_server_is_given_up) {
 TEST_F(sql_link, a_server_that_does_not_let_in_is_given_up) {
   pass(patience);
   EXPECT_EQ(downs, 1);
-  pass(10ms);
+  pass(pause);
   EXPECT_EQ(w.opened, 2);
 }
 
@@ -191,7 +221,7 @@ TEST_F(sql_link, a_server_that_cannot_write_is_left_for_another) {
   answer({error("other")});
   EXPECT_EQ(kind(), why::not_sent);
   EXPECT_EQ(downs, 1);
-  pass(10ms);
+  pass(pause);
   EXPECT_EQ(w.opened, 2);
 }
 
