@@ -64,6 +64,7 @@ class Postgres(Kind):
             "max_connections": "300",
             "shared_buffers": "64MB",
             "dynamic_shared_memory_type": "mmap",  # in its folder: one that is killed leaves nothing in /dev/shm
+            "recovery_init_sync_method": "syncfs",  # else one that was killed syncs its thousand files one by one first
         }
         if instance.options["tls"]:
             tls = database_tls(instance)
