@@ -10,6 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto between_tries = 2ms;
+constexpr milliseconds let_in_least = 1s, let_in_most = 8s;
 
 }  // namespace
 
@@ -43,6 +44,7 @@ void link::on_answers(std::uint64_t number, answers all) {
       return leave(*std::move(wrong));
     }
     state_ = state::up;
+    shut_out_ = 0;
     absence_ = {};
     said_down_ = false;
     reconnect_.up(setting_.now());
@@ -153,6 +155,12 @@ void link::flush() {
   }
 }
 
+// To connect and log in takes several answers, and a process of the server's: on a busy machine longer than a request may. But one
+// whose answers vanish is left soon the first time.
+milliseconds link::let_in_patience() const noexcept {
+  return std::max(setting_.patience, std::min(let_in_least * (1 << std::min(shut_out_, 3u)), let_in_most));
+}
+
 time_point link::due() const noexcept {
   auto first = time_point::max();
   if (is_refused() && !waiting_.empty()) return time_point::min();
@@ -160,7 +168,7 @@ time_point link::due() const noexcept {
     first = std::min(first, state_ == state::up ? std::min(r.not_before, r.deadline) : r.deadline);
   }
   if (state_ == state::away) return std::min(first, since_);
-  if (state_ == state::arriving || state_ == state::greeting) return std::min(first, since_ + setting_.patience);
+  if (state_ == state::arriving || state_ == state::greeting) return std::min(first, since_ + let_in_patience());
   if (state_ == state::up && !under_way_.empty())
     first = std::min(first, under_way_.begin()->second.sent + setting_.patience);
   return first;
@@ -169,8 +177,11 @@ time_point link::due() const noexcept {
 void link::on_time(time_point now) {
   if (state_ == state::away && since_ <= now) arrive();
   const bool arriving = state_ == state::arriving || state_ == state::greeting;
-  if (arriving && since_ + setting_.patience <= now)
-    break_off("the database did not let us in within the request time-out");
+  if (arriving && since_ + let_in_patience() <= now) {
+    const auto words = "the database did not let us in within " + std::to_string(let_in_patience().count()) + " ms";
+    ++shut_out_;
+    break_off(words);
+  }
   if (state_ == state::up && !under_way_.empty() && under_way_.begin()->second.sent + setting_.patience <= now) {
     break_off("the database did not answer within the request time-out");
   }

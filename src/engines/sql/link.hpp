@@ -4,7 +4,7 @@
 //   state    | until                                                          | then
 //   ---------+----------------------------------------------------------------+----------------------------------------------
 //   away     | the pause is over (kit/reconnect.hpp)                          | arriving
-//   arriving | connected and greeted; or `patience` is over, or it breaks      | up; away
+//   arriving | connected and greeted; or that takes too long, or it breaks    | up; away
 //   up       | it breaks, or the oldest request had no answer for `patience`   | away: whatever was asked is unknown
 //   closed   |                                                                |
 //
@@ -36,7 +36,7 @@ class link final : public wire::user {
   using then = core::function<void(said&&)>;
 
   struct setting {
-    milliseconds patience;  // with one request, and with a server that is being connected to
+    milliseconds patience;  // with one request
     std::function<exchange()> greeting;
     // What the greeting was answered with: nothing, or why this server will not do.
     std::function<std::optional<failure>(const answers&)> greeted;
@@ -90,11 +90,13 @@ class link final : public wire::user {
   void flush();
   bool is_refused() const noexcept { return state_ != state::up && absence_.kind == why::refused; }
   void turn_away();
+  milliseconds let_in_patience() const noexcept;
 
   std::unique_ptr<wire> wire_;
   setting setting_;
   state state_ = state::away;
-  time_point since_{};  // of the state; of away: when it ends
+  time_point since_{};          // of the state; of away: when it ends
+  std::uint32_t shut_out_ = 0;  // how often in a row it took too long
   kit::reconnect reconnect_;
   std::minstd_rand chance_;
   failure absence_;  // why it is not up

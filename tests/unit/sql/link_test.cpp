@@ -37,6 +37,17 @@ struct sql_link : ::testing::Test {
     l.on_time(now);
   }
 
+  link::setting impatient() {
+    return {.patience = 100ms,
+            .greeting = [] { return exchange{{"hello"}}; },
+            .greeted = [this](const answers&) { return wrong; },
+            .what = [](const answered&) { return meaning::refused; },
+            .now = [this] { return now; },
+            .up = [this] { ++ups; },
+            .down = [this](const failure&) { ++downs; },
+            .rung = [](std::string) {}};
+  }
+
   time_point now{100s};
   scripted_wire::state w;
   int ups = 0, downs = 0, said_times = 0;
@@ -164,6 +175,39 @@ TEST_F(sql_link, a_server_that_does_not_let_in_is_given_up) {
   EXPECT_EQ(downs, 1);
   pass(pause);
   EXPECT_EQ(w.opened, 2);
+}
+
+TEST_F(sql_link, a_server_that_takes_longer_than_a_request_to_let_in_was_never_reached) {
+  scripted_wire::state slow;
+  link other{std::make_unique<scripted_wire>(slow), impatient()};
+  other.open();
+  const auto take = [&](milliseconds t) {
+    for (const auto end = now + t; now < end; now += 10ms) other.on_time(now);
+  };
+  take(900ms);
+  slow.to->on_open();
+  take(900ms);
+  slow.to->on_answers(slow.sent.back().first, {answered{}});
+  EXPECT_TRUE(other.is_up());
+  EXPECT_EQ(slow.opened, 1);
+}
+
+TEST_F(sql_link, one_whose_answers_vanish_is_left_soon_and_has_more_time_the_next_time) {
+  scripted_wire::state mute;
+  link other{std::make_unique<scripted_wire>(mute), impatient()};
+  other.open();
+  std::vector<milliseconds> times;
+  auto since = now;
+  for (int seen = mute.opened; times.size() < 5;) {
+    const auto was = mute.shut;
+    other.on_time(now += 10ms);
+    if (std::exchange(seen, mute.opened) != mute.opened) since = now;
+    if (mute.shut > was) times.push_back(std::chrono::duration_cast<milliseconds>(now - since));
+  }
+  EXPECT_LE(times[0], 1010ms);
+  EXPECT_GT(times[1], 1900ms);
+  EXPECT_GT(times[4], 7900ms);
+  EXPECT_LT(times[4], 10s);
 }
 
 TEST_F(sql_link, a_connection_that_took_its_time_left_none_for_the_greeting) {
