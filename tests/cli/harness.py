@@ -31,6 +31,7 @@ OK, NO = 0, 1
 USAGE, UNREACHABLE, REFUSED, LOST, NOT_ACQUIRED, FAILED = 120, 121, 122, 123, 124, 125
 
 NOBODY_LISTENS = "redis://127.0.0.1:1"
+DATABASES = ("postgres", "mariadb", "mysql")  # whose tables have to be made
 
 
 _numbers = itertools.count(1)
@@ -60,15 +61,22 @@ class Engine:
         self.kind, self._options = kind, options
 
     def __enter__(self) -> Engine:
-        self.url = _engines("up", self.kind, *self._options)
+        self._uri = _engines("up", self.kind, *self._options)
+        self.url = self._uri + ("?schema=apply" if self.kind in DATABASES else "")
         return self
 
     def __exit__(self, *_) -> None:
-        _engines("down", self.url)
+        _engines("down", self._uri)
+
+    @property
+    def shown(self) -> str:
+        """As it is shown: without a login or options."""
+        scheme, rest = self._uri.split("://")
+        return f"{scheme}://{rest.split('?')[0].split('@')[-1]}"
 
     def do(self, verb: str, *words: str) -> str:
         """kill, pause, resume, restart …"""
-        return _engines(verb, self.url, *words)
+        return _engines(verb, self._uri, *words)
 
 
 def _engines(*words: str) -> str:

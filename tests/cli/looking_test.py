@@ -53,7 +53,7 @@ class Looking(unittest.TestCase):
 
     def test_a_name_that_was_mistyped_was_told_to_be_free_and_no_more(self):
         self.hold("invoice/4711")
-        engine = self.url.split("?")[0]
+        engine = self.engine.shown
         for typed in ("invoice/4712", "invoice4711", "Invoice/4711", "4711"):
             with self.subTest(typed):
                 text = tyer(self.url, "show", typed, code=harness.NO).stdout

@@ -111,8 +111,26 @@ def database_login(instance: Instance, user: str) -> None:
         raise EngineError("a user or password must be one line", 2)
 
 
-def database_uri(scheme: str, instance: Instance, database: str) -> str:
+def database_uri(scheme: str, instance: Instance, database: str, authority: str = "") -> str:
+    """`authority`: what the option is called that names the file of the certificates' authority."""
     from urllib.parse import quote
 
     login = f"{quote(instance.options['user'], '')}:{quote(instance.options['password'], '')}"
-    return f"{scheme}://{login}@127.0.0.1:{instance.nodes[0].port}/{database}"
+    query = f"?{authority}{quote(database_tls(instance))}/ca.crt" if instance.options.get("tls") else ""
+    return f"{scheme}://{login}@127.0.0.1:{instance.nodes[0].port}/{database}{query}"
+
+
+def database_tls(instance: Instance) -> str:
+    return os.path.join(instance.folder, "tls")
+
+
+# Of --set, and no setting of a server: nobody is let in without a certificate.
+CLIENT_CERTIFICATES = ("client-cert-auth", "true")
+
+
+def database_settings(instance: Instance) -> dict[str, str]:
+    return dict(pair for pair in instance.options["set"] if tuple(pair) != CLIENT_CERTIFICATES)
+
+
+def wants_client_certificates(instance: Instance) -> bool:
+    return any(tuple(pair) == CLIENT_CERTIFICATES for pair in instance.options["set"])

@@ -6,8 +6,9 @@ import os
 import socket
 
 import clock_shift
+import throwaway_tls
 from instances import Instance, Node
-from kinds import Kind, database_login, database_uri
+from kinds import Kind, database_login, database_settings, database_tls, database_uri, wants_client_certificates
 from unprivileged import Account
 
 ANSWER_S_MAX = 1.0
@@ -18,7 +19,7 @@ GREETING = 10  # the version of the protocol, first byte behind the packet's hea
 class MariaDB(Kind):
     name = "mariadb"
     about = "one MariaDB server"
-    accepts = frozenset({"password", "user", "set", "clock_shift"})
+    accepts = frozenset({"tls", "password", "user", "set", "clock_shift"})
     ready_s_max = 30.0
 
     def prepare(self, instance: Instance) -> None:
@@ -26,6 +27,9 @@ class MariaDB(Kind):
         self._account().let_in(instance)
         if instance.options["clock_shift"]:
             clock_shift.make(instance)
+        if instance.options["tls"]:
+            throwaway_tls.make(database_tls(instance))
+            self._account().own_all(database_tls(instance))
 
     def configure(self, instance: Instance, node: Node) -> None:
         """Makes the database unless there is one (at the first start, and when its data was wiped)."""
@@ -33,7 +37,7 @@ class MariaDB(Kind):
         account.own(folder)
         first = self._first_statements(folder)
         with open(first, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-            file.write(_statements(instance.options["user"], instance.options["password"]))
+            file.write(_statements(instance))
         account.own(first)
         if os.path.isdir(os.path.join(data, "mysql")):
             return
@@ -49,7 +53,12 @@ class MariaDB(Kind):
         )
 
     def command(self, instance: Instance, node: Node) -> list[str]:
-        settings = self._settings(instance, node) | dict(instance.options["set"])
+        settings = self._settings(instance, node)
+        if instance.options["tls"]:
+            tls = database_tls(instance)
+            settings |= {"ssl-cert": f"{tls}/server.crt", "ssl-key": f"{tls}/server.key", "ssl-ca": f"{tls}/ca.crt",
+                         "require-secure-transport": "1"}  # fmt: skip
+        settings |= database_settings(instance)
         words = self._server() + [f"--datadir={self.data(instance, node)}"]
         return self._account().command(words + [f"--{key}={value}" for key, value in settings.items()])
 
@@ -82,7 +91,7 @@ class MariaDB(Kind):
         return len(head) == 5 and head[4] == GREETING
 
     def uri(self, instance: Instance) -> str:
-        return database_uri("mysql", instance, DATABASE)
+        return database_uri("mysql", instance, DATABASE, "tls=on&ca=")
 
     def _account(self) -> Account:
         return Account("mysql", "nobody")
@@ -91,12 +100,13 @@ class MariaDB(Kind):
         return os.path.join(folder, "first.sql")
 
 
-def _statements(user: str, password: str) -> str:
+def _statements(instance: Instance) -> str:
     """Run at every start, before the first connection is served."""
-    who, secret = f"{_text(user)}@'127.0.0.1'", _text(password)
+    who, secret = f"{_text(instance.options['user'])}@'127.0.0.1'", _text(instance.options["password"])
+    required = " REQUIRE X509" if wants_client_certificates(instance) else ""
     return (
         f"CREATE DATABASE IF NOT EXISTS {DATABASE};\n"
-        f"CREATE USER IF NOT EXISTS {who} IDENTIFIED BY {secret};\n"
+        f"CREATE USER IF NOT EXISTS {who} IDENTIFIED BY {secret}{required};\n"
         f"GRANT ALL ON *.* TO {who} WITH GRANT OPTION;\n"
     )
 

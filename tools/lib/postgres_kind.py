@@ -9,8 +9,9 @@ import signal
 import socket
 
 import clock_shift
+import throwaway_tls
 from instances import Instance, Node
-from kinds import Kind, database_login, database_uri
+from kinds import Kind, database_login, database_settings, database_tls, database_uri, wants_client_certificates
 from unprivileged import Account
 
 ANSWER_S_MAX = 1.0
@@ -20,7 +21,7 @@ READY = "ready"  # in the last line of postmaster.pid
 class Postgres(Kind):
     name = "postgres"
     about = "one PostgreSQL server"
-    accepts = frozenset({"password", "user", "set", "clock_shift"})
+    accepts = frozenset({"tls", "password", "user", "set", "clock_shift"})
     stop_signal = signal.SIGINT  # at SIGTERM it would wait for its clients to leave
 
     def prepare(self, instance: Instance) -> None:
@@ -28,6 +29,9 @@ class Postgres(Kind):
         self._account().let_in(instance)
         if instance.options["clock_shift"]:
             clock_shift.make(instance)
+        if instance.options["tls"]:
+            throwaway_tls.make(database_tls(instance))
+            self._account().own_all(database_tls(instance))
 
     def configure(self, instance: Instance, node: Node) -> None:
         """Makes the database unless there is one (at the first start, and when its data was wiped)."""
@@ -47,6 +51,10 @@ class Postgres(Kind):
              "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"],
             instance.node_folder(node),
         )
+        if instance.options["tls"]:
+            certificate = " clientcert=verify-ca" if wants_client_certificates(instance) else ""
+            with open(os.path.join(data, "pg_hba.conf"), "w", encoding="utf-8") as file:
+                file.write(f"hostssl all all 127.0.0.1/32 scram-sha-256{certificate}\n")
 
     def command(self, instance: Instance, node: Node) -> list[str]:
         settings = {
@@ -56,7 +64,13 @@ class Postgres(Kind):
             "max_connections": "300",
             "shared_buffers": "64MB",
             "dynamic_shared_memory_type": "mmap",  # in its folder: one that is killed leaves nothing in /dev/shm
-        } | dict(instance.options["set"])
+            "recovery_init_sync_method": "syncfs",  # else one that was killed syncs its thousand files one by one first
+        }
+        if instance.options["tls"]:
+            tls = database_tls(instance)
+            settings |= {"ssl": "on", "ssl_cert_file": f"{tls}/server.crt", "ssl_key_file": f"{tls}/server.key",
+                         "ssl_ca_file": f"{tls}/ca.crt"}  # fmt: skip
+        settings |= database_settings(instance)
         words = [self._program("postgres"), "-D", self.data(instance, node)]
         for key, value in settings.items():
             words += ["-c", f"{key}={value}"]
@@ -74,7 +88,7 @@ class Postgres(Kind):
         return True
 
     def uri(self, instance: Instance) -> str:
-        return database_uri("postgres", instance, "postgres")
+        return database_uri("postgres", instance, "postgres", "sslmode=verify-full&sslrootcert=")
 
     def _pid_file(self, instance: Instance, node: Node) -> str:
         return os.path.join(self.data(instance, node), "postmaster.pid")

@@ -49,6 +49,11 @@ class Account:
         if self._entry is not None:
             os.chown(path, self._entry.pw_uid, self._entry.pw_gid)
 
+    def own_all(self, folder: str) -> None:
+        self.own(folder)
+        for name in os.listdir(folder):
+            self.own(os.path.join(folder, name))
+
     def command(self, words: list[str]) -> list[str]:
         if self._entry is None:
             return words

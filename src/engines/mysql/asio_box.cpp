@@ -8,16 +8,6 @@
 
 namespace tyer::mysql {
 
-void asio_box::put(engine::delivery d) {
-  inbox::put(std::move(d));
-  ring();
-}
-
-void asio_box::wake() noexcept {
-  inbox::wake();
-  ring();
-}
-
 void asio_box::ring() noexcept {
   if (rung_.exchange(true)) return;
   try {

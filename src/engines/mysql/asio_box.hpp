@@ -2,10 +2,10 @@
 // the stack, so that whoever is called back may do anything.
 #pragma once
 
-#include "engine/inbox.hpp"
+#include "engines/net/context.hpp"
+#include "engines/sql/ringing_box.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
 
 #include <atomic>
 #include <memory>
@@ -13,22 +13,20 @@
 namespace tyer::mysql {
 
 // Thread safety: as inbox; context() and take() from one thread.
-class asio_box final : public engine::inbox {
+class asio_box final : public sql::ringing_box {
  public:
-  asio_box() : inside_(std::make_unique<inside>()) {}  // throws boost::system::system_error without descriptors
+  asio_box() : inside_(std::make_unique<inside>()) {}  // throws tyer::error without descriptors
   asio_box(const asio_box&) = delete;
 
-  void put(engine::delivery) override;
-  void wake() noexcept override;
   std::vector<engine::delivery> take(deadline until) override;
 
   boost::asio::io_context& context() noexcept { return inside_->context; }
 
  private:
-  void ring() noexcept;
+  void ring() noexcept override;
 
   struct inside {
-    boost::asio::io_context context{1};
+    net::context context;
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{context.get_executor()};
   };
   std::unique_ptr<inside> inside_;

@@ -1,19 +1,15 @@
 #include "engines/mysql/config.hpp"
 
-#include <algorithm>
-#include <string>
+#include "engines/mysql/dialect.hpp"
 
 namespace tyer::mysql {
 
 namespace {
 
-bool is_this_host(const core::endpoint& e) {
-  return e.host == "localhost" || e.host == "::1" || e.host.starts_with("127.");
-}
+constexpr std::uint16_t default_port = 3306;
 
 tyer::failure take_encryption(core::uri& u, options& to) {
-  const bool near = std::ranges::all_of(to.hosts, is_this_host);
-  const auto tls = u.take("tls").value_or(near ? "prefer" : "on");
+  const auto tls = u.take("tls").value_or(sql::are_this_host(to.hosts) ? "prefer" : "on");
   if (tls != "on" && tls != "off" && tls != "prefer") return kit::wrong_uri("?tls= must be on, off or prefer");
   to.encrypted = tls == "on" ? options::tls::required : tls == "off" ? options::tls::off : options::tls::if_offered;
   if (auto wrong = kit::take_tls(u, to.files)) return wrong;
@@ -23,21 +19,19 @@ tyer::failure take_encryption(core::uri& u, options& to) {
 
 }  // namespace
 
-read_config read(core::uri& u) {
-  read_config r;
-  auto& to = r.value.connect;
-  to.hosts = u.hosts;
-  if (to.hosts.empty()) to.hosts.push_back({"127.0.0.1", 0});
+sql::read_config<options> read(core::uri& u) {
+  sql::read_config<options> r;
+  auto& to = r.connect;
+  to.hosts = sql::hosts_of(u, default_port);
   to.user = u.user;
   to.password = u.password;
   to.database = u.path;
+  to.texts = said_behind_an_answer();
   if (to.database.empty()) r.error = kit::wrong_uri("the URI must name a database: mysql://host/database");
   if (!r.error) r.error = take_encryption(u, to);
-  if (const auto schema = u.take("schema")) {
-    if (*schema != "apply") r.error = kit::wrong_uri("?schema= must be apply, or left out");
-    r.value.make_tables = true;
-  }
-  if (!r.error) r.error = kit::take_number(u, "waiters_max", 1, 1'000'000, r.value.waiters_max);
+  if (to.encrypted == options::tls::required && !to.files.verify)
+    r.warning = "?verify=none, anybody can pose as the server";
+  if (!r.error) r.error = sql::take_settings(u, r.value);
   return r;
 }
 

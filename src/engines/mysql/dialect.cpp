@@ -3,47 +3,17 @@
 #include "engines/mysql/schema.hpp"
 #include "engines/mysql/statements.hpp"
 
-#include <array>
 #include <map>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace tyer::mysql {
 
 namespace {
 
-constexpr std::array join{statement::join_queue, statement::join_name};
-constexpr std::array extend{statement::look_at_clock, statement::extend_holds, statement::extended_holds};
-constexpr std::array extend_places{statement::look_at_clock, statement::extend_queue, statement::extended_queue};
-constexpr std::array look_for_bells{statement::look_for_bells};
-constexpr std::array sweep{statement::sweep_names, statement::sweep_sessions, statement::sweep_places,
-                           statement::sweep_bells, statement::stale_names};
-
-const catalogue texts{
-    .take = statement::take,
-    .give_back = statement::give_back,
-    .read = statement::read,
-    .create = statement::create,
-    .join = join,
-    .extend_place = statement::extend_place,
-    .write = statement::write,
-    .clear = statement::clear,
-    .begin_session = statement::begin_session,
-    .renew_session = statement::renew_session,
-    .drop_session = statement::drop_session,
-    .end_sessions = statement::end_sessions,
-    .how_sessions_are = statement::how_sessions_are,
-    .extend = extend,
-    .extend_places = extend_places,
-    .list = statement::list,
-    .ring = statement::ring,
-    .look_for_bells = look_for_bells,
-    .forget_bells = statement::forget_bells,
-    .sweep = sweep,
-    .questions = statement::questions,
-    .facts = statement::facts,
-    .schema = statement::schema,
-    .ddl = schema_ddl,
-};
+using namespace tyer::sql;
 
 // By their names, as SHOW VARIABLES tells them.
 class variables {
@@ -78,28 +48,24 @@ void add_replication(std::vector<engine::finding>& to, const variables& is) {
   }
 }
 
-}  // namespace
+exchange bounds(milliseconds) { return {{statement::mode}, {statement::isolation}}; }
 
-std::vector<const char*> said_behind_an_answer() { return {statement::ring}; }
+bool no_tables(const answered& a) { return a.code == "1146"; }
 
-dialect::dialect(const setting& s) : sql::dialect(s, texts) {}
-
-exchange dialect::bounds() const { return {{statement::mode}, {statement::isolation}}; }
-
-std::optional<std::int64_t> dialect::number(const answered& a) const {
+std::optional<std::int64_t> number(const answered& a) {
   if (a.affected == 0) return std::nullopt;
   return static_cast<std::int64_t>(a.insert_id);
 }
 
 // Nothing tells cheaply whether the server was started anew since: each connection counts as another server, and each hold shows
 // once that it stands.
-std::string dialect::learn(const row& facts, server& s) const {
+std::string learn(const row& facts, server& s) {
   s.id = facts[3].bytes + '/' + std::to_string(facts[4].number) + '/' + std::to_string(s.clock.count());
   s.rings = false;
   return facts[2].number != 0 ? "this server is read-only: it cannot lock" : "";
 }
 
-meaning dialect::what(const answered& a) const {
+meaning what(const answered& a) {
   // Lock wait time-out, deadlock, changed since it was read, refused by the certification of Group Replication, to be prepared
   // again, interrupted.
   for (const char* code : {"1205", "1213", "1020", "3101", "1615", "1317", "1969", "3024"}) {
@@ -116,7 +82,7 @@ meaning dialect::what(const answered& a) const {
   return meaning::refused;
 }
 
-std::vector<engine::finding> dialect::findings(const answers& a, const server&) const {
+std::vector<engine::finding> findings(const answers& a) {
   const variables is{a.back()};
   std::vector<engine::finding> all;
   if (is.otherwise("innodb_flush_log_at_trx_commit", "1")) {
@@ -136,5 +102,12 @@ std::vector<engine::finding> dialect::findings(const answers& a, const server&) 
   if (is.otherwise("log_bin", "OFF")) add_replication(all, is);
   return all;
 }
+
+}  // namespace
+
+std::vector<const char*> said_behind_an_answer() { return {statement::ring}; }
+
+constinit const tongue own_tongue{
+    catalogue_of<statement>(schema_ddl), nullptr, bounds, what, no_tables, number, learn, findings};
 
 }  // namespace tyer::mysql

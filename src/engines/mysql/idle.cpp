@@ -44,7 +44,7 @@ void idle::rest() {
   timer_.async_wait([this, me = keeps_.lock()](const boost::system::error_code& e) {
     if (e || !copy_.is_open()) return;
     resting_ = false;
-    used_ ? rest() : look();
+    used_ || busy_() ? rest() : look();
   });
 }
 

@@ -3,7 +3,8 @@
 //   state   | left when                        | for
 //   --------+----------------------------------+---------------------------------------------
 //   off     | used()                           | resting
-//   resting | nobody used it for a moment      | looking
+//   resting | nobody used it for a moment,     | looking
+//           | nor is anything under way        |
 //   looking | used(); or something can be read | resting; off, and whoever wants to know is told
 //
 // A connection that is busy costs nothing: it looks only after a rest.
@@ -22,8 +23,8 @@ namespace tyer::mysql {
 
 class idle {
  public:
-  idle(boost::asio::io_context& c, std::function<void()> readable)
-      : timer_(c), copy_(c), readable_(std::move(readable)) {}
+  idle(boost::asio::io_context& c, std::function<bool()> busy, std::function<void()> readable)
+      : timer_(c), copy_(c), busy_(std::move(busy)), readable_(std::move(readable)) {}
 
   void start(int socket, std::weak_ptr<void> keeps);  // -1: nothing can be noticed
   void used();
@@ -35,6 +36,7 @@ class idle {
 
   boost::asio::steady_timer timer_;
   boost::asio::posix::stream_descriptor copy_;  // of the socket
+  std::function<bool()> busy_;                  // an answer is awaited
   std::function<void()> readable_;
   std::weak_ptr<void> keeps_;
   bool resting_ = false, looking_ = false, used_ = false;

@@ -11,6 +11,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/mysql/any_connection.hpp>
 #include <boost/mysql/error_categories.hpp>
@@ -20,6 +21,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <optional>
@@ -33,7 +35,6 @@ using error_code = boost::system::error_code;
 
 namespace {
 
-constexpr std::uint16_t default_port = 3306;
 // Of one pipeline: all of it is written before anything is read, so the rest of it must have room in the sockets' buffers.
 constexpr std::size_t statements_max = 256, bytes_max = 64 * 1024;
 
@@ -46,6 +47,20 @@ std::string words_of(const error_code& e, const my::diagnostics& d) {
 bool is_of_server(const error_code& e) {
   return e.category() == my::get_common_server_category() || e.category() == my::get_mysql_server_category() ||
          e.category() == my::get_mariadb_server_category();
+}
+
+// The login, the right to the database, the database itself, or the host we come from: the next attempt is refused too.
+bool is_for_good(const error_code& e) {
+  constexpr std::array codes{1044, 1045, 1049, 1130, 1251, 1698};
+  return is_of_server(e) && std::ranges::find(codes, e.value()) != codes.end();
+}
+
+// What the server says, without the user's name.
+std::string hidden(std::string words, const std::string& user) {
+  const auto name = '\'' + user + '\'';
+  for (auto at = words.find(name); !user.empty() && at != words.npos; at = words.find(name))
+    words.replace(at, name.size(), "…");
+  return words;
 }
 
 sql::cell cell_of(my::field_view f) {
@@ -134,10 +149,11 @@ class wire::connection : public std::enable_shared_from_this<connection> {
   connection(wire& home, const core::endpoint& to)
       : home_(&home),
         box_(*home.box_),
-        idle_(box_.context(), [this] { make_sure(); }),
+        idle_(
+            box_.context(), [this] { return busy_; }, [this] { make_sure(); }),
         tls_(asio::ssl::context::tls_client),
         host_(to.host),
-        port_(to.port != 0 ? to.port : default_port) {}
+        port_(to.port) {}
 
   bool is_idle() const { return open_ && !busy_; }
 
@@ -220,9 +236,9 @@ class wire::connection : public std::enable_shared_from_this<connection> {
     });
   }
 
-  void lost(const std::string& words) {
+  void lost(const std::string& words, kit::why kind = kit::why::unknown) {
     open_ = false;
-    tell([words](wire& w) { w.broken(words); });
+    tell([words, kind](wire& w) { w.broken(words, kind); });
   }
 
   // There is another address to try, unless the server itself has answered.
@@ -234,11 +250,17 @@ class wire::connection : public std::enable_shared_from_this<connection> {
                              if (home_ == nullptr) return;
                              const bool unreachable = e && e.category() == boost::system::system_category();
                              if (unreachable && !addresses_.empty()) return try_next();
-                             if (e) return lost(host_ + ": " + words_of(e, said_));
+                             if (e) return not_let_in(e);
                              open_ = true;
                              watch();
                              prepare_first();
                            }));
+  }
+
+  void not_let_in(const error_code& e) {
+    if (e.category() == asio::error::get_ssl_category()) home_->authorities_.reset();
+    lost(host_ + ": " + hidden(words_of(e, said_), std::string{where_.username}),
+         is_for_good(e) ? kit::why::refused : kit::why::unknown);
   }
 
   // Asio opens sockets without SOCK_CLOEXEC.
@@ -267,8 +289,8 @@ class wire::connection : public std::enable_shared_from_this<connection> {
     if (!files.ca.empty()) {
       tls_.load_verify_file(files.ca, e);
       if (e) return "?ca=" + files.ca + " cannot be read as PEM certificates: " + e.message();
-    } else {
-      tls_.set_default_verify_paths(e);
+    } else if (files.verify && o.encrypted != options::tls::off) {
+      trust_the_system();
     }
     if (!files.cert.empty()) {
       tls_.use_certificate_chain_file(files.cert, e);
@@ -279,6 +301,19 @@ class wire::connection : public std::enable_shared_from_this<connection> {
     tls_.set_verify_mode(files.verify ? asio::ssl::verify_peer : asio::ssl::verify_none, e);
     if (files.verify) tls_.set_verify_callback(asio::ssl::host_name_verification(host_), e);
     return {};
+  }
+
+  // Its authorities are many: they are read once, and anew when a server was not trusted.
+  void trust_the_system() {
+    SSL_CTX* const own = tls_.native_handle();
+    if (home_->authorities_) {
+      SSL_CTX_set1_cert_store(own, home_->authorities_.get());
+      return;
+    }
+    error_code none_there;
+    tls_.set_default_verify_paths(none_there);
+    X509_STORE* const read = SSL_CTX_get_cert_store(own);
+    if (X509_STORE_up_ref(read) == 1) home_->authorities_ = {read, &X509_STORE_free};
   }
 
   template <class F>
@@ -373,10 +408,10 @@ void wire::shut() noexcept {
 }
 
 // The next host has its turn.
-void wire::broken(const std::string& words) {
+void wire::broken(const std::string& words, kit::why kind) {
   ++host_;
   shut();
-  user_->on_broken(kit::no(kit::why::unknown, errc::unavailable, words));
+  user_->on_broken(kit::no(kind, kind == kit::why::refused ? errc::refused : errc::unavailable, words));
 }
 
 // At once, if nothing is under way: who asked may not come back to the loop. What answers lead to leaves together.

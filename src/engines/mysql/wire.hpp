@@ -7,6 +7,8 @@
 #include "engines/mysql/asio_box.hpp"
 #include "engines/sql/wire.hpp"
 
+#include <openssl/ssl.h>
+
 #include <deque>
 #include <memory>
 #include <string>
@@ -45,7 +47,7 @@ class wire final : public sql::wire {
   };
 
   void take_turn();
-  void broken(const std::string& words);
+  void broken(const std::string& words, kit::why);
 
   options options_;
   std::shared_ptr<asio_box> box_;
@@ -53,7 +55,8 @@ class wire final : public sql::wire {
   std::size_t host_ = 0;
   std::shared_ptr<connection> connection_;
   std::deque<sent> waiting_;
-  bool telling_ = false;  // answers, one after the other
+  bool telling_ = false;                     // answers, one after the other
+  std::shared_ptr<X509_STORE> authorities_;  // the system's, if they were read
 };
 
 }  // namespace tyer::mysql

@@ -1,72 +1,41 @@
 #include "engines/postgres/dialect.hpp"
 
-#include "core/id.hpp"
 #include "engines/postgres/schema.hpp"
 #include "engines/postgres/statements.hpp"
 #include "engines/sql/rows.hpp"
 
 #include <algorithm>
-#include <array>
-#include <utility>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace tyer::postgres {
 
 namespace {
 
-constexpr std::array join{statement::join}, extend{statement::extend}, extend_places{statement::extend_places};
-constexpr std::array sweep{statement::sweep_names, statement::sweep_sessions, statement::stale_names};
+using namespace tyer::sql;
 
-const catalogue texts{
-    .take = statement::take,
-    .give_back = statement::give_back,
-    .read = statement::read,
-    .create = statement::create,
-    .join = join,
-    .extend_place = nullptr,
-    .write = statement::write,
-    .clear = nullptr,
-    .begin_session = statement::begin_session,
-    .renew_session = statement::renew_session,
-    .drop_session = statement::drop_session,
-    .end_sessions = statement::end_sessions,
-    .how_sessions_are = statement::how_sessions_are,
-    .extend = extend,
-    .extend_places = extend_places,
-    .list = statement::list,
-    .ring = statement::ring,
-    .look_for_bells = {},
-    .forget_bells = nullptr,
-    .sweep = sweep,
-    .sweep_turn = statement::sweep_turn,
-    .questions = statement::questions,
-    .facts = statement::facts,
-    .schema = statement::schema,
-    .ddl = schema_ddl,
-    .join_reads = true,
-};
-
-}  // namespace
-
-dialect::dialect(const setting& s) : sql::dialect(s, texts), listen_("LISTEN tyer_" + core::to_hex(client())) {}
-
-exchange dialect::bounds() const {
-  const auto lock_wait = std::max<std::int64_t>(50, set().request_timeout.count() / 4);
-  return {{statement::bounds, {std::to_string(lock_wait), std::to_string(set().request_timeout.count())}},
-          {listen_.c_str()}};
+exchange bounds(milliseconds request_timeout) {
+  const auto lock_wait = std::max<std::int64_t>(50, request_timeout.count() / 4);
+  return {{statement::bounds, {std::to_string(lock_wait), std::to_string(request_timeout.count())}}};
 }
 
-std::optional<std::int64_t> dialect::number(const answered& a) const {
+// There are none; or somebody else is making them just now.
+bool no_tables(const answered& a) { return a.code == "42P01" || a.code == "42P07" || a.code == "23505"; }
+
+std::optional<std::int64_t> number(const answered& a) {
   if (a.rows.empty()) return std::nullopt;
   const row& first = a.rows[0];
   return first.size() == 1 ? first[0].number : done(first);
 }
 
-std::string dialect::learn(const row& facts, server& s) const {
+std::string learn(const row& facts, server& s) {
   s.id = facts[2].bytes + '/' + std::to_string(facts[4].number);
   return facts[3].number != 0 ? "this server is a standby: it cannot lock" : "";
 }
 
-meaning dialect::what(const answered& a) const {
+meaning what(const answered& a) {
   // Serialisation, deadlock, lock not available, cancelled by a time-out, statement not prepared.
   for (const char* code : {"40001", "40P01", "55P03", "57014", "26000"}) {
     if (a.code == code) return meaning::again;
@@ -77,7 +46,7 @@ meaning dialect::what(const answered& a) const {
   return meaning::refused;
 }
 
-std::vector<engine::finding> dialect::findings(const answers& a, const server&) const {
+std::vector<engine::finding> findings(const answers& a) {
   std::vector<engine::finding> all;
   const row& r = a.back().rows[0];
   if (r[1].bytes == "off") {
@@ -100,5 +69,10 @@ std::vector<engine::finding> dialect::findings(const answers& a, const server&) 
   }
   return all;
 }
+
+}  // namespace
+
+constinit const tongue own_tongue{
+    catalogue_of<statement>(schema_ddl), "LISTEN tyer_", bounds, what, no_tables, number, learn, findings};
 
 }  // namespace tyer::postgres

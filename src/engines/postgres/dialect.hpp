@@ -3,26 +3,8 @@
 
 #include "engines/sql/dialect.hpp"
 
-#include <string>
-
 namespace tyer::postgres {
 
-using namespace tyer::sql;
-
-class dialect final : public sql::dialect {
- public:
-  explicit dialect(const setting&);
-
-  meaning what(const answered&) const override;
-  std::vector<engine::finding> findings(const answers&, const server&) const override;
-
- private:
-  exchange bounds() const override;
-  bool no_such_table(const answered& a) const override { return a.code == "42P01"; }
-  std::optional<std::int64_t> number(const answered&) const override;
-  std::string learn(const row& facts, server&) const override;
-
-  std::string listen_;
-};
+extern const sql::tongue own_tongue;
 
 }  // namespace tyer::postgres

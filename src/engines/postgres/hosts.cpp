@@ -53,9 +53,9 @@ std::string text_of(const core::found_hosts::address& a) {
 
 void add(hosts::known& to, const core::endpoint& e, const std::string& address) {
   const char* const comma = to.host.empty() ? "" : ",";
-  to.host += comma + e.host;
-  to.hostaddr += comma + address;
-  to.port += comma + std::to_string(e.port);
+  to.host.append(comma).append(e.host);
+  to.hostaddr.append(comma).append(address);
+  to.port.append(comma).append(std::to_string(e.port));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "engines/postgres/poll_box.hpp"
 
+#include <tyer/error.hpp>
+
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -13,20 +15,12 @@
 namespace tyer::postgres {
 
 poll_box::poll_box() : bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (bell_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+  if (bell_ >= 0) return;
+  throw tyer::error(
+      {std::error_code{errno, std::generic_category()}, "there is no file descriptor for the engine's own wake-ups"});
 }
 
 poll_box::~poll_box() { ::close(bell_); }
-
-void poll_box::put(engine::delivery d) {
-  inbox::put(std::move(d));
-  ring();
-}
-
-void poll_box::wake() noexcept {
-  inbox::wake();
-  ring();
-}
 
 void poll_box::ring() noexcept {
   const std::uint64_t one = 1;

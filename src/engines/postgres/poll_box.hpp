@@ -1,21 +1,19 @@
 // An inbox that also waits for a socket.
 #pragma once
 
-#include "engine/inbox.hpp"
+#include "engines/sql/ringing_box.hpp"
 
 #include <functional>
 
 namespace tyer::postgres {
 
 // Thread safety: as inbox; watch() and take() from one thread.
-class poll_box final : public engine::inbox {
+class poll_box final : public sql::ringing_box {
  public:
-  poll_box();  // throws std::system_error without descriptors
+  poll_box();  // throws tyer::error without descriptors
   ~poll_box() override;
   poll_box(const poll_box&) = delete;
 
-  void put(engine::delivery) override;
-  void wake() noexcept override;
   std::vector<engine::delivery> take(deadline until) override;
 
   // `ready` is delivered whenever the socket is; -1: no socket.
@@ -23,7 +21,7 @@ class poll_box final : public engine::inbox {
   void watch_none() { watch(-1, false, nullptr); }
 
  private:
-  void ring() noexcept;
+  void ring() noexcept override;
 
   int bell_;
   int socket_ = -1;

@@ -4,8 +4,12 @@
 // judges lies in the row it writes, or is final (an ended session).
 #pragma once
 
-namespace tyer::postgres::statement {
+#include <array>
+#include <cstddef>
 
+namespace tyer::postgres {
+
+struct statement {
 #define TYER_NOW "(extract(epoch FROM clock_timestamp())*1000000)::bigint"
 
 // What a name is like, and the first places: rows.hpp says what the columns are. Of `places` places; if `also`. Of the statement's
@@ -27,153 +31,164 @@ namespace tyer::postgres::statement {
   ", 0::bigint, 0::bigint, false, NULL::bytea,"                   \
   " NULL::bytea, NULL::bytea FROM done UNION ALL " TYER_READ(places, " AND NOT EXISTS (SELECT 1 FROM done)")
 
-// name, hold, ttl, above, owner, part_max, places
-inline constexpr const char* take =
-    "WITH done AS (INSERT INTO tyer_lock AS l (name, hold, claimed, token, expires, owner, version) VALUES ($1::bytea, "
-    "$2::bytea, "
-    "true,"
-    " greatest($4::bigint, " TYER_NOW "), " TYER_NOW
-    " + $3::bigint, $5::bytea, 1)"
-    " ON CONFLICT (name) DO UPDATE SET hold = excluded.hold, claimed = true, owner = excluded.owner, version = "
-    "l.version + 1,"
-    " session = CASE WHEN l.hold = excluded.hold AND l.expires > " TYER_NOW
-    " THEN l.session END,"
-    " token = CASE WHEN l.hold = excluded.hold AND l.expires > " TYER_NOW
-    " THEN l.token"
-    " ELSE greatest(l.token + 1, $4, " TYER_NOW
-    ") END,"
-    " expires = CASE WHEN l.hold = excluded.hold THEN greatest(l.expires, " TYER_NOW " + $3) ELSE " TYER_NOW
-    " + $3 END"
-    " WHERE (l.hold = excluded.hold AND l.expires > " TYER_NOW
-    ")"
-    " OR (NOT l.crowd AND l.token < $6::bigint AND (l.hold IS NULL OR (l.session IS NULL AND l.expires <= " TYER_NOW
-    ")))"
-    " RETURNING token)" TYER_DONE_OR_READ("token", "$7");
+  // name, hold, ttl, above, owner, part_max, places
+  static constexpr const char* take =
+      "WITH done AS (INSERT INTO tyer_lock AS l (name, hold, claimed, token, expires, owner, version) VALUES "
+      "($1::bytea, "
+      "$2::bytea, "
+      "true,"
+      " greatest($4::bigint, " TYER_NOW "), " TYER_NOW
+      " + $3::bigint, $5::bytea, 1)"
+      " ON CONFLICT (name) DO UPDATE SET hold = excluded.hold, claimed = true, owner = excluded.owner, version = "
+      "l.version + 1,"
+      " session = CASE WHEN l.hold = excluded.hold AND l.expires > " TYER_NOW
+      " THEN l.session END,"
+      " token = CASE WHEN l.hold = excluded.hold AND l.expires > " TYER_NOW
+      " THEN l.token"
+      " ELSE greatest(l.token + 1, $4, " TYER_NOW
+      ") END,"
+      " expires = CASE WHEN l.hold = excluded.hold THEN greatest(l.expires, " TYER_NOW " + $3) ELSE " TYER_NOW
+      " + $3 END"
+      " WHERE (l.hold = excluded.hold AND l.expires > " TYER_NOW
+      ")"
+      " OR (NOT l.crowd AND l.token < $6::bigint AND (l.hold IS NULL OR (l.session IS NULL AND l.expires <= " TYER_NOW
+      ")))"
+      " RETURNING token)" TYER_DONE_OR_READ("token", "$7");
 
-// name, hold, own sessions, places
-inline constexpr const char* give_back =
-    "WITH done AS (UPDATE tyer_lock SET hold = NULL, claimed = false, session = NULL, owner = NULL, version = version "
-    "+ 1, expires "
-    "= " TYER_NOW
-    " WHERE name = $1::bytea AND hold = $2::bytea AND NOT crowd"
-    " AND ((session IS NULL AND expires > " TYER_NOW
-    ") OR session = ANY($3::bigint[])) RETURNING 1)" TYER_DONE_OR_READ("1::bigint", "$4");
+  // name, hold, own sessions, places
+  static constexpr const char* give_back =
+      "WITH done AS (UPDATE tyer_lock SET hold = NULL, claimed = false, session = NULL, owner = NULL, version = "
+      "version "
+      "+ 1, expires "
+      "= " TYER_NOW
+      " WHERE name = $1::bytea AND hold = $2::bytea AND NOT crowd"
+      " AND ((session IS NULL AND expires > " TYER_NOW
+      ") OR session = ANY($3::bigint[])) RETURNING 1)" TYER_DONE_OR_READ("1::bigint", "$4");
 
-// name, own, places
-inline constexpr const char* read = TYER_READ("$3", "");
+  // name, own, places
+  static constexpr const char* read = TYER_READ("$3", "");
 
-// name, id, ttl, body, places. With the version of the row that it has found: if the snapshot has another, what it shows is over.
-inline constexpr const char* join =
-    "WITH w AS (INSERT INTO tyer_wait (id, name, expires, body)"
-    " VALUES ($2::bytea, $1::bytea, " TYER_NOW
-    " + $3::bigint, $4::bytea)"
-    " ON CONFLICT (id) DO UPDATE SET expires = greatest(tyer_wait.expires, excluded.expires) RETURNING seq, expires),"
-    " l AS (INSERT INTO tyer_lock AS l (name, crowd, joins, expires) VALUES ($1, true, 1, " TYER_NOW
-    ")"
-    " ON CONFLICT (name) DO UPDATE SET joins = l.joins + 1, crowd = true RETURNING version) " TYER_READ(
-        "$5", "") " UNION ALL SELECT 5, NULL, w.seq, 0, l.version, w.expires, 0, false, $2, NULL, $4 FROM w, l";
+  // name, id, ttl, body, places. With the version of the row that it has found: if the snapshot has another, what it shows is over.
+  static constexpr const char* join =
+      "WITH w AS (INSERT INTO tyer_wait (id, name, expires, body)"
+      " VALUES ($2::bytea, $1::bytea, " TYER_NOW
+      " + $3::bigint, $4::bytea)"
+      " ON CONFLICT (id) DO UPDATE SET expires = greatest(tyer_wait.expires, excluded.expires) RETURNING seq, expires),"
+      " l AS (INSERT INTO tyer_lock AS l (name, crowd, joins, expires) VALUES ($1, true, 1, " TYER_NOW
+      ")"
+      " ON CONFLICT (name) DO UPDATE SET joins = l.joins + 1, crowd = true RETURNING version) " TYER_READ(
+          "$5", "") " UNION ALL SELECT 5, NULL, w.seq, 0, l.version, w.expires, 0, false, $2, NULL, $4 FROM w, l";
 
-// name
-inline constexpr const char* create =
-    "INSERT INTO tyer_lock (name, expires) VALUES ($1::bytea, " TYER_NOW ") ON CONFLICT (name) DO NOTHING";
+  // name
+  static constexpr const char* create =
+      "INSERT INTO tyer_lock (name, expires) VALUES ($1::bytea, " TYER_NOW ") ON CONFLICT (name) DO NOTHING";
 
-// name, guard, hold, claimed, token, expires, session, owner, state, joins, crowd, gone, bumped, extended, until, body
-inline constexpr const char* write =
-    "WITH l AS (UPDATE tyer_lock SET hold = $3::bytea, claimed = $4::bigint <> 0, token = $5::bigint, expires = "
-    "$6::bigint,"
-    " session = $7::bigint, owner = $8::bytea, state = $9::bytea, version = version + 1,"
-    " crowd = (joins <> $10::bigint OR $11::bigint <> 0) WHERE name = $1::bytea AND version = $2::bigint RETURNING "
-    "joins),"
-    " d AS (DELETE FROM tyer_wait WHERE id = ANY($12::bytea[]) AND EXISTS (SELECT 1 FROM l)),"
-    " s AS (UPDATE tyer_session SET generation = generation + 1 WHERE id = ANY($13::bigint[]) AND EXISTS (SELECT 1 "
-    "FROM l)),"
-    " p AS (UPDATE tyer_wait SET expires = greatest(expires, $15::bigint), body = $16::bytea"
-    " WHERE id = $14::bytea AND EXISTS (SELECT 1 FROM l))"
-    " SELECT joins FROM l";
+  // name, guard, hold, claimed, token, expires, session, owner, state, joins, crowd, gone, bumped, extended, until, body
+  static constexpr const char* write =
+      "WITH l AS (UPDATE tyer_lock SET hold = $3::bytea, claimed = $4::bigint <> 0, token = $5::bigint, expires = "
+      "$6::bigint,"
+      " session = $7::bigint, owner = $8::bytea, state = $9::bytea, version = version + 1,"
+      " crowd = (joins <> $10::bigint OR $11::bigint <> 0) WHERE name = $1::bytea AND version = $2::bigint RETURNING "
+      "joins),"
+      " d AS (DELETE FROM tyer_wait WHERE id = ANY($12::bytea[]) AND EXISTS (SELECT 1 FROM l)),"
+      " s AS (UPDATE tyer_session SET generation = generation + 1 WHERE id = ANY($13::bigint[]) AND EXISTS (SELECT 1 "
+      "FROM l)),"
+      " p AS (UPDATE tyer_wait SET expires = greatest(expires, $15::bigint), body = $16::bytea"
+      " WHERE id = $14::bytea AND EXISTS (SELECT 1 FROM l))"
+      " SELECT joins FROM l";
 
-// session, ttl
-inline constexpr const char* begin_session =
-    "INSERT INTO tyer_session (id, expires) VALUES ($1::bigint, " TYER_NOW " + $2::bigint)";
-// Either this or end_sessions comes first: both write the row, and whichever waits looks at it again.
-inline constexpr const char* renew_session = "UPDATE tyer_session SET expires = greatest(expires, " TYER_NOW
-                                             " + $2::bigint) WHERE id = $1::bigint AND NOT ended"
-                                             " RETURNING generation";
-inline constexpr const char* drop_session = "DELETE FROM tyer_session WHERE id = $1::bigint";
-// sessions
-inline constexpr const char* end_sessions =
-    "UPDATE tyer_session SET ended = true WHERE id = ANY($1::bigint[]) AND NOT ended AND expires <= " TYER_NOW;
-inline constexpr const char* how_sessions_are =
-    "SELECT id, expires, ended FROM tyer_session WHERE id = ANY($1::bigint[])";
+  // session, ttl
+  static constexpr const char* begin_session =
+      "INSERT INTO tyer_session (id, expires) VALUES ($1::bigint, " TYER_NOW " + $2::bigint)";
+  // Either this or end_sessions comes first: both write the row, and whichever waits looks at it again.
+  static constexpr const char* renew_session = "UPDATE tyer_session SET expires = greatest(expires, " TYER_NOW
+                                               " + $2::bigint) WHERE id = $1::bigint AND NOT ended"
+                                               " RETURNING generation";
+  static constexpr const char* drop_session = "DELETE FROM tyer_session WHERE id = $1::bigint";
+  // sessions
+  static constexpr const char* end_sessions =
+      "UPDATE tyer_session SET ended = true WHERE id = ANY($1::bigint[]) AND NOT ended AND expires <= " TYER_NOW;
+  static constexpr const char* how_sessions_are =
+      "SELECT id, expires, ended FROM tyer_session WHERE id = ANY($1::bigint[])";
 
-// session, ttl, holds (each with its name behind it), own sessions
-inline constexpr const char* extend =
-    "UPDATE tyer_lock l SET session = coalesce($1::bigint, l.session), expires = greatest(l.expires, " TYER_NOW
-    " + $2::bigint),"
-    " version = l.version + 1 FROM unnest($3::bytea[]) k (hold)"
-    " WHERE l.name = substr(k.hold, 17) AND l.hold = substr(k.hold, 1, 16) AND l.claimed AND l.expires > " TYER_NOW
-    " AND (l.session IS NULL OR l.session = ANY($4::bigint[])) RETURNING l.hold";
+  // session, ttl, holds (each with its name behind it), own sessions
+  static constexpr const char* extend =
+      "UPDATE tyer_lock l SET session = coalesce($1::bigint, l.session), expires = greatest(l.expires, " TYER_NOW
+      " + $2::bigint),"
+      " version = l.version + 1 FROM unnest($3::bytea[]) k (hold)"
+      " WHERE l.name = substr(k.hold, 17) AND l.hold = substr(k.hold, 1, 16) AND l.claimed AND l.expires > " TYER_NOW
+      " AND (l.session IS NULL OR l.session = ANY($4::bigint[])) RETURNING l.hold";
 
 // A hint, of the snapshot: nothing is taken from anybody because of it.
 #define TYER_LIVES_BY_SESSION \
   "EXISTS (SELECT 1 FROM tyer_session s WHERE s.id = l.session AND NOT s.ended AND s.expires > " TYER_NOW ")"
 
-// ttl, ids
-inline constexpr const char* extend_places =
-    "UPDATE tyer_wait w SET expires = greatest(w.expires, " TYER_NOW
-    " + $1::bigint) FROM unnest($2::bytea[]) k (id)"
-    " WHERE w.id = k.id AND w.expires > " TYER_NOW
-    " RETURNING w.id, w.name,"
-    " EXISTS (SELECT 1 FROM tyer_lock l WHERE l.name = w.name AND ((l.hold IS NULL AND l.state IS NULL)"
-    " OR (l.expires <= " TYER_NOW " AND NOT " TYER_LIVES_BY_SESSION
-    "))) OR EXISTS (SELECT 1 FROM tyer_wait h WHERE h.name = w.name AND h.expires <= " TYER_NOW ")";
+  // ttl, ids
+  static constexpr const char* extend_places =
+      "UPDATE tyer_wait w SET expires = greatest(w.expires, " TYER_NOW
+      " + $1::bigint) FROM unnest($2::bytea[]) k (id)"
+      " WHERE w.id = k.id AND w.expires > " TYER_NOW
+      " RETURNING w.id, w.name,"
+      " EXISTS (SELECT 1 FROM tyer_lock l WHERE l.name = w.name AND ((l.hold IS NULL AND l.state IS NULL)"
+      " OR (l.expires <= " TYER_NOW " AND NOT " TYER_LIVES_BY_SESSION
+      "))) OR EXISTS (SELECT 1 FROM tyer_wait h WHERE h.name = w.name AND h.expires <= " TYER_NOW ")";
 
-// from, to, names
-inline constexpr const char* list =
-    "WITH n AS (SELECT * FROM tyer_lock WHERE name >= $1::bytea AND ($2::bytea = ''::bytea OR name < $2)"
-    " AND (hold IS NOT NULL OR crowd) ORDER BY name LIMIT $3::bigint)"
-    " SELECT 0::bigint, name, version, joins, token, expires, coalesce(session, 0), claimed, hold, owner, state FROM n"
-    " UNION ALL SELECT 1, w.name, w.seq, 0, 0, w.expires, 0, false, w.id, NULL, w.body FROM tyer_wait w JOIN n ON "
-    "n.name = w.name"
-    " UNION ALL SELECT 3, NULL, 0, 0, " TYER_NOW ", 0, 0, false, NULL, NULL, NULL";
+  // from, to, names
+  static constexpr const char* list =
+      "WITH n AS (SELECT * FROM tyer_lock WHERE name >= $1::bytea AND ($2::bytea = ''::bytea OR name < $2)"
+      " AND (hold IS NOT NULL OR crowd) ORDER BY name LIMIT $3::bigint)"
+      " SELECT 0::bigint, name, version, joins, token, expires, coalesce(session, 0), claimed, hold, owner, state FROM "
+      "n"
+      " UNION ALL SELECT 1, w.name, w.seq, 0, 0, w.expires, 0, false, w.id, NULL, w.body FROM tyer_wait w JOIN n ON "
+      "n.name = w.name"
+      " UNION ALL SELECT 3, NULL, 0, 0, " TYER_NOW ", 0, 0, false, NULL, NULL, NULL";
 
-// bells. In a transaction of its own that waits for no disk: those that notify commit one after the other. The channel is the
-// client's, by the first half of the id; the payload is text.
-inline constexpr const char* ring =
-    "SELECT set_config('synchronous_commit', 'off', true),"
-    " pg_notify('tyer_' || encode(substr(b.bell, 1, 8), 'hex'), encode(b.bell, 'hex'))"
-    " FROM unnest($1::bytea[]) b (bell)";
+  // bells. In a transaction of its own that waits for no disk: those that notify commit one after the other. The channel is the
+  // client's, by the first half of the id; the payload is text.
+  static constexpr const char* ring =
+      "SELECT set_config('synchronous_commit', 'off', true),"
+      " pg_notify('tyer_' || encode(substr(b.bell, 1, 8), 'hex'), encode(b.bell, 'hex'))"
+      " FROM unnest($1::bytea[]) b (bell)";
 
-// for how long, names. There is no index by time, which would make every update of a row dearer: so one client looks for all.
-inline constexpr const char* sweep_names =
-    "DELETE FROM tyer_lock WHERE name IN (SELECT name FROM tyer_lock WHERE hold IS NULL AND NOT crowd AND expires "
-    "< " TYER_NOW " - $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED) AND hold IS NULL AND NOT crowd";
-inline constexpr const char* sweep_sessions =
-    "DELETE FROM tyer_session WHERE id IN (SELECT id FROM tyer_session WHERE expires < " TYER_NOW
-    " - $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED) AND expires < " TYER_NOW " - $1";
-// for how long nobody else looks. The row of no session says until when.
-inline constexpr const char* sweep_turn = "INSERT INTO tyer_session AS s (id, expires) VALUES (0, " TYER_NOW
-                                          " + $1::bigint) ON CONFLICT (id) DO UPDATE SET expires = " TYER_NOW
-                                          " + $1 WHERE s.expires <= " TYER_NOW " RETURNING 1";
+  // for how long, names. There is no index by time, which would make every update of a row dearer: so one client looks for all.
+  static constexpr const char* sweep_names =
+      "DELETE FROM tyer_lock WHERE name IN (SELECT name FROM tyer_lock WHERE hold IS NULL AND NOT crowd AND expires "
+      "< " TYER_NOW " - $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED) AND hold IS NULL AND NOT crowd";
+  static constexpr const char* sweep_sessions =
+      "DELETE FROM tyer_session WHERE id IN (SELECT id FROM tyer_session WHERE expires < " TYER_NOW
+      " - $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED) AND expires < " TYER_NOW " - $1";
+  // for how long nobody else looks. The row of no session says until when.
+  static constexpr const char* sweep_turn = "INSERT INTO tyer_session AS s (id, expires) VALUES (0, " TYER_NOW
+                                            " + $1::bigint) ON CONFLICT (id) DO UPDATE SET expires = " TYER_NOW
+                                            " + $1 WHERE s.expires <= " TYER_NOW " RETURNING 1";
 
-// Names that somebody has held, shared or waited for, and nobody has touched since.
-inline constexpr const char* stale_names =
-    "SELECT name FROM tyer_lock l WHERE (crowd OR hold IS NOT NULL) AND expires < " TYER_NOW
-    " - $1::bigint AND NOT " TYER_LIVES_BY_SESSION " LIMIT least(100, $2::bigint)";
+  // Names that somebody has held, shared or waited for, and nobody has touched since.
+  static constexpr const char* stale_names =
+      "SELECT name FROM tyer_lock l WHERE (crowd OR hold IS NOT NULL) AND expires < " TYER_NOW
+      " - $1::bigint AND NOT " TYER_LIVES_BY_SESSION " LIMIT least(100, $2::bigint)";
 
-inline constexpr const char* schema = "SELECT version FROM tyer_schema";
-inline constexpr const char* facts =
-    "SELECT current_setting('server_version'), " TYER_NOW
-    ", extract(epoch FROM pg_postmaster_start_time())::text,"
-    " pg_is_in_recovery(), (SELECT oid::bigint FROM pg_database WHERE datname = current_database())";
-// ms
-inline constexpr const char* bounds =
-    "SELECT set_config('lock_timeout', $1::text, false), set_config('statement_timeout', $2::text, false),"
-    " set_config('default_transaction_isolation', 'read committed', false)";
-inline constexpr const char* questions =
-    "SELECT current_setting('synchronous_commit'), current_setting('fsync'), "
-    "current_setting('synchronous_standby_names'),"
-    " (SELECT count(*) FROM pg_stat_replication), current_setting('autovacuum'),"
-    " (SELECT string_agg(p || ' on ' || t, ', ') FROM unnest(ARRAY['tyer_lock', 'tyer_wait', 'tyer_session']) t,"
-    " unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) p WHERE NOT has_table_privilege(t, p))";
+  static constexpr const char* schema = "SELECT version FROM tyer_schema";
+  static constexpr const char* facts =
+      "SELECT current_setting('server_version'), " TYER_NOW
+      ", extract(epoch FROM pg_postmaster_start_time())::text,"
+      " pg_is_in_recovery(), (SELECT oid::bigint FROM pg_database WHERE datname = current_database())";
+  // ms
+  static constexpr const char* bounds =
+      "SELECT set_config('lock_timeout', $1::text, false), set_config('statement_timeout', $2::text, false),"
+      " set_config('default_transaction_isolation', 'read committed', false)";
+  static constexpr const char* questions =
+      "SELECT current_setting('synchronous_commit'), current_setting('fsync'), "
+      "current_setting('synchronous_standby_names'),"
+      " (SELECT count(*) FROM pg_stat_replication), current_setting('autovacuum'),"
+      " (SELECT string_agg(p || ' on ' || t, ', ') FROM unnest(ARRAY['tyer_lock', 'tyer_wait', 'tyer_session']) t,"
+      " unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) p WHERE NOT has_table_privilege(t, p))";
 
-}  // namespace tyer::postgres::statement
+  // As sql/dialect.hpp has them.
+  static constexpr std::array join_texts{join}, extend_texts{extend}, extend_places_texts{extend_places};
+  static constexpr std::array<const char*, 0> bell_texts{};
+  static constexpr std::array sweep_texts{sweep_names, sweep_sessions, stale_names};
+  static constexpr std::nullptr_t extend_place = nullptr, clear = nullptr, forget_bells = nullptr;
+  static constexpr bool join_reads = true;
+};
+
+}  // namespace tyer::postgres

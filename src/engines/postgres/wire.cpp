@@ -1,10 +1,9 @@
 #include "engines/postgres/wire.hpp"
 
-#include <bit>
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
-#include <new>
+#include <sstream>
 #include <variant>
 
 namespace tyer::postgres {
@@ -13,6 +12,7 @@ namespace {
 
 constexpr std::string_view warning = "01000";     // of no special kind
 constexpr const char* unknown_outcome = "08007";  // transaction resolution unknown
+constexpr std::size_t code_length = 5;
 
 enum type_id : Oid { bool_id = 16, bytea_id = 17, int8_id = 20, int2_id = 21, int4_id = 23 };
 
@@ -89,6 +89,28 @@ std::string one_line(const char* words) {
 
 }  // namespace
 
+// "…: FATAL:  28P01: password authentication failed for user "me"", and a line that says where in the server.
+refusal refusal_in(const char* verbose, const std::string& user) {
+  refusal r;
+  std::istringstream lines{verbose};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("LOCATION:")) continue;
+    const auto at = line.find(":  ");
+    const auto code = at != line.npos ? line.substr(at + 3, code_length) : "";
+    const bool has_code =
+        code.size() == code_length && line.substr(at + 3 + code_length, 2) == ": " &&
+        std::ranges::all_of(code, [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z'); });
+    if (has_code) line.erase(at + 3, code_length + 2);
+    // The login, or the database, or the right to connect to it.
+    r.for_good |= has_code && (code.starts_with("28") || code == "3D000" || code == "42501");
+    r.words += (r.words.empty() ? "" : " ") + line;
+  }
+  const auto name = '"' + user + '"';
+  for (auto at = r.words.find(name); !user.empty() && at != r.words.npos; at = r.words.find(name))
+    r.words.replace(at, name.size(), "…");
+  return r;
+}
+
 void wire::open(user& u) {
   shut();
   user_ = &u;
@@ -97,7 +119,7 @@ void wire::open(user& u) {
 
 void wire::connect(const hosts::known& all) {
   if (all.host.empty()) return user_->on_broken(kit::no(kit::why::not_sent, errc::unavailable, all.why_not));
-  auto words = options_;
+  auto words = words_;
   words.emplace_back("host", all.host);
   words.emplace_back("hostaddr", all.hostaddr);
   words.emplace_back("port", all.port);
@@ -109,8 +131,9 @@ void wire::connect(const hosts::known& all) {
   keys.push_back(nullptr);
   values.push_back(nullptr);
   connection_.reset(PQconnectStartParams(keys.data(), values.data(), 0));
-  if (!connection_ || PQstatus(connection_.get()) == CONNECTION_BAD) return break_off();
   connecting_ = connect_writes_ = true;
+  if (!connection_ || PQstatus(connection_.get()) == CONNECTION_BAD) return break_off();
+  PQsetErrorVerbosity(connection_.get(), PQERRORS_VERBOSE);  // with the code
   PQsetNoticeReceiver(connection_.get(), &wire::on_notice, this);
   listen_to_socket();
 }
@@ -132,9 +155,17 @@ void wire::listen_to_socket() {
 }
 
 void wire::break_off() {
-  const auto words = one_line(connection_ ? PQerrorMessage(connection_.get()) : "there is no memory for a connection");
+  const auto said =
+      refusal_in(connection_ ? PQerrorMessage(connection_.get()) : "there is no memory for a connection", login());
+  const bool refused = connecting_ && said.for_good;
   shut();
-  user_->on_broken(kit::no(kit::why::unknown, errc::unavailable, words));
+  user_->on_broken(refused ? kit::no(kit::why::refused, errc::refused, said.words)
+                           : kit::no(kit::why::unknown, errc::unavailable, said.words));
+}
+
+std::string wire::login() const {
+  const auto at = std::ranges::find(words_, "user", [](const auto& word) { return word.first; });
+  return at != words_.end() ? at->second : "";
 }
 
 // A server that was told to stop waiting for its synchronous standbys answers as if all were well, and warns: it is written here,
@@ -165,6 +196,7 @@ void wire::go_on_connecting() {
     case PGRES_POLLING_FAILED: return break_off();
     case PGRES_POLLING_OK:
       connecting_ = warned_ = false;  // what it warns of by way of greeting is not of our statements
+      PQsetErrorVerbosity(connection_.get(), PQERRORS_DEFAULT);
       if (PQsetnonblocking(connection_.get(), 1) != 0 || PQenterPipelineMode(connection_.get()) == 0)
         return break_off();
       listen_to_socket();

@@ -20,13 +20,22 @@ using sql::answered;
 using sql::answers;
 using sql::exchange;
 
-// Keywords of libpq and their values.
-using options = std::vector<std::pair<std::string, std::string>>;
+struct options {
+  std::vector<core::endpoint> hosts;
+  std::vector<std::pair<std::string, std::string>> words;  // keywords of libpq and their values
+};
+
+// Why a server did not let us in, in its own words without the user's name.
+struct refusal {
+  std::string words;
+  bool for_good = false;  // the next attempt is refused too
+};
+refusal refusal_in(const char* verbose, const std::string& user);
 
 class wire final : public sql::wire {
  public:
-  wire(std::vector<core::endpoint> all, options o, std::shared_ptr<poll_box> box)
-      : hosts_(std::move(all), box), options_(std::move(o)), box_(std::move(box)) {}
+  wire(options o, std::shared_ptr<poll_box> box)
+      : hosts_(std::move(o.hosts), box), words_(std::move(o.words)), box_(std::move(box)) {}
   ~wire() override { shut(); }
 
   void open(user&) override;
@@ -55,9 +64,10 @@ class wire final : public sql::wire {
   bool send_one(const sql::statement&, bool& prepares);
   void break_off();
   void listen_to_socket();
+  std::string login() const;
 
   hosts hosts_;
-  options options_;
+  const std::vector<std::pair<std::string, std::string>> words_;
   std::shared_ptr<poll_box> box_;
   user* user_ = nullptr;
   std::unique_ptr<PGconn, closer> connection_;

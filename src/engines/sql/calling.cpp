@@ -32,9 +32,11 @@ bool is_plain(const request& r) { return r.what.how == mode::exclusive && r.lock
 }  // namespace
 
 // Who holds what, and who waits, as far as this client has asked.
-void database::note(const id& who, const std::string& name, const answer& a) {
+void database::note(const id& who, const std::string& name, bool plain, const answer& a) {
   if (std::holds_alternative<granted>(a)) {
-    own_[who].name = name;
+    auto& mine = own_[who];
+    mine.name = name;
+    mine.plain = plain;
     waiting_.erase(who);
   } else if (std::holds_alternative<queued>(a)) {
     if (waiting_.insert(who).second) last_bell_ = now();
@@ -65,8 +67,8 @@ void database::do_acquire(const request& r, const call_ptr<answer>& c) {
       if (part) *said = answer{granted{*part, want->r.ttl}};
       return part.has_value();
     };
-    w->done = [this, c, said](work& over) {
-      if (const auto* a = std::get_if<answer>(&**said)) note(over.who, over.name, *a);
+    w->done = [this, c, said, want](work& over) {
+      if (const auto* a = std::get_if<answer>(&**said)) note(over.who, over.name, is_plain(want->r), *a);
       calls().answer(*c, **std::move(said));
     };
     w->failed = [this, c](const failure& f) { calls().fail(*c, f); };
@@ -126,8 +128,8 @@ void database::do_release(const target& t, bool clean, const call_ptr<fate>& c) 
 void database::do_convert(const target& t, mode to, milliseconds, const call_ptr<answer>& c) {
   settle_in_turn(
       c, t, [who = t.who, to](resource& n, store_time at, kit::notices& out) { return n.convert(who, to, at, out); },
-      [this](work& over, const kit::result<answer>& said) {
-        if (const auto* a = std::get_if<answer>(&said)) note(over.who, over.name, *a);
+      [this, to](work& over, const kit::result<answer>& said) {
+        if (const auto* a = std::get_if<answer>(&said)) note(over.who, over.name, to == mode::exclusive, *a);
       });
 }
 

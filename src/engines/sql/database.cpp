@@ -1,6 +1,8 @@
 // The engine as a whole: what it can, when it does what, and its end.
 #include "engines/sql/database.hpp"
 
+#include "engines/kit/options.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -52,7 +54,8 @@ database::database(const seam::environment& e, parts p)
                                     answers one(1);
                                     one[0].rows.push_back({cell{false, 0, std::move(payload)}});
                                     for (const auto& b : says_->bells(one)) hear(b);
-                                  }}) {}
+                                  },
+                              .seed = e.ids->nonce()}) {}
 
 database::~database() {
   link_.close();
@@ -60,17 +63,9 @@ database::~database() {
 }
 
 seam::capabilities database::can() const noexcept {
-  return {.queue = true,
-          .shared = true,
-          .permits = true,
-          .push = true,
-          .token = true,
-          .convert = true,
-          .lock_delay = true,
-          .lift = true,
-          .watch = false,
-          .ttl_min = 1ms,
-          .keep_batch = keep_batch};
+  auto all = kit::all_modes(keep_batch);
+  all.lock_delay = all.lift = true;
+  return all;
 }
 
 // Another server, or the same after a restart, may have another past: each hold has to show that it stands.
@@ -93,7 +88,7 @@ void database::on_down(const failure& f) {
 time_point database::next_due() const {
   if (!keeps_.empty()) return time_point::min();
   const auto bells = server_.rings || !link_.is_up() || looking_for_bells_ ? time_point::max() : bells_due_;
-  return std::min({link_.due(), pool_.due(), bells, sweep_due_});
+  return std::min({link_.due(), pool_.due(), bells, sweep_due_, next_answer()});
 }
 
 void database::on_time(time_point t) {
@@ -104,6 +99,15 @@ void database::on_time(time_point t) {
   if (!out.orders.empty() || !out.told.empty()) carry_out(out);
   if (bells_due_ <= t) on_bells(t);
   if (sweep_due_ <= t) sweep(t);
+  if (!slow_.empty()) answer_in_time(t);
+}
+
+// What was under way may have been lost with whoever waited for it.
+void database::start_anew() {
+  looking_for_bells_ = false;
+  reaping_.clear();
+  kept_alone_.clear();
+  link_.break_off("there was no memory to go on with what was under way");
 }
 
 // --- bells that have to be looked for ---
@@ -159,7 +163,7 @@ void database::sweep_some() {
 void database::do_diagnose(const call_ptr<std::vector<seam::finding>>& c) {
   link_.ask(says_->questions(), c->deadline, [this, c](link::said&& s) {
     if (const auto* f = std::get_if<failure>(&s)) return calls().fail(*c, *f);
-    calls().answer(*c, {says_->findings(std::get<answers>(s), server_)});
+    calls().answer(*c, {says_->findings(std::get<answers>(s))});
   });
 }
 

@@ -68,8 +68,10 @@ class database final : public kit::engine_base {
     std::vector<fate> fates;
     fate as = fate::holding;
     milliseconds ttl{}, proven{};
-    time_point sent{};
+    time_point sent{}, patient_until{};
+    bool impatient = false;  // what is known is told
     std::size_t open = 0;
+    std::optional<failure> wrong;                                 // with one whose fate is not known
     std::map<std::int64_t, std::vector<std::size_t>> by_session;  // who is waiting for its renewal
   };
   using keeping_ptr = std::shared_ptr<keeping>;
@@ -77,6 +79,7 @@ class database final : public kit::engine_base {
   struct own {
     std::string name;
     std::int64_t session = 0;  // that it is known to live by
+    bool plain = true;         // lies in columns, as far as is known
   };
   struct own_session {
     std::int64_t generation = 0;
@@ -98,11 +101,11 @@ class database final : public kit::engine_base {
   void do_close() override;
   time_point next_due() const override;
   void on_time(time_point) override;
-  void start_anew() override { link_.break_off("there was no memory to go on with what was under way"); }
+  void start_anew() override;
 
   template <class T, class Decide, class Done>
   void settle_in_turn(const call_ptr<T>&, const seam::target&, Decide, Done);
-  void note(const id&, const std::string& name, const answer&);
+  void note(const id&, const std::string& name, bool plain, const answer&);
   void forget(const id&);
 
   // --- settling.cpp
@@ -129,7 +132,10 @@ class database final : public kit::engine_base {
   void keep_one(const keeping_ptr&, std::size_t, std::int64_t session);
   void count(const keeping_ptr&, time_point sent, milliseconds ttl);
   void settled(const keeping_ptr&, std::size_t, fate);
-  void fail(const keeping_ptr&, const failure&);
+  void unsettled(const keeping_ptr&, std::size_t how_many, const failure&);
+  void answer_kept(const keeping_ptr&);
+  void answer_in_time(time_point);
+  time_point next_answer() const;
   std::int64_t session_for(milliseconds ttl);
   void carry_out(kit::lease_pool::output&);
   void renewed(std::uint32_t number, std::int64_t session, milliseconds ttl, link::said&&);
@@ -165,6 +171,8 @@ class database final : public kit::engine_base {
   std::map<std::int64_t, own_session> sessions_;
   std::vector<std::int64_t> own_sessions_;  // the last that were made, to know them again
   std::vector<keeping_ptr> keeps_;          // to be sent
+  std::vector<keeping_ptr> slow_;           // of several, under way
+  std::set<id> kept_alone_;                 // by keep_one(), which is under way
   std::map<std::uint64_t, keeping_ptr> renewing_;
   std::uint64_t last_user_ = 0;
 

@@ -1,5 +1,6 @@
 #include "engines/sql/dialect.hpp"
 
+#include "core/id.hpp"
 #include "core/token.hpp"
 #include "engines/sql/schema.hpp"
 
@@ -32,6 +33,9 @@ exchange said(catalogue::several texts, const std::vector<value>& values) {
 
 }  // namespace
 
+dialect::dialect(const setting& s, const tongue& t)
+    : setting_(s), of_(t), say_(t.say), listen_(t.listen != nullptr ? t.listen + core::to_hex(client()) : "") {}
+
 // An id begins with its client's nonce.
 std::string dialect::client() const {
   std::string raw(sizeof setting_.nonce, '\0');
@@ -42,33 +46,40 @@ std::string dialect::client() const {
 exchange dialect::greeting() const {
   exchange all;
   if (setting_.make_tables && no_tables_) all = said(say_.ddl, {});
-  for (auto& one : bounds()) all.push_back(std::move(one));
+  for (auto& one : of_.bounds(setting_.request_timeout)) all.push_back(std::move(one));
+  if (!listen_.empty()) all.push_back({listen_.c_str()});
   all.push_back({say_.facts});
   all.push_back({say_.schema});
   return all;
 }
 
-std::string dialect::greeted(const answers& a, server& s) const {
+std::optional<failure> dialect::greeted(const answers& a, server& s) const {
+  const auto not_now = [](const std::string& words) { return kit::no(why::not_sent, errc::unavailable, words); };
+  const auto never = [](const std::string& words) { return kit::no(why::refused, errc::refused, words); };
   for (const auto& one : a) {
     if (!one.failed) continue;
-    no_tables_ = no_such_table(one);
-    if (no_tables_)
-      return "there are no tables of Tyer in this database: connect once "
-             "with ?schema=apply, as a user who may create tables";
-    return "the database refused to be greeted: " + one.words;
+    no_tables_ = of_.no_tables(one);
+    if (!no_tables_)
+      return what(one) == meaning::refused ? never("the database refused to be greeted: " + one.words)
+                                           : not_now("the database could not be greeted: " + one.words);
+    if (setting_.make_tables) return not_now("there are no tables of Tyer in this database yet: they are being made");
+    return never(
+        "there are no tables of Tyer in this database: connect once with ?schema=apply, as a user who may create "
+        "tables");
   }
   const row& facts = a[a.size() - 2].rows.at(0);
   s.version = facts[0].bytes;
   s.clock = std::chrono::microseconds{facts[1].number};
-  if (auto wrong = learn(facts, s); !wrong.empty()) return wrong;
+  if (auto wrong = of_.learn(facts, s); !wrong.empty()) return not_now(wrong);
   const auto version = a.back().rows.empty() ? 0 : a.back().rows[0][0].number;
   if (version < schema_version) {
-    return "the tables of Tyer are of version " + std::to_string(version) + " and this client needs " +
-           std::to_string(schema_version) + ": drop them while nobody locks, and connect once with ?schema=apply";
+    return never("the tables of Tyer are of version " + std::to_string(version) + " and this client needs " +
+                 std::to_string(schema_version) +
+                 ": drop them while nobody locks, and connect once with ?schema=apply");
   }
   if (version > schema_version)
-    return "the tables of Tyer were made by a later version of it: bring this client up to date";
-  return {};
+    return never("the tables of Tyer were made by a later version of it: bring this client up to date");
+  return std::nullopt;
 }
 
 exchange dialect::take(std::string_view name, const id& who, milliseconds ttl, std::uint64_t above,

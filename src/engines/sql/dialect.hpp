@@ -1,6 +1,5 @@
 // What is said to a database: the statements, each with what it does to the tables. Both kinds of database have the same tables, take
-// the same values and are read by the same functions (rows.hpp); a dialect is a catalogue of texts, and the little that no text can
-// say.
+// the same values and are read by the same functions (rows.hpp).
 //
 // No statement holds a row lock when it has been answered. Time is the server's, in microseconds since 1970.
 #pragma once
@@ -48,10 +47,55 @@ struct catalogue {
   several look_for_bells;
   const char* forget_bells;
   several sweep;
-  const char* sweep_turn = nullptr;  // of all clients one sweeps; null: every one
+  const char* sweep_turn;  // of all clients one sweeps; null: every one
   const char *questions, *facts, *schema;
   several ddl;
-  bool join_reads = false;  // the answer of the last join text is a reading
+  bool join_reads;  // the answer of the last join text is a reading
+};
+
+// Of the texts that are members of S.
+template <class S>
+constexpr catalogue catalogue_of(catalogue::several ddl) {
+  return {S::take,
+          S::give_back,
+          S::read,
+          S::create,
+          S::join_texts,
+          S::extend_place,
+          S::write,
+          S::clear,
+          S::begin_session,
+          S::renew_session,
+          S::drop_session,
+          S::end_sessions,
+          S::how_sessions_are,
+          S::extend_texts,
+          S::extend_places_texts,
+          S::list,
+          S::ring,
+          S::bell_texts,
+          S::forget_bells,
+          S::sweep_texts,
+          S::sweep_turn,
+          S::questions,
+          S::facts,
+          S::schema,
+          ddl,
+          S::join_reads};
+}
+
+// One kind of database: its texts, and the little that no text can say.
+struct tongue {
+  catalogue say;
+  const char* listen = nullptr;  // said to a new connection, with the client behind it in hexadecimal digits
+  exchange (*bounds)(milliseconds request_timeout);  // said before that; nobody reads the answers
+  meaning (*what)(const answered& error);
+  bool (*no_tables)(const answered& error);  // yet
+  // What a statement that writes a row says of it; nothing: it wrote none.
+  std::optional<std::int64_t> (*number)(const answered&);
+  // The rest of the facts: the server's name, whether it rings, and what is wrong with it.
+  std::string (*learn)(const row& facts, server&);
+  std::vector<seam::finding> (*findings)(const answers&);
 };
 
 class dialect {
@@ -61,12 +105,11 @@ class dialect {
     milliseconds request_timeout;
     bool make_tables = false;  // if there are none
   };
-  dialect(const setting& s, const catalogue& c) : setting_(s), say_(c) {}
-  virtual ~dialect() = default;
+  dialect(const setting&, const tongue&);
 
   exchange greeting() const;
-  std::string greeted(const answers&, server&) const;  // what is wrong with it
-  virtual meaning what(const answered& error) const = 0;
+  std::optional<failure> greeted(const answers&, server&) const;  // what is wrong with it
+  meaning what(const answered& error) const { return of_.what(error); }
 
   // A free name, or the own hold once more, or the claim: one statement.
   // A dialect may answer this and give_back() with a reading, if it was not done: beside().
@@ -113,23 +156,16 @@ class dialect {
   exchange sweep_turn(milliseconds) const;
   bool is_turn(const answers& a) const { return number(a.back()).has_value(); }
   exchange questions() const { return {{say_.questions}}; }  // of the doctor
-  virtual std::vector<seam::finding> findings(const answers&, const server&) const = 0;
-
- protected:
-  const setting& set() const noexcept { return setting_; }
-  std::string client() const;  // the first half of its ids
+  std::vector<seam::finding> findings(const answers& a) const { return of_.findings(a); }
 
  private:
-  // What a connection is told before anything else, and whose answers nobody reads.
-  virtual exchange bounds() const = 0;
-  virtual bool no_such_table(const answered&) const = 0;
-  // What a statement that writes a row says of it; nothing: it wrote none.
-  virtual std::optional<std::int64_t> number(const answered&) const = 0;
-  // The rest of the facts: the server's name, whether it rings, and what is wrong with it.
-  virtual std::string learn(const row& facts, server&) const = 0;
+  std::optional<std::int64_t> number(const answered& a) const { return of_.number(a); }
+  std::string client() const;  // the first half of its ids
 
   const setting setting_;
+  const tongue& of_;
   const catalogue& say_;
+  const std::string listen_;
   mutable bool no_tables_ = false;  // as the last greeting told: the next makes them
 };
 

@@ -20,6 +20,11 @@ using pool_order = kit::lease_pool::order;
 namespace {
 
 constexpr std::size_t own_sessions_known = 64;
+constexpr int patience = 6;  // this part of the ttl
+
+bool some_known(const std::vector<fate>& all) {
+  return std::ranges::any_of(all, [](fate f) { return f != fate::unknown; });
+}
 
 }  // namespace
 
@@ -38,7 +43,9 @@ void database::flush_keeps() {
   for (auto& k : std::exchange(keeps_, {})) {
     if (k->call->over()) continue;
     k->sent = now();
+    k->patient_until = k->sent + k->ttl / patience;
     k->open = k->all.size();
+    if (k->open > 1) slow_.push_back(k);
     if (k->all.empty()) {
       calls().answer(*k->call, {kept{{}, k->ttl}});
     } else if (k->as == fate::waiting) {
@@ -59,28 +66,65 @@ void database::count(const keeping_ptr& k, time_point sent, milliseconds ttl) {
 void database::settled(const keeping_ptr& k, std::size_t i, fate f) {
   k->fates[i] = f;
   if (f == fate::gone) forget(k->all[i].who);
-  if (--k->open > 0 || k->call->over()) return;
-  k->call->counts_from = k->sent;
-  calls().answer(*k->call, {kept{std::move(k->fates), k->proven}});
+  if (--k->open == 0) answer_kept(k);
 }
 
-void database::fail(const keeping_ptr& k, const failure& f) { calls().fail(*k->call, f); }
+// One whose fate is not known does not spoil what is known of the others.
+void database::unsettled(const keeping_ptr& k, std::size_t how_many, const failure& f) {
+  k->wrong = f;
+  k->open -= how_many;
+  if (k->open == 0) answer_kept(k);
+}
+
+void database::answer_kept(const keeping_ptr& k) {
+  if (k->call->over()) return;
+  if (k->wrong && !some_known(k->fates)) return calls().fail(*k->call, *k->wrong);
+  k->call->counts_from = k->sent;
+  calls().answer(*k->call, {kept{k->fates, k->proven}});
+}
+
+// Nor does one that takes long keep the others waiting, whose leases may be over by then.
+void database::answer_in_time(time_point t) {
+  std::erase_if(slow_, [&](const keeping_ptr& k) {
+    if (k->open == 0 || k->call->over()) return true;
+    k->impatient |= k->patient_until <= t;
+    if (!k->impatient || !some_known(k->fates)) return false;
+    answer_kept(k);
+    return true;
+  });
+}
+
+// Of one that is impatient something must come first.
+time_point database::next_answer() const {
+  auto first = time_point::max();
+  for (const auto& k : slow_) {
+    if (!k->impatient) first = std::min(first, k->patient_until);
+  }
+  return first;
+}
 
 // --- holds ---
 
 void database::keep_holds(const keeping_ptr& k) {
   std::vector<std::size_t> alone;
+  std::size_t busy = 0;
   const auto at = now();
   for (std::size_t i = 0; i < k->all.size(); ++i) {
-    const auto mine = own_.find(k->all[i].who);
+    const id& who = k->all[i].who;
+    const auto mine = own_.find(who);
     const auto session = mine != own_.end() ? mine->second.session : 0;
     if (session != 0 && pool_.live(session, at)) {
       k->by_session[session].push_back(i);
+    } else if (k->all.size() > 1 && kept_alone_.contains(who)) {  // who asks for one wants to know
+      ++busy;
+    } else if (mine != own_.end() && !mine->second.plain) {
+      keep_one(k, i, session_for(k->ttl));
     } else {
       alone.push_back(i);
     }
   }
   if (!alone.empty()) extend(k, std::move(alone));
+  if (busy > 0) unsettled(k, busy, kit::no(why::unknown, errc::outcome_unknown, "it is being kept already"));
   if (k->by_session.empty()) return;
   kit::lease_pool::output out;
   std::vector<std::int64_t> all;
@@ -110,7 +154,7 @@ void database::extend(const keeping_ptr& k, std::vector<std::size_t> which) {
   const auto session = session_for(k->ttl);
   auto what = says_->extend(session, own_sessions_, k->ttl, all);
   link_.ask(std::move(what), k->call->deadline, [this, k, which = std::move(which), session](link::said&& s) {
-    if (const auto* f = std::get_if<failure>(&s)) return fail(k, *f);
+    if (const auto* f = std::get_if<failure>(&s)) return unsettled(k, which.size(), *f);
     const auto extended = ids(std::get<answers>(s));
     const std::set<id> stand{extended.begin(), extended.end()};
     for (const auto i : which) {
@@ -118,7 +162,10 @@ void database::extend(const keeping_ptr& k, std::vector<std::size_t> which) {
         keep_one(k, i, session);
         continue;
       }
-      if (const auto mine = own_.find(k->all[i].who); mine != own_.end()) mine->second.session = session;
+      if (const auto mine = own_.find(k->all[i].who); mine != own_.end()) {
+        mine->second.session = session;
+        mine->second.plain = true;
+      }
       settled(k, i, fate::holding);
     }
   });
@@ -133,13 +180,19 @@ void database::keep_one(const keeping_ptr& k, std::size_t i, std::int64_t sessio
   w->deadline = k->call->deadline;
   w->session = k->as == fate::holding ? session : 0;
   w->done = [this, k, i, is](work& over) {
+    kept_alone_.erase(over.who);
+    const seat* s = over.machine->seen().name.find(over.who);
     const auto mine = own_.find(over.who);
-    const bool wrote = over.machine->seen().name.find(over.who) != nullptr &&
-                       over.machine->seen().name.find(over.who)->lease == over.session;
-    if (mine != own_.end() && over.session != 0 && wrote) mine->second.session = over.session;
+    if (mine != own_.end() && s != nullptr && over.session != 0 && s->lease == over.session) {
+      mine->second.session = over.session;
+    }
     settled(k, i, *is);
   };
-  w->failed = [this, k](const failure& f) { fail(k, f); };
+  w->failed = [this, k, who = w->who](const failure& f) {
+    kept_alone_.erase(who);
+    unsettled(k, 1, f);
+  };
+  if (k->as == fate::holding) kept_alone_.insert(w->who);
   start(w, {.decide = [is, who = w->who, as = k->as, ttl = k->ttl](resource& n, store_time at, kit::notices& out) {
           *is = n.keep(who, as, ttl, at, out);
         }});
@@ -149,7 +202,7 @@ void database::keep_one(const keeping_ptr& k, std::size_t i, std::int64_t sessio
 
 void database::keep_places(const keeping_ptr& k) {
   link_.ask(says_->extend_places(k->ttl, k->all), k->call->deadline, [this, k](link::said&& s) {
-    if (const auto* f = std::get_if<failure>(&s)) return fail(k, *f);
+    if (const auto* f = std::get_if<failure>(&s)) return unsettled(k, k->all.size(), *f);
     std::map<id, bool> stand;
     std::set<std::string> look;
     for (const auto& p : kept_places(std::get<answers>(s))) {
@@ -225,8 +278,8 @@ void database::on_kept(const news& n) {
   if (at == renewing_.end()) return;
   const auto k = at->second;
   renewing_.erase(at);
-  if (n.what == news::kind::failed) return fail(k, n.why_not);
   auto which = std::exchange(k->by_session[n.lease], {});
+  if (n.what == news::kind::failed) return unsettled(k, which.size(), n.why_not);
   if (n.what == news::kind::kept) {
     count(k, n.sent, n.ttl);
     const auto stands = [&](std::size_t i) {

@@ -10,6 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto between_tries = 2ms;
+constexpr milliseconds let_in_least = 1s, let_in_most = 8s;
 
 }  // namespace
 
@@ -38,13 +39,15 @@ void link::on_open() {
 
 void link::on_answers(std::uint64_t number, answers all) {
   if (state_ == state::greeting) {
-    if (auto wrong = setting_.greeted(all); !wrong.empty()) {
+    if (auto wrong = setting_.greeted(all)) {
       wire_->shut();
-      return leave(kit::no(why::not_sent, errc::unavailable, wrong));
+      return leave(*std::move(wrong));
     }
     state_ = state::up;
+    shut_out_ = 0;
+    absence_ = {};
     said_down_ = false;
-    pause_.reset();
+    reconnect_.up(setting_.now());
     setting_.up();
     return flush();
   }
@@ -98,8 +101,11 @@ void link::break_off(const std::string& words) {
 // Whatever was under way is unknown.
 void link::leave(failure f) {
   const bool was_up = state_ == state::up;
+  const auto now = setting_.now();
+  const auto pause = std::chrono::ceil<milliseconds>(reconnect_.lost(now));
   state_ = state::away;
-  since_ = setting_.now() + std::chrono::duration_cast<milliseconds>(pause_.next());
+  since_ = now + pause / 2 + milliseconds{chance_() % static_cast<std::uint32_t>(pause.count() / 2 + 1)};
+  absence_ = f;
   auto lost = std::exchange(under_way_, {});
   if (was_up || !std::exchange(said_down_, true)) {
     said_down_ = true;
@@ -110,10 +116,19 @@ void link::leave(failure f) {
   for (auto& [number, r] : lost) r.back(failure{f});
 }
 
+// Those that wait are told at the next look at the time: nobody is answered while it asks.
 void link::ask(exchange what, time_point deadline, then back, core::function<bool()> given_up) {
   request r{std::move(what), deadline, {}, {}, std::move(back), std::move(given_up)};
   if (state_ == state::up) return send(std::move(r));
   waiting_.push_back(std::move(r));
+}
+
+void link::turn_away() {
+  for (auto& r : std::exchange(waiting_, {})) {
+    auto why_not = absence_;
+    if (r.in_part) why_not.kind = why::unknown;
+    r.back(std::move(why_not));
+  }
 }
 
 void link::send(request r) {
@@ -131,7 +146,7 @@ void link::flush() {
     if (r.given_up && r.given_up()) {
       too_late(r, "it was given up before it was sent");
     } else if (r.deadline <= now) {
-      too_late(r, "there was no connection to the database in time");
+      too_late(r, absence_.words.empty() ? "there was no connection to the database in time" : absence_.words);
     } else if (state_ == state::up && r.not_before <= now) {
       send(std::move(r));
     } else {
@@ -140,13 +155,20 @@ void link::flush() {
   }
 }
 
+// To connect and log in takes several answers, and a process of the server's: on a busy machine longer than a request may. But one
+// whose answers vanish is left soon the first time.
+milliseconds link::let_in_patience() const noexcept {
+  return std::max(setting_.patience, std::min(let_in_least * (1 << std::min(shut_out_, 3u)), let_in_most));
+}
+
 time_point link::due() const noexcept {
   auto first = time_point::max();
+  if (is_refused() && !waiting_.empty()) return time_point::min();
   for (const auto& r : waiting_) {
     first = std::min(first, state_ == state::up ? std::min(r.not_before, r.deadline) : r.deadline);
   }
   if (state_ == state::away) return std::min(first, since_);
-  if (state_ == state::arriving || state_ == state::greeting) return std::min(first, since_ + setting_.patience);
+  if (state_ == state::arriving || state_ == state::greeting) return std::min(first, since_ + let_in_patience());
   if (state_ == state::up && !under_way_.empty())
     first = std::min(first, under_way_.begin()->second.sent + setting_.patience);
   return first;
@@ -155,11 +177,15 @@ time_point link::due() const noexcept {
 void link::on_time(time_point now) {
   if (state_ == state::away && since_ <= now) arrive();
   const bool arriving = state_ == state::arriving || state_ == state::greeting;
-  if (arriving && since_ + setting_.patience <= now)
-    break_off("the database did not let us in within the request time-out");
+  if (arriving && since_ + let_in_patience() <= now) {
+    const auto words = "the database did not let us in within " + std::to_string(let_in_patience().count()) + " ms";
+    ++shut_out_;
+    break_off(words);
+  }
   if (state_ == state::up && !under_way_.empty() && under_way_.begin()->second.sent + setting_.patience <= now) {
     break_off("the database did not answer within the request time-out");
   }
+  if (is_refused()) turn_away();
   if (!waiting_.empty()) flush();
 }
 

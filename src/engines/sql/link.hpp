@@ -3,25 +3,28 @@
 //
 //   state    | until                                                          | then
 //   ---------+----------------------------------------------------------------+----------------------------------------------
-//   away     | the pause is over (10 ms, doubling to 500 ms)                   | arriving
-//   arriving | connected and greeted; or `patience` is over, or it breaks      | up; away
+//   away     | the pause is over (kit/reconnect.hpp)                          | arriving
+//   arriving | connected and greeted; or that takes too long, or it breaks    | up; away
 //   up       | it breaks, or the oldest request had no answer for `patience`   | away: whatever was asked is unknown
 //   closed   |                                                                |
 //
-// What is asked while it is not up waits until it is, or until its deadline: then it was not sent.
+// What is asked while it is not up waits until it is, or until its deadline: then it was not sent. After a refusal (the login, the
+// tables) nothing waits: it is told so at once, until an attempt ends otherwise.
 //
 // Thread safety: none. No clock: time comes in.
 #pragma once
 
 #include "core/function.hpp"
+#include "engines/kit/reconnect.hpp"
 #include "engines/sql/wire.hpp"
-#include "lease/backoff.hpp"
 
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <random>
 #include <string>
 #include <variant>
 
@@ -33,18 +36,22 @@ class link final : public wire::user {
   using then = core::function<void(said&&)>;
 
   struct setting {
-    milliseconds patience;  // with one request, and with a server that is being connected to
+    milliseconds patience;  // with one request
     std::function<exchange()> greeting;
-    // What the greeting was answered with: nothing wrong, or why this server will not do.
-    std::function<std::string(const answers&)> greeted;
+    // What the greeting was answered with: nothing, or why this server will not do.
+    std::function<std::optional<failure>(const answers&)> greeted;
     std::function<meaning(const answered&)> what;  // an error means
     std::function<time_point()> now;
     std::function<void()> up;
     std::function<void(const failure&)> down;
     std::function<void(std::string)> rung;
+    std::uint64_t seed = 1;  // of the chance in pauses
   };
 
-  link(std::unique_ptr<wire> w, setting s) : wire_(std::move(w)), setting_(std::move(s)) {}
+  link(std::unique_ptr<wire> w, setting s)
+      : wire_(std::move(w)),
+        setting_(std::move(s)),
+        chance_(static_cast<std::minstd_rand::result_type>(setting_.seed)) {}
   ~link() { wire_->shut(); }
 
   void open();
@@ -81,12 +88,18 @@ class link final : public wire::user {
   void settle(request, answers);
   void too_late(request&, const std::string& words);
   void flush();
+  bool is_refused() const noexcept { return state_ != state::up && absence_.kind == why::refused; }
+  void turn_away();
+  milliseconds let_in_patience() const noexcept;
 
   std::unique_ptr<wire> wire_;
   setting setting_;
   state state_ = state::away;
-  time_point since_{};  // of the state; of away: when it ends
-  lease::backoff pause_;
+  time_point since_{};          // of the state; of away: when it ends
+  std::uint32_t shut_out_ = 0;  // how often in a row it took too long
+  kit::reconnect reconnect_;
+  std::minstd_rand chance_;
+  failure absence_;  // why it is not up
   bool said_down_ = false;
   std::uint64_t last_ = 0;
   std::map<std::uint64_t, request> under_way_;

@@ -57,7 +57,7 @@ TEST_F(synchronous_standby, a_commit_whose_wait_for_it_was_cancelled_was_taken_f
   auto address = core::parse_uri(std::getenv("TYER_URI")).value;
   auto c = read(address);
   ASSERT_FALSE(c.error);
-  wire w{c.value.hosts, c.value.connect, box};
+  wire w{c.connect, box};
   w.open(one);
   ASSERT_TRUE(until([&] { return one.is_open; })) << one.broken;
   w.send(1, {{"CREATE TABLE IF NOT EXISTS standby_test (n bigint)"}});

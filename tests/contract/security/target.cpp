@@ -50,8 +50,13 @@ std::string target::hosts(const std::string& instead) const {
   return all;
 }
 
-std::string target::uri(const std::string& login, const std::string& query, const std::string& host) const {
-  return scheme() + "://" + login + hosts(host) + path() + (query.empty() ? "" : "?" + query);
+bool target::is_database() const { return scheme() == "postgres" || scheme() == "mysql"; }
+
+// A database has a login, and tables that must be made.
+std::string target::uri(const std::string& who, const std::string& query, const std::string& host) const {
+  if (!is_database()) return scheme() + "://" + who + hosts(host) + path() + (query.empty() ? "" : "?" + query);
+  const auto as = who.empty() ? login(address_.user, address_.password) : who;
+  return scheme() + "://" + as + hosts(host) + path() + "?schema=apply" + (query.empty() ? "" : "&" + query);
 }
 
 std::string target::dead_hosts() const {

@@ -24,6 +24,7 @@ class target {
 
   const std::string& scheme() const { return address_.scheme; }
   bool has_sentinels() const;
+  bool is_database() const;
   void kill() { server_.kill(); }
   void restart() { server_.restart(); }
   // New ones in the files of the old; the servers must be down.

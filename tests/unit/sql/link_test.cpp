@@ -1,5 +1,5 @@
 // The connection as a machine: every answer that is late, lost, refused or asks for another try.
-#include "engines/sql/link.hpp"
+#include "unit/sql/scripted.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,24 +11,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct fake_wire final : wire {
-  struct state {
-    user* to = nullptr;
-    int opened = 0, shut = 0;
-    std::vector<std::pair<std::uint64_t, exchange>> sent;
-  };
-  explicit fake_wire(state& s) : s_(s) {}
-  void open(user& u) override {
-    s_.to = &u;
-    ++s_.opened;
-  }
-  void send(std::uint64_t n, exchange e) override { s_.sent.emplace_back(n, std::move(e)); }
-  void shut() noexcept override { ++s_.shut; }
-  state& s_;
-};
-
 struct sql_link : ::testing::Test {
   static constexpr auto patience = 1s;
+  static constexpr milliseconds pause = kit::reconnect::pause_least;
 
   sql_link() { l.open(); }
   void arrive() {
@@ -52,12 +37,23 @@ struct sql_link : ::testing::Test {
     l.on_time(now);
   }
 
+  link::setting impatient() {
+    return {.patience = 100ms,
+            .greeting = [] { return exchange{{"hello"}}; },
+            .greeted = [this](const answers&) { return wrong; },
+            .what = [](const answered&) { return meaning::refused; },
+            .now = [this] { return now; },
+            .up = [this] { ++ups; },
+            .down = [this](const failure&) { ++downs; },
+            .rung = [](std::string) {}};
+  }
+
   time_point now{100s};
-  fake_wire::state w;
+  scripted_wire::state w;
   int ups = 0, downs = 0, said_times = 0;
-  std::string wrong;
+  std::optional<failure> wrong;
   std::optional<link::said> said;
-  link l{std::make_unique<fake_wire>(w),
+  link l{std::make_unique<scripted_wire>(w),
          {.patience = patience,
           .greeting = [] { return exchange{{"hello"}}; },
           .greeted = [this](const answers&) { return wrong; },
@@ -102,7 +98,7 @@ TEST_F(sql_link, what_could_not_be_sent_by_its_deadline_was_not) {
 }
 
 TEST_F(sql_link, a_server_that_will_not_do_is_left_and_said_down_once) {
-  wrong = "a standby";
+  wrong = kit::no(why::not_sent, errc::unavailable, "a standby");
   for (int i = 0; i < 5; ++i) {
     w.to->on_open();
     answer({answered{}});
@@ -113,6 +109,45 @@ TEST_F(sql_link, a_server_that_will_not_do_is_left_and_said_down_once) {
   EXPECT_EQ(w.opened, 6);
 }
 
+// A server that lets in and cuts off at once was asked a hundred times a second.
+TEST_F(sql_link, a_server_that_cuts_everybody_off_was_asked_without_end) {
+  int seen = 0;
+  for (const auto end = now + 60s; now < end; pass(1ms)) {
+    if (w.opened == seen) continue;
+    seen = w.opened;
+    arrive();
+    w.to->on_broken(kit::no(why::not_sent, errc::unavailable, "reset"));
+  }
+  EXPECT_LT(w.opened, 200);
+}
+
+TEST_F(sql_link, what_is_asked_of_a_server_that_has_refused_us_was_waited_for_to_the_end) {
+  ask();
+  w.to->on_broken(kit::no(why::refused, errc::refused, "password authentication failed"));
+  pass(0ms);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(kind(), why::refused);
+  ask();
+  EXPECT_EQ(said_times, 1) << "not while it asks";
+  EXPECT_LE(l.due(), now);
+  pass(0ms);
+  EXPECT_EQ(said_times, 2);
+  pass(pause);
+  EXPECT_EQ(w.opened, 2) << "and is tried again";
+  arrive();
+  ask();
+  answer({answered{}});
+  EXPECT_TRUE(std::holds_alternative<answers>(*said));
+}
+
+TEST_F(sql_link, what_could_not_be_sent_was_told_without_the_reason) {
+  ask(50ms);
+  w.to->on_broken(kit::no(why::not_sent, errc::unavailable, "nobody listens there"));
+  pass(50ms);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(std::get<failure>(*said).words, "nobody listens there");
+}
+
 TEST_F(sql_link, what_is_under_way_when_it_breaks_is_unknown_and_it_arrives_anew) {
   arrive();
   ask();
@@ -120,7 +155,7 @@ TEST_F(sql_link, what_is_under_way_when_it_breaks_is_unknown_and_it_arrives_anew
   EXPECT_EQ(downs, 1);
   ASSERT_TRUE(said);
   EXPECT_EQ(kind(), why::unknown);
-  pass(10ms);
+  pass(pause);
   EXPECT_EQ(w.opened, 2);
   arrive();
   EXPECT_EQ(ups, 2);
@@ -138,8 +173,41 @@ TEST_F(sql_link, a_silent_server_is_given_up) {
 TEST_F(sql_link, a_server_that_does_not_let_in_is_given_up) {
   pass(patience);
   EXPECT_EQ(downs, 1);
-  pass(10ms);
+  pass(pause);
   EXPECT_EQ(w.opened, 2);
+}
+
+TEST_F(sql_link, a_server_that_takes_longer_than_a_request_to_let_in_was_never_reached) {
+  scripted_wire::state slow;
+  link other{std::make_unique<scripted_wire>(slow), impatient()};
+  other.open();
+  const auto take = [&](milliseconds t) {
+    for (const auto end = now + t; now < end; now += 10ms) other.on_time(now);
+  };
+  take(900ms);
+  slow.to->on_open();
+  take(900ms);
+  slow.to->on_answers(slow.sent.back().first, {answered{}});
+  EXPECT_TRUE(other.is_up());
+  EXPECT_EQ(slow.opened, 1);
+}
+
+TEST_F(sql_link, one_whose_answers_vanish_is_left_soon_and_has_more_time_the_next_time) {
+  scripted_wire::state mute;
+  link other{std::make_unique<scripted_wire>(mute), impatient()};
+  other.open();
+  std::vector<milliseconds> times;
+  auto since = now;
+  for (int seen = mute.opened; times.size() < 5;) {
+    const auto was = mute.shut;
+    other.on_time(now += 10ms);
+    if (std::exchange(seen, mute.opened) != mute.opened) since = now;
+    if (mute.shut > was) times.push_back(std::chrono::duration_cast<milliseconds>(now - since));
+  }
+  EXPECT_LE(times[0], 1010ms);
+  EXPECT_GT(times[1], 1900ms);
+  EXPECT_GT(times[4], 7900ms);
+  EXPECT_LT(times[4], 10s);
 }
 
 TEST_F(sql_link, a_connection_that_took_its_time_left_none_for_the_greeting) {
@@ -191,7 +259,7 @@ TEST_F(sql_link, a_server_that_cannot_write_is_left_for_another) {
   answer({error("other")});
   EXPECT_EQ(kind(), why::not_sent);
   EXPECT_EQ(downs, 1);
-  pass(10ms);
+  pass(pause);
   EXPECT_EQ(w.opened, 2);
 }
 

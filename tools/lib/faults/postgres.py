@@ -35,9 +35,10 @@ class Postgres(Servers):
     def uris(self, lab: Lab) -> list[str]:
         self._halves = [lab.make_proxy(half, self.port, rules="", speaks="any") for half in ("these", "those")]
         lab.proxy = self._halves[0]
-        self._psql, self._pulse = Psql(self.uri), Psql(self.uri)
-        lab.callback(self._psql.close)
-        lab.callback(self._pulse.close)
+        # One for what is quick, one for what takes its time: the timeline must not wait for that, and then do all at once.
+        self._psql, self._slow, self._pulse = Psql(self.uri), Psql(self.uri), Psql(self.uri)
+        for each in (self._psql, self._slow, self._pulse):
+            lab.callback(each.close)
         lab.callback(Slowness(self.history, self.ports, self._answers).end)
         return [self.uri.replace(f":{self.port}", f":{proxy.port}") for proxy in self._halves]
 
@@ -153,7 +154,7 @@ class Postgres(Servers):
         seconds = dice.uniform(0.2, 1.5)
         number = self.away_begins()
         try:
-            self._psql.ask(f"BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep({seconds}); COMMIT", 10.0)
+            self._slow.ask(f"BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep({seconds}); COMMIT", 10.0)
         except OSError as error:
             raise LabError(f"{table} could not be locked: {error}") from None
         self.away_ends(number)

@@ -1,0 +1,35 @@
+// An engine put together from its parts.
+#pragma once
+
+#include "engine/table.hpp"
+#include "engines/sql/config.hpp"
+#include "engines/sql/database.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tyer::sql {
+
+// A box that finds no descriptors throws tyer::error.
+template <class Box, class Wire, class Options>
+seam::made assemble(std::string_view scheme, const tongue& speaks, read_config<Options> read,
+                    const seam::environment& e) {
+  if (read.error) return {nullptr, std::move(read.error)};
+  if (!read.warning.empty() && e.log) e.log(log_level::warning, std::string{scheme} + ": " + read.warning);
+  try {
+    auto box = std::make_shared<Box>();
+    const dialect::setting s{e.ids->nonce(), e.request_timeout, read.value.make_tables};
+    return {std::make_unique<database>(e, database::parts{.scheme = scheme,
+                                                          .says = std::make_unique<dialect>(s, speaks),
+                                                          .by = std::make_unique<Wire>(std::move(read.connect), box),
+                                                          .box = box,
+                                                          .waiters_max = read.value.waiters_max}),
+            {}};
+  } catch (const tyer::error& no_descriptors) {
+    return {nullptr, {no_descriptors.code(), no_descriptors.words()}};
+  }
+}
+
+}  // namespace tyer::sql
