@@ -36,7 +36,20 @@ std::string secret_in(const std::string& text) {
   return {};
 }
 
-bool asked_of_redis() { return !std::string_view{std::getenv("TYER_KIND")}.starts_with("etcd"); }
+namespace {
+
+bool kind_is_of(std::string_view family) { return std::string_view{std::getenv("TYER_KIND")}.starts_with(family); }
+
+}  // namespace
+
+bool asked_of_etcd() { return kind_is_of("etcd"); }
+bool asked_of_zookeeper() { return kind_is_of("zk"); }
+bool asked_of_redis() { return !asked_of_etcd() && !asked_of_zookeeper(); }
+
+std::string_view said_of_those_away() {
+  if (asked_of_zookeeper()) return "ZooKeeper: ";
+  return asked_of_redis() ? "cannot connect to" : "etcd: ";
+}
 
 target::target(const std::string& options) : server_(options), address_(tyer::core::parse_uri(server_.uri()).value) {}
 
@@ -51,7 +64,9 @@ std::string target::hosts(const std::string& instead) const {
 }
 
 std::string target::uri(const std::string& login, const std::string& query, const std::string& host) const {
-  return scheme() + "://" + login + hosts(host) + path() + (query.empty() ? "" : "?" + query);
+  const bool by_sasl = asked_of_zookeeper() && !login.empty();
+  const auto all = by_sasl ? "auth=sasl" + (query.empty() ? "" : "&" + query) : query;
+  return scheme() + "://" + login + hosts(host) + path() + (all.empty() ? "" : "?" + all);
 }
 
 std::string target::dead_hosts() const {
