@@ -12,13 +12,13 @@ from postgres_kind import Postgres
 from redis_kind import Redis, Valkey
 from redlock_kind import Redlock, RedlockValkey
 from sentinel_kind import Sentinel, SentinelValkey
-from zk_kind import Zk, Zk3
+from zk_kind import Zk, Zk3, ZkSasl
 
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
         Redis(), Valkey(), Sentinel(), SentinelValkey(), Cluster(), ClusterValkey(), Redlock(), RedlockValkey(),
-        Postgres(), MariaDB(), MySQL(), Etcd(), Etcd3(), Zk(), Zk3(),
+        Postgres(), MariaDB(), MySQL(), Etcd(), Etcd3(), Zk(), Zk3(), ZkSasl(),
     )
 }
 

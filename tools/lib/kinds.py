@@ -20,6 +20,7 @@ class Kind:
     port_offsets: dict[str, int] = {"client": 0}
     # Which of persist, tls, password, user, set and clock_shift this kind understands.
     accepts: frozenset[str] = frozenset()
+    settings_have_case = False  # else --set Key=… is the server's own key=…
     ready_s_max = 15.0
     # What ends the server in good order, whoever is connected.
     stop_signal = signal.SIGTERM

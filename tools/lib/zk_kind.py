@@ -16,6 +16,7 @@ LOGGING = "/usr/share/java/slf4j-simple.jar"
 # What Netty needs besides, which is used for TLS alone, and which the manifest forgets.
 NETTY = [f"/usr/share/java/netty-{part}.jar" for part in ("codec", "resolver", "transport-native-unix-common")]
 ROUTER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "peer_routes.c")
+USER = "tyer"  # if none is named
 ASK_S_MAX = 1.0
 ANSWER_BYTES_MAX = 65536
 
@@ -26,7 +27,9 @@ class Zk(Kind):
     node_names = ["node-0"]
     port_offsets = {"client": 0, "peer": 1, "election": 2, "plain": 3}
     accepts = frozenset({"tls", "password", "user", "set", "clock_shift"})
+    settings_have_case = True
     ready_s_max = 60.0
+    login_query = ""
 
     def prepare(self, instance: Instance) -> None:
         if instance.options["user"] and not instance.options["password"]:
@@ -34,12 +37,7 @@ class Zk(Kind):
         if instance.options.get("clock_shift"):
             clock_shift.make(instance)
         if instance.options["tls"]:
-            tls = self._tls(instance)
-            throwaway_tls.make(tls)
-            with open(f"{tls}/server.pem", "w", encoding="ascii") as pem:
-                for part in ("server.key", "server.crt"):
-                    with open(f"{tls}/{part}", encoding="ascii") as file:
-                        pem.write(file.read())
+            throwaway_tls.make(self._tls(instance))
 
     def configure(self, instance: Instance, node: Node) -> None:
         data = self.data(instance, node)
@@ -48,6 +46,15 @@ class Zk(Kind):
             file.write(f"{instance.nodes.index(node) + 1}\n")
         with open(self._config(instance, node), "w", encoding="ascii") as file:
             file.writelines(f"{key}={value}\n" for key, value in self._settings(instance, node).items())
+        if instance.options["tls"]:
+            self._write_key_store(instance, node)
+
+    def _write_key_store(self, instance: Instance, node: Node) -> None:
+        """Anew with every start: somebody may have exchanged the certificates."""
+        with open(self._key_store(instance, node), "w", encoding="ascii") as pem:
+            for part in ("server.key", "server.crt"):
+                with open(f"{self._tls(instance)}/{part}", encoding="ascii") as file:
+                    pem.write(file.read())
 
     def command(self, instance: Instance, node: Node) -> list[str]:
         if not os.path.exists(JAR):
@@ -58,8 +65,13 @@ class Zk(Kind):
         java += ["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Djava.net.preferIPv4Stack=true"]
         if instance.options["tls"]:
             java += ["-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory"]
+        java += self.login_options(instance, node)
         classes = ":".join([JAR, LOGGING, *NETTY])
         return [*java, "-cp", classes, "org.apache.zookeeper.server.quorum.QuorumPeerMain", self._config(instance, node)]
+
+    def login_options(self, instance: Instance, node: Node) -> list[str]:
+        """Of the scheme digest a server knows nothing: whoever shows a user and a password has them."""
+        return []
 
     def environment(self, instance: Instance, node: Node) -> dict[str, str]:
         found = clock_shift.environment(instance, node) if instance.options.get("clock_shift") else {}
@@ -110,11 +122,12 @@ class Zk(Kind):
     def uri(self, instance: Instance) -> str:
         from urllib.parse import quote
 
-        options, scheme, query = instance.options, "zk", ""
-        login = f"{quote(options['user'] or 'tyer', '')}:{quote(options['password'], '')}@" if options["password"] else ""
+        options, scheme, query = instance.options, "zk", self.login_query if instance.options["password"] else ""
+        login = f"{quote(options['user'] or USER, '')}:{quote(options['password'], '')}@" if options["password"] else ""
         if options["tls"]:
-            scheme, query = "zks", "?ca=" + quote(f"{self._tls(instance)}/ca.crt")
-        return f"{scheme}://{login}{','.join(f'127.0.0.1:{node.port}' for node in instance.nodes)}{query}"
+            scheme, query = "zks", "&".join(filter(None, [query, "ca=" + quote(f"{self._tls(instance)}/ca.crt")]))
+        hosts = ",".join(f"127.0.0.1:{node.port}" for node in instance.nodes)
+        return f"{scheme}://{login}{hosts}{'?' + query if query else ''}"
 
     def _settings(self, instance: Instance, node: Node) -> dict[str, str]:
         tls = self._tls(instance)
@@ -135,8 +148,10 @@ class Zk(Kind):
             settings |= {
                 "secureClientPort": str(node.port),
                 "secureClientPortAddress": "127.0.0.1",
-                "ssl.keyStore.location": f"{tls}/server.pem",
+                "ssl.keyStore.location": self._key_store(instance, node),
+                "ssl.keyStore.type": "PEM",
                 "ssl.trustStore.location": f"{tls}/ca.crt",
+                "ssl.trustStore.type": "PEM",
                 "ssl.clientAuth": "want",
             }
         if len(instance.nodes) > 1:
@@ -162,6 +177,9 @@ class Zk(Kind):
     def _config(self, instance: Instance, node: Node) -> str:
         return os.path.join(instance.node_folder(node), "zoo.cfg")
 
+    def _key_store(self, instance: Instance, node: Node) -> str:
+        return os.path.join(instance.node_folder(node), "server.pem")
+
     def _router(self, instance: Instance) -> str:
         return os.path.join(instance.folder, "peer_routes.so")
 
@@ -176,3 +194,32 @@ class Zk3(Zk):
     name = "zk3"
     about = "three ZooKeeper servers that are one"
     node_names = [f"node-{i}" for i in range(3)]
+
+
+class ZkSasl(Zk):
+    """A password is checked by the server, and nobody is let in without it."""
+
+    name = "zk-sasl"
+    about = "one ZooKeeper server that lets nobody in without a login by SASL (DIGEST-MD5), if it has a --password"
+    login_query = "auth=sasl"
+
+    def configure(self, instance: Instance, node: Node) -> None:
+        super().configure(instance, node)
+        user, password = instance.options["user"] or USER, instance.options["password"] or ""
+        password = password.replace("\\", "\\\\").replace('"', '\\"')
+        with open(self._jaas(instance, node), "w", encoding="utf-8") as file:
+            file.write("Server {\n  org.apache.zookeeper.server.auth.DigestLoginModule required\n")
+            file.write(f'  user_{user}="{password}";\n}};\n')
+
+    def login_options(self, instance: Instance, node: Node) -> list[str]:
+        if not instance.options["password"]:
+            return []
+        provider = "org.apache.zookeeper.server.auth.SASLAuthenticationProvider"
+        return [
+            f"-Djava.security.auth.login.config={self._jaas(instance, node)}",
+            f"-Dzookeeper.authProvider.1={provider}",
+            "-Dzookeeper.sessionRequireClientSASLAuth=true",
+        ]
+
+    def _jaas(self, instance: Instance, node: Node) -> str:
+        return os.path.join(instance.node_folder(node), "jaas.conf")

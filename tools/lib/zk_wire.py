@@ -7,6 +7,7 @@ import struct
 
 CREATE, DELETE, SET_DATA, GET_CHILDREN, SYNC, CLOSE = 1, 2, 5, 8, 9, -11
 EPHEMERAL = 1
+ALL_RIGHTS = 31
 EVENT, PING = -1, -2
 PACKET_MAX = 64 << 20
 NO_NODE, NODE_EXISTS = -101, -110
@@ -53,8 +54,15 @@ class Session:
             self._socket.close()
 
     def create(self, path: str) -> None:
-        everybody = struct.pack(">ii", 1, 31) + _text(b"world") + _text(b"anyone")
-        self._ask(CREATE, _text(path.encode()) + _text(b"") + everybody + struct.pack(">i", EPHEMERAL))
+        self._create(path, "world", "anyone", ALL_RIGHTS, EPHEMERAL)
+
+    def create_lasting(self, path: str, scheme: str, whose: str, rights: int) -> None:
+        self._create(path, scheme, whose, rights, 0)
+
+    def _create(self, path: str, scheme: str, whose: str, rights: int, kind: int) -> None:
+        # A list without any rights is refused.
+        who = struct.pack(">ii", 1, rights) + _text(scheme.encode()) + _text(whose.encode())
+        self._ask(CREATE, _text(path.encode()) + _text(b"") + who + struct.pack(">i", kind))
 
     def write(self, path: str) -> None:
         self._ask(SET_DATA, _text(path.encode()) + _text(b"") + struct.pack(">i", -1))

@@ -58,19 +58,21 @@ std::string explain(SSL* ssl, const terms& t, const std::string& error) {
 }
 
 std::string advice(const terms& t, unsigned long error) {
+  constexpr auto not_accepted = "; the server does not accept the certificate of ?cert=";
   switch (ERR_GET_REASON(error)) {
+    case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:  // also of none, if the server is in Java
+      if (t.own_certificate) return not_accepted;
+      [[fallthrough]];
     case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
     case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:  // as TLS 1.2 has it; there may be other reasons
       return t.own_certificate
                  ? ""
                  : "; if the server wants a certificate of its clients, give one with ?cert=FILE&key=FILE";
     case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
-    case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
     case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
     case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
     case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
-    case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
-      return t.own_certificate ? "; the server does not accept the certificate of ?cert=" : "";
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN: return t.own_certificate ? not_accepted : "";
     default: return {};
   }
 }

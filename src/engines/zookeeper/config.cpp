@@ -21,6 +21,8 @@ bool is_base(const std::string& path) {
 tyer::failure read_login(core::uri& u, config& c) {
   c.servers.who.user = u.user;
   c.servers.who.password = u.password;
+  if (u.user.empty() != u.password.empty())
+    return kit::wrong_uri("a user and a password belong together: user:password@host");
   const auto how = u.take("auth").value_or("digest");
   if (how != "digest" && how != "sasl") return kit::wrong_uri("?auth= must be digest (the default) or sasl");
   c.servers.who.sasl = how == "sasl";

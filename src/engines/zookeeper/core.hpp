@@ -43,8 +43,10 @@ inline constexpr std::uint32_t capacity_max = 65'536;
 inline constexpr milliseconds settled_after{50};   // a hold that is older is watched
 inline constexpr milliseconds unused_for{10'000};  // a session is closed then
 inline constexpr milliseconds version_within{500};
-inline constexpr int unanswered = 4;  // a renewal for such a part of what it proves: another server
+inline constexpr int unanswered = 4;  // anything for such a part of what a renewal proves: another server
+inline constexpr int left_in_vain_max = 2;
 inline constexpr int tries_max = 20;  // others were quicker
+inline constexpr std::size_t said_max = 20;
 
 failure failed(const response&, bool changes);  // what an answer that is none means
 
@@ -63,19 +65,25 @@ class zookeeper_engine final : public kit::engine_base {
     void on_up() override;
     void on_gone() override;
     void on_event(const wire::event&) override;
-    void on_down(const std::string& words) override;
+    void on_down(const std::string& words, bool refused) override;
+    // Then its server has left something unanswered for too long. Where all are slow another is no better: it gets twice as long.
+    time_point patience_ends() const {
+      const auto since = link.session().waits_since();
+      return since == time_point::max() ? since : since + (life.ttl() / unanswered) * (1 << left_in_vain);
+    }
     bool usable(time_point now) { return ready && link.session().up() && life.live(now); }
 
     zookeeper_engine* home;
     const milliseconds length;
     lease life;
-    bool ready = false, primary = false, renewing = false, over = false, closed = false;
+    bool ready = false, setting_up = false, primary = false, renewing = false, over = false, closed = false;
     std::int64_t number = 0;
-    std::string node;  // that renewals write
+    int left_in_vain = 0;  // servers, since something was proven
+    std::string node;      // that renewals write
     std::size_t path_bytes = 0;
     std::set<id> entries;
     std::set<id> doubts;  // of which it is not known what became of a write that was sent in it
-    time_point used{}, renewal_sent{};
+    time_point used{};
     std::vector<std::function<void(const failure*)>> waiting;  // for it to be ready
     std::vector<std::function<void(bool)>> renewals;
     wire::connection link;  // last: it calls the rest
@@ -155,7 +163,7 @@ class zookeeper_engine final : public kit::engine_base {
   void reap(time_point);
   void tell_up();
   void tell_ready(const member&);
-  void tell_down(const std::string& words);
+  void tell_down(const failure&);
 
   // --- acquire.cpp
   void do_acquire(const seam::request&, const call_ptr<answer>&) override;
@@ -237,6 +245,8 @@ class zookeeper_engine final : public kit::engine_base {
     return e.own_watch == watched::yes && e.in->link.session().watches_set();
   }
   bool waits(const entry& e) const noexcept { return !e.holding || e.upgrading; }
+  // Or may be: what is found under its old name says nothing.
+  bool is_renamed(const entry& e) const { return e.in_doubt != nullptr || writing_.contains(e.me.who); }
   void forget(const id&);
   void lose(id);
   void taken_away(id);
@@ -249,6 +259,7 @@ class zookeeper_engine final : public kit::engine_base {
   void place_seen(const id&, const view&);
   void watch_way(const id&, entry&, const view&, const contender&);
   void watch_all(entry&, const view&);
+  void relist(std::int64_t session);
   void watch_own(const id&);
   void on_event(const wire::event&);
   void own_changed(const id&);
@@ -266,7 +277,8 @@ class zookeeper_engine final : public kit::engine_base {
   wire::loop loop_;
   std::list<std::unique_ptr<member>> members_;
   std::size_t next_host_;
-  bool told_down_ = false, asked_version_ = false;
+  bool asked_version_ = false;
+  std::set<std::string> said_;  // of what is wrong, since it was well
   std::string version_;
   time_point let_go_by_{};
   std::unordered_map<id, entry, core::id_hash> mine_;

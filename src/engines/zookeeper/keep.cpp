@@ -70,6 +70,8 @@ void zookeeper_engine::keep_heard(const std::shared_ptr<keeping>& k, const std::
     } else if (at == mine_.end()) {
       k->fates[one.i] = fate::gone;
       one_kept(k);
+    } else if (is_renamed(at->second)) {
+      keep_no_more(k, no(why::unknown, errc::unavailable, "another request of this id is under way"));
     } else if (at->second.holding) {
       keep_hold(k, one.i, at->second);
     } else if (!watches_itself(at->second) || (!at->second.turn && at->second.watching.empty())) {
@@ -108,8 +110,13 @@ void zookeeper_engine::keep_hold(const std::shared_ptr<keeping>& k, std::size_t 
   e.ttl = std::max(e.ttl, std::min(k->ttl, e.in->life.ttl()));
   const record r{e.ttl, e.in->link.session().timeout(), e.part, e.times_asked, {}, e.owner};
   const auto path = path_of(e);
-  const auto seen = [this, who, go_on, k](const response& w) {
-    if (w.is == response::how::answered && w.error == wire::no_node) lose(who);
+  const auto seen = [this, who, path, go_on, k](const response& w) {
+    const auto at = mine_.find(who);
+    const bool missing = w.is == response::how::answered && w.error == wire::no_node;
+    if (at != mine_.end() && missing && (is_renamed(at->second) || path_of(at->second) != path))
+      return keep_no_more(k, no(why::unknown, errc::unavailable, "another request of this id is under way"));
+    if (!w.good() && !missing) return keep_no_more(k, failed(w, false));
+    if (missing) lose(who);
     go_on();
   };
   longer ? e.in->link.session().call(op::set_data, wire::data_body(path, write(r), -1), now(), seen)
@@ -141,7 +148,7 @@ void zookeeper_engine::keep_unclear(const std::shared_ptr<keeping>& k, const std
   look(*m, name, true, [this, k, those](const failure* f, const view& v) {
     for (const auto& one : those) {
       const auto at = mine_.find(one.who);
-      const bool moves = writing_.contains(one.who) || (at != mine_.end() && at->second.in_doubt != nullptr);
+      const bool moves = at != mine_.end() ? is_renamed(at->second) : writing_.contains(one.who);
       if (f != nullptr) {
         keep_no_more(k, *f);
       } else if (moves) {

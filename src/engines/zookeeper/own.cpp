@@ -213,11 +213,13 @@ void zookeeper_engine::refresh(const std::string& name) {
   if (by == nullptr) by = any_member();
   if (by == nullptr) return;  // when it is up again
   n.looking = true;
-  look(*by, name, true, [this, name](const failure* f, const view& v) {
+  look(*by, name, true, [this, name, by](const failure* f, const view& v) {
     if (f == nullptr) refreshed(name, v);
     const auto left = names_.find(name);  // it stays while somebody looks
     left->second.looking = false;
-    if (std::exchange(left->second.again, false) && !left->second.ids.empty()) return refresh(name);
+    const bool another_must = f != nullptr && !by->usable(now());
+    const bool more = std::exchange(left->second.again, false) || another_must;
+    if (more && !left->second.ids.empty()) return refresh(name);
     if (left->second.ids.empty()) names_.erase(left);
   });
 }
@@ -280,6 +282,18 @@ void zookeeper_engine::watch_all(entry& e, const view& v) {
     if (!after) at->second.listed_by = 0;
     if (after && at->second.listed.stands(after->is.child_version)) refresh(name);
   });
+}
+
+// It watched lists for others too, and is over.
+void zookeeper_engine::relist(std::int64_t session) {
+  std::vector<std::string> some;
+  for (const auto& [name, n] : names_) {
+    if (n.listed_by == session) some.push_back(name);
+  }
+  for (const auto& name : some) {
+    if (const auto at = names_.find(name); at != names_.end()) at->second.listed_by = 0;
+    refresh(name);
+  }
 }
 
 // --- the own node

@@ -47,7 +47,11 @@ seam::capabilities zookeeper_engine::can() const noexcept {
 
 // --- the loop
 
-void zookeeper_engine::do_open() { add_member(session_for(10s)).primary = true; }
+void zookeeper_engine::do_open() {
+  if (config_.servers.tls && !config_.servers.files.verify && around().log)
+    around().log(log_level::warning, "ZooKeeper: ?verify=none, anybody can pose as the server");
+  add_member(session_for(10s)).primary = true;
+}
 
 std::vector<seam::delivery> zookeeper_engine::receive(seam::inbox::deadline until) {
   for (auto& m : members_) m->link.flush();
@@ -58,10 +62,11 @@ time_point zookeeper_engine::next_due() const {
   auto first = let_go_by_ != time_point{} ? let_go_by_ : time_point::max();
   for (const auto& m : members_) {
     first = std::min(first, m->link.due());
-    if (m->over || !m->ready) continue;
+    if (m->over || m->number == 0) continue;
     first = std::min(first, m->life.end());
+    first = std::min(first, m->patience_ends());
+    if (!m->ready) continue;
     const bool kept = is_used(*m, now());
-    if (m->renewing) first = std::min(first, m->renewal_sent + m->life.ttl() / unanswered);
     if (kept && !m->renewing && m->link.session().up()) first = std::min(first, m->life.kept() + m->life.ttl() / 2);
   }
   if (!dues_.empty()) first = std::min(first, dues_.begin()->first);
@@ -72,13 +77,17 @@ time_point zookeeper_engine::next_due() const {
 void zookeeper_engine::on_time(time_point now) {
   for (auto& m : members_) {
     m->link.on_time(now);
-    if (m->over || !m->ready) continue;
+    if (m->over || m->number == 0) continue;
     if (!m->life.live(now)) {
       condemn(*m);
       continue;
     }
-    // A server that is cut off from the others answers pings for a long time, but commits nothing.
-    if (m->renewing && now >= m->renewal_sent + m->life.ttl() / unanswered) m->link.leave("a renewal was not answered");
+    // A server that is cut off from the others answers pings and reads for a long time, but nothing that they have to know of.
+    if (now >= m->patience_ends()) {
+      m->left_in_vain = std::min(m->left_in_vain + 1, left_in_vain_max);
+      m->link.leave("a request was not answered");
+    }
+    if (!m->ready) continue;
     const bool kept = is_used(*m, now) && !closed();
     if (kept && !m->renewing && m->link.session().up() && now >= m->life.kept() + m->life.ttl() / 2) renew(*m, nullptr);
   }
@@ -143,7 +152,7 @@ void zookeeper_engine::find_member(milliseconds ttl, with_member then) {
   member* best = nullptr;
   std::set<milliseconds> lengths;
   for (auto& m : members_) {
-    if (m->over || (m->ready && !m->life.live(t)) || m->path_bytes >= path_bytes_max) continue;
+    if (m->over || (m->number != 0 && !m->life.live(t)) || m->path_bytes >= path_bytes_max) continue;
     lengths.insert(m->length);
     const bool fits = m->length >= length && m->length <= length * longer_max;
     if (fits && (best == nullptr || m->length < best->length)) best = m.get();
@@ -161,6 +170,7 @@ void zookeeper_engine::find_member(milliseconds ttl, with_member then) {
     return then(&f, nullptr);
   }
   best->waiting.push_back([then = std::move(then), best](const failure* f) { then(f, f == nullptr ? best : nullptr); });
+  if (best->link.session().up() && !best->setting_up) set_up(*best, 0);  // it was refused before
 }
 
 zookeeper_engine::member* zookeeper_engine::any_member() {
@@ -199,16 +209,19 @@ void zookeeper_engine::member::on_up() {
 // The node that renewals write. The first session of all finds nothing, and makes what is always there.
 void zookeeper_engine::set_up(member& m, int tries) {
   m.node = config_.base + "/s/" + core::to_hex(wire::writer{}.big(m.number).take());
+  m.setting_up = true;
   const auto done = [this, &m, tries](const response& r) {
-    if (r.is != response::how::answered) return;  // when it is up again
+    m.setting_up = false;
+    if (r.is != response::how::answered || m.over) return;  // when it is up again
     if (r.error == wire::no_node && tries < 3) {
+      m.setting_up = true;
       return make_base(m, [this, &m, tries](const response&) { set_up(m, tries + 1); });
     }
     const bool well = r.good() || r.error == wire::node_exists;
     auto waiting = std::exchange(m.waiting, {});
     const auto f = failed(r, false);
     if (!well) {
-      tell_down("ZooKeeper refuses " + m.node + ": " + wire::words(r.error));
+      tell_down({f.kind, f.code, f.words + " (" + m.node + ')'});
     } else {
       m.ready = true;
       tell_ready(m);
@@ -239,16 +252,17 @@ void zookeeper_engine::member::on_gone() {
   if (!over) home->condemn(*this);
 }
 
-void zookeeper_engine::member::on_down(const std::string& words) {
-  const auto f = no(why::not_sent, errc::unavailable, words);
+void zookeeper_engine::member::on_down(const std::string& words, bool refused) {
+  const auto f = refused ? no(why::refused, errc::refused, "ZooKeeper: " + words)
+                         : no(why::not_sent, errc::unavailable, "ZooKeeper: " + words);
   for (auto& w : std::exchange(waiting, {})) w(&f);
-  if (!over && home->any_member() == nullptr) home->tell_down(words);
+  if (!over && home->any_member() == nullptr) home->tell_down(f);
 }
 
 void zookeeper_engine::member::on_event(const wire::event& e) { home->on_event(e); }
 
 void zookeeper_engine::tell_up() {
-  told_down_ = false;
+  said_.clear();
   if (auto* t = told()) t->up({config_.shown, version_, {}});
 }
 
@@ -269,9 +283,10 @@ void zookeeper_engine::tell_ready(const member& m) {
   tell_up();
 }
 
-void zookeeper_engine::tell_down(const std::string& words) {
-  if (std::exchange(told_down_, true)) return;
-  if (auto* t = told()) t->down(no(why::not_sent, errc::unavailable, words));
+// Said once, but a new reason is news.
+void zookeeper_engine::tell_down(const failure& f) {
+  if (said_.size() >= said_max || !said_.insert(f.words).second) return;
+  if (auto* t = told()) t->down(f);
 }
 
 // All it had is gone, though the server may not have noticed yet.
@@ -280,6 +295,7 @@ void zookeeper_engine::condemn(member& m) {
   m.life.condemn();
   const auto all = m.entries;
   for (const auto& who : all) lose(who);
+  if (m.number != 0) relist(m.number);
   for (const auto& who : std::exchange(m.doubts, {})) {  // where they were, or nowhere
     mine_.at(who).in_doubt = nullptr;
     if (!mine_.at(who).leaving && mine_.at(who).in->usable(now())) own_changed(who);
@@ -299,11 +315,13 @@ void zookeeper_engine::renew(member& m, std::function<void(bool)> then) {
   if (then) m.renewals.push_back(std::move(then));
   if (m.renewing) return;
   m.renewing = true;
-  m.renewal_sent = now();
-  const auto quiet = m.renewal_sent - m.link.session().sent();
+  const auto quiet = now() - m.link.session().sent();
   const auto done = [this, &m, quiet](const response& r) {
     m.renewing = false;
-    if (r.good()) m.life.renewed(r.sent, quiet, now());
+    if (r.good()) {
+      m.life.renewed(r.sent, quiet, now());
+      m.left_in_vain = 0;
+    }
     if (r.is == response::how::answered && r.error == wire::session_expired && !m.over) return condemn(m);
     const bool live = r.good() && m.life.live(now());
     for (auto& w : std::exchange(m.renewals, {})) w(live);

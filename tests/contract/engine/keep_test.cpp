@@ -94,15 +94,20 @@ TEST_F(keep_contract, a_full_batch_tells_each_its_own_fate) {
     batch.push_back(std::move(w));
     expected.push_back(f);
   };
-  b.lock(b.wants("theirs"));
+  constexpr auto long_enough = 3min;  // hundreds of requests one after the other, on a machine that is busy
+  auto theirs = b.wants("theirs");
+  theirs.ttl = long_enough;
+  b.lock(theirs);
   for (std::size_t i = 0; batch.size() < size; ++i) {
-    const auto mine = a.wants("mine/" + std::to_string(i));
+    auto mine = a.wants("mine/" + std::to_string(i));
+    mine.ttl = long_enough;
     if (i % 4 == 0) {
       add(a.wants("theirs"), fate::gone);
     } else if (i % 4 == 1) {
       add(mine, fate::gone);
     } else if (i % 4 == 2 && can().queue && i < 100) {
-      const auto waiter = a.waits("theirs");
+      auto waiter = a.waits("theirs");
+      waiter.waiter_ttl = long_enough;
       a.enqueue(waiter);
       add(waiter, fate::waiting);
     } else {

@@ -149,6 +149,36 @@ TEST_F(convert_contract, a_downgrade_lets_the_following_readers_in) {
   EXPECT_EQ(a.keep(w, fate::holding, 20s), fate::holding);
 }
 
+// It was on ZooKeeper, where a conversion gives the node another name, and the keep found none under the old one.
+TEST_F(convert_contract, a_hold_that_is_kept_while_it_is_converted_is_not_lost) {
+  if (without_convert()) return;
+  for (int i = 0; i < 10; ++i) {
+    const auto w = a.wants("order/" + std::to_string(i));
+    a.lock(w);
+    const auto under_way = std::make_shared<int>(1);
+    const auto kept = std::make_shared<std::vector<fate>>();
+    a.raw().convert(w.target(), mode::shared, w.not_after,
+                    engine::reply<answer>{[=](outcome<answer>&&) { --*under_way; }});
+    // One keep for each step of the conversion.
+    const auto step = [&] {
+      if (*under_way == 0) return true;
+      const auto t = w.target();
+      ++*under_way;
+      a.raw().keep({&t, 1}, fate::holding, 60s, engine::reply<engine::kept>{[=](outcome<engine::kept>&& o) {
+                     --*under_way;
+                     if (const auto* k = std::get_if<engine::kept>(&o.result)) kept->push_back(k->fates.front());
+                   }});
+      a.raw().run(a.now() + 1ms);
+      return false;
+    };
+    for (int steps = 0; steps < 20 && !step(); ++steps) {}
+    a.pump_until([&] { return *under_way == 0; }, "the conversion and all keeps");
+    EXPECT_EQ(std::ranges::count(*kept, fate::gone), 0);
+    EXPECT_FALSE(a.saw(event::kind::gone, w.who));
+    EXPECT_EQ(a.keep(w, fate::holding, 60s), fate::holding);
+  }
+}
+
 TEST_F(convert_contract, a_repeated_conversion_is_one) {
   if (without_convert()) return;
   auto w = a.wants("order");

@@ -20,7 +20,13 @@ const char* more_users() {
   return " --set 'user=limited on >hunter2limited ~* -@all +hello +auth +client|setname'"
          " --set 'user=other on >hunter2other ~other:* &other:* +@all'";
 }
-constexpr const char* other_users_elsewhere = "users of etcd have roles: engine_contract.etcd_role asks this";
+constexpr const char* other_users_elsewhere =
+    "users of etcd have roles, nodes of ZooKeeper an owner: engine_contract.etcd_role, .zk_login and .zk_acl ask this";
+
+const char* said_of_a_wrong_password() {
+  if (asked_of_zookeeper()) return "refused the credentials";
+  return asked_of_redis() ? "WRONGPASS" : "invalid user ID or password";
+}
 
 // Servers with TLS, a user and a password.
 class secrets : public ::testing::Test {
@@ -57,7 +63,7 @@ TEST_F(secrets, the_right_password_is_let_in_and_not_repeated) {
 
 TEST_F(secrets, a_wrong_password) {
   refused(servers->uri(target::login(user, "hunter2wrong"), query() + servers->sentinel_login(user, password)),
-          asked_of_redis() ? "WRONGPASS" : "invalid user ID or password");
+          said_of_a_wrong_password());
 }
 
 TEST_F(secrets, a_login_that_was_refused_was_waited_for_to_the_end) {
@@ -141,7 +147,7 @@ TEST_F(secrets, servers_that_go_away) {
       own.uri(target::login(user, password), own.sentinel_login(user, password).substr(own.has_sentinels() ? 1 : 0))};
   EXPECT_TRUE(t.comes_up() && t.locks()) << t.said();
   own.kill();
-  EXPECT_TRUE(t.says(asked_of_redis() ? "cannot connect to" : "etcd: ")) << t.said();
+  EXPECT_TRUE(t.says(said_of_those_away())) << t.said();
   EXPECT_EQ(secret_in(t.said()), "") << t.said();
 }
 
@@ -153,7 +159,7 @@ TEST_F(secrets, a_uri_that_cannot_be_understood) {
   for (const auto& rest : {
            user + ":hunter2@,",  // no host
            user + ":hunter2@" + hosts + "x" + path,
-           good + "/hunter2",  // no database
+           good + (asked_of_zookeeper() ? "/hunter2//x" : "/hunter2"),  // no database, no place for nodes
            good + "?tombstone_ttl=hunter2",
            good + "?waiters_max=hunter2",
            good + "?in_flight_max=hunter2",

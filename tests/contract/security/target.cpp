@@ -36,7 +36,20 @@ std::string secret_in(const std::string& text) {
   return {};
 }
 
-bool asked_of_redis() { return !std::string_view{std::getenv("TYER_KIND")}.starts_with("etcd"); }
+namespace {
+
+bool kind_is_of(std::string_view family) { return std::string_view{std::getenv("TYER_KIND")}.starts_with(family); }
+
+}  // namespace
+
+bool asked_of_etcd() { return kind_is_of("etcd"); }
+bool asked_of_zookeeper() { return kind_is_of("zk"); }
+bool asked_of_redis() { return !asked_of_etcd() && !asked_of_zookeeper(); }
+
+std::string_view said_of_those_away() {
+  if (asked_of_zookeeper()) return "ZooKeeper: ";
+  return asked_of_redis() ? "cannot connect to" : "etcd: ";
+}
 
 target::target(const std::string& options) : server_(options), address_(tyer::core::parse_uri(server_.uri()).value) {}
 
@@ -52,11 +65,12 @@ std::string target::hosts(const std::string& instead) const {
 
 bool target::is_database() const { return scheme() == "postgres" || scheme() == "mysql"; }
 
-// A database has a login, and tables that must be made.
+// A database has a login, and tables that must be made; ZooKeeper has several kinds of logins.
 std::string target::uri(const std::string& who, const std::string& query, const std::string& host) const {
-  if (!is_database()) return scheme() + "://" + who + hosts(host) + path() + (query.empty() ? "" : "?" + query);
-  const auto as = who.empty() ? login(address_.user, address_.password) : who;
-  return scheme() + "://" + as + hosts(host) + path() + "?schema=apply" + (query.empty() ? "" : "&" + query);
+  const std::string always = is_database() ? "schema=apply" : asked_of_zookeeper() && !who.empty() ? "auth=sasl" : "";
+  const auto all = always + (always.empty() || query.empty() ? "" : "&") + query;
+  const auto as = is_database() && who.empty() ? login(address_.user, address_.password) : who;
+  return scheme() + "://" + as + hosts(host) + path() + (all.empty() ? "" : "?" + all);
 }
 
 std::string target::dead_hosts() const {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace security {
@@ -78,8 +79,12 @@ class talk {
 
 std::string percent_encoded(const std::string& text);
 
-// The kind of TYER_KIND is of Redis or Valkey; else of etcd.
+// What the kind of TYER_KIND is of. Redis: or Valkey.
 bool asked_of_redis();
+bool asked_of_etcd();
+bool asked_of_zookeeper();
+// A client says so of servers that are away.
+std::string_view said_of_those_away();
 
 // The first secret in it, or nothing.
 std::string secret_in(const std::string& text);

@@ -75,6 +75,19 @@ TEST_F(zookeeper_session, an_answer_is_dated_with_its_request) {
   EXPECT_EQ(sent, now - 3s + 5ms);
 }
 
+// A keep asks by a sync, and only a renewal that was not answered was noticed: its server was left when the hold was all but over.
+TEST_F(zookeeper_session, tells_how_long_the_oldest_request_has_waited) {
+  arrive();
+  EXPECT_EQ(s.waits_since(), time_point::max());
+  s.call(op::sync, path_body("/"), now, nullptr);
+  s.call(op::set_data, path_body("/"), now + 300ms, nullptr);
+  EXPECT_EQ(s.waits_since(), now);
+  EXPECT_TRUE(hears(reply(1)));
+  EXPECT_EQ(s.waits_since(), now + 300ms);
+  s.lost();
+  EXPECT_EQ(s.waits_since(), time_point::max());
+}
+
 TEST_F(zookeeper_session, is_gone_if_the_server_does_not_know_it_or_gives_another) {
   arrive();
   s.lost();
@@ -163,7 +176,38 @@ TEST_F(zookeeper_session, is_up_only_when_its_credentials_were_accepted) {
   refused.connected("host", now);
   EXPECT_TRUE(refused.received(greeting(), now));
   EXPECT_FALSE(refused.received(reply(-4, auth_failed), now));
+  EXPECT_TRUE(refused.refused());
   EXPECT_EQ(refused.words().find("secret"), std::string::npos);
+}
+
+// Who is not reached next says nothing about them.
+TEST_F(zookeeper_session, a_refusal_of_the_credentials_is_one_of_this_connection) {
+  session with{*this, 10s, {"user", "secret", false}};
+  with.connected("host", now);
+  EXPECT_TRUE(with.received(greeting(), now));
+  EXPECT_FALSE(with.received(reply(-4, auth_failed), now));
+  with.lost();
+  EXPECT_FALSE(with.refused());
+}
+
+// The dialogue of RFC 2831, with the values of a server of ZooKeeper's.
+TEST_F(zookeeper_session, with_sasl_the_server_proves_itself_too) {
+  session with{*this, 10s, {"user", "secret", true}};
+  with.connected("host", now);
+  with.take_output();
+  EXPECT_TRUE(with.received(greeting(), now));
+  const auto said = [](std::int32_t xid, std::string_view token) {
+    return reply(xid, ok, writer{}.text(token).take());
+  };
+  const std::string challenge = R"(realm="zk-sasl-md5",nonce="abc",charset=utf-8,algorithm=md5-sess)";
+  EXPECT_TRUE(with.received(said(1, challenge), now));
+  const auto answer = with.take_output();
+  EXPECT_NE(answer.find(R"(digest-uri="zookeeper/zk-sasl-md5")"), std::string::npos);
+  EXPECT_EQ(answer.find("secret"), std::string::npos);
+  EXPECT_FALSE(with.up());
+  EXPECT_FALSE(with.received(said(2, "rspauth=00"), now)) << "it does not know the password";
+  EXPECT_FALSE(with.up());
+  EXPECT_TRUE(with.refused());
 }
 
 }  // namespace tyer::zookeeper::wire

@@ -18,7 +18,7 @@ from faults.postgres import Postgres
 from faults.redlock import Redlock
 from faults.sentinel import Sentinel
 from faults.single import Single
-from faults.zk import Zk
+from faults.zk import CONNECTIONS_MAX, Zk
 
 # From this length on, a fault of the scenario that never happened is a finding: then the run proved nothing about it.
 FULL_RUN_S = 30.0
@@ -315,7 +315,14 @@ SCENARIOS = {
         Scenario(
             name="zk3",
             about="every primitive on three ZooKeeper servers, which fail, are stopped and cut off; nodes are removed",
-            engine=("zk3", ["--clock-shift", "--set", "syncLimit=4"]),
+            engine=(
+                "zk3",
+                [
+                    *("--clock-shift", "--set", "syncLimit=4"),
+                    *("--set", "initLimit=10"),  # a server that takes a silent one for its leader waits for so long
+                    *("--set", f"maxClientCnxns={CONNECTIONS_MAX}"),
+                ],
+            ),
             servers=Zk,
             load=Load(mix="modes", clocks=True),
             lingers_ms=ZK_LINGERS_MS,
@@ -326,7 +333,7 @@ SCENARIOS = {
                 kinds.Turns(
                     "leader_kill", "leader_pause_short", "leader_pause_long", "leader_alone", "follower_alone",
                     "follower_kill", "follower_pause", "all_killed", "server_clock", "clients_without_one",
-                    "clients_without_all",
+                    "clients_without_all", "one_is_full", "all_are_full",
                 ),
                 kinds.DropReply("acquire", "claim", "keep", "release"),
                 kinds.ByOperator("node_removed", 0.8),

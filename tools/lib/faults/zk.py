@@ -1,4 +1,4 @@
-"""Three ZooKeeper servers that are one, and what may happen to them."""
+"""Three ZooKeeper servers that are one, and what may happen to them alone: see ensemble.py."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import contextlib
 import random
 import re
 import socket
-import threading
 import time
 from typing import TYPE_CHECKING
 
 import zk_wire
-from faults.engine import Servers, engines
-from faults.history import Op, now_ns
-from faults.slowness import Slowness
-from faults.some_proxy import SomeProxy
+from faults.engine import engines
+from faults.ensemble import AT_LAST_S, QUICK_S, Ensemble
+from faults.history import now_ns
 
 if TYPE_CHECKING:
     from faults.lab import Lab
@@ -22,40 +20,22 @@ if TYPE_CHECKING:
 
 BASE = "/tyer/q"  # of what a name has
 TICK_S = 0.5  # as tools/engines starts them
-SYNC_S = 4 * TICK_S  # without a word from the leader, before a server leaves it
-QUICK_S = 0.5  # for what the timeline must not wait for
 ANSWER_S = 5.0
-# A command of which nobody has heard may still be done when the servers have found together again.
-AT_LAST_S = 15.0
-LOOK_EVERY_S = 0.1
+CONNECTIONS_MAX = 150  # from one address, at each server: far more than the clients and the lab need
 _ZXID = re.compile(r"^Zxid: 0x([0-9a-f]+)$", re.MULTILINE)
 _NAME = re.compile(r"^tyer%3Afault%2F(\d+)$")
 
 
-class Zk(Servers):
-    """Every server has its own way to each other one, through proxies of its own. Clients go through proxies too, each half of
-    them through its own; and each begins with another server.
+class Zk(Ensemble):
+    """Every server has its own way to each other one, through proxies of its own.
 
     Nothing is forgotten here, whoever leads: no two holds are excused but those whose node an operator removed."""
 
-    def uris(self, lab: Lab) -> list[str]:
-        self._lead_peers_through_proxies(lab)
-        self._halves = [
-            {node: lab.make_proxy(f"{node}-{half}", port, rules="", speaks="zookeeper") for node, port in self.ports.items()}
-            for half in ("these", "those")
-        ]
-        lab.proxy = SomeProxy(len(self.ports), [proxy for half in self._halves for proxy in half.values()])
-        self._probes: dict[str, tuple[zk_wire.Session, str]] = {}
-        self._start_watching()
-        lab.callback(self._stop_watching)
-        lab.callback(Slowness(self.history, self.ports, self._writes_at).end)
-        uris = []
-        for start in range(len(self.ports)):
-            for half in self._halves:
-                ports = [proxy.port for proxy in half.values()]
-                hosts = ",".join(f"127.0.0.1:{port}" for port in ports[start:] + ports[:start])
-                uris.append(f"zk://{hosts}")
-        return uris
+    scheme = "zk"
+    speaks = "zookeeper"
+    unheard_s = 4 * TICK_S  # syncLimit
+    pause_short = (0.2, 0.9)
+    alone_s = (1.0, 6.0)
 
     def _lead_peers_through_proxies(self, lab: Lab) -> None:
         self._ways: dict[tuple[str, str], list[Proxy]] = {}
@@ -69,6 +49,20 @@ class Zk(Servers):
                     ]
         engines("announce", self.id, *(str(proxy.port) for way in self._ways.values() for proxy in way))
         engines("restart", self.id, "--lose-data")
+        self._probes: dict[str, tuple[zk_wire.Session, str]] = {}
+
+    @contextlib.contextmanager
+    def _cut_off(self, node: str, dice: random.Random):
+        """Refused, or without a word."""
+        order = dice.choice(("cut", "freeze"))
+        ways = [proxy for pair, way in self._ways.items() if node in pair for proxy in way]
+        try:
+            for proxy in ways:
+                proxy.order(order)
+            yield
+        finally:
+            for proxy in ways:
+                proxy.order("pass")
 
     # --- what the servers say ---
 
@@ -84,36 +78,17 @@ class Zk(Servers):
         return answer.decode(errors="replace")
 
     def _leader(self) -> str | None:
-        """The one that calls itself so, if another one follows somebody; None if that is not so just now."""
+        """The one that calls itself so, if another one follows somebody."""
         told = {node: self._ask(node, "srvr") for node in self.ports}
         leaders = [node for node, words in told.items() if "Mode: leader" in words]
         followed = any("Mode: follower" in words for words in told.values())
         return leaders[0] if len(leaders) == 1 and followed else None
 
-    def _some_leader(self) -> str:
-        found: list[str] = []
+    def _era(self) -> int | None:
+        told = [_ZXID.search(self._ask(node, "srvr")) for node in self.ports]
+        return max((int(zxid.group(1), 16) >> 32 for zxid in told if zxid), default=None)
 
-        def look() -> bool:
-            found[:] = [leader for leader in [self._leader()] if leader]
-            return bool(found)
-
-        self.until(look, "nobody leads")
-        return found[0]
-
-    def _some_follower(self, dice: random.Random) -> str:
-        leader = self._some_leader()
-        return dice.choice([node for node in sorted(self.ports) if node != leader])
-
-    def _settle(self) -> None:
-        """All follow one, and it gets things written."""
-        engines("wait", self.id, "--seconds", "60")
-        self.until(self._writes, "nothing can be written")
-
-    def _writes(self) -> bool:
-        leader = self._leader()
-        return leader is not None and self._writes_once(leader)
-
-    def _writes_once(self, node: str) -> bool:
+    def _writes_at(self, node: str) -> bool:
         """A session is written as everything is."""
         try:
             with zk_wire.Session(self.ports[node], QUICK_S):
@@ -121,7 +96,7 @@ class Zk(Servers):
         except (OSError, zk_wire.Refused):
             return False
 
-    def _writes_at(self, node: str) -> bool:
+    def _serves(self, node: str) -> bool:
         """Again and again in one session."""
         try:
             if node not in self._probes:
@@ -135,31 +110,6 @@ class Zk(Servers):
             if node in self._probes:
                 self._probes.pop(node)[0].close()
             return False
-
-    def _wait_for_another(self, old: str) -> None:
-        self.until(lambda: (self._leader() or old) != old and self._writes(), f"{old} was not replaced")
-
-    # --- sessions begin anew with every leader ---
-
-    def _start_watching(self) -> None:
-        self._over = threading.Event()
-        self._watcher = threading.Thread(target=self._look_who_leads)
-        self._watcher.start()
-
-    def _stop_watching(self) -> None:
-        self._over.set()
-        self._watcher.join()
-
-    def _look_who_leads(self) -> None:
-        """Also of those that nobody was made to replace: a busy machine is enough."""
-        known = None
-        while not self._over.wait(LOOK_EVERY_S):
-            told = [_ZXID.search(self._ask(node, "srvr")) for node in self.ports]
-            epoch = max((int(zxid.group(1), 16) >> 32 for zxid in told if zxid), default=None)
-            if epoch is not None and epoch != known:
-                if known is not None:
-                    self.history.add(Op.LEASES_ANEW)
-                known = epoch
 
     # --- what is left ---
 
@@ -202,93 +152,13 @@ class Zk(Servers):
 
     # --- what may happen. Each gives back when all is well again ---
 
-    def leader_kill(self, dice: random.Random) -> None:
-        old = self._some_leader()
-        number = self.away_begins()
-        engines("kill", self.id, old)
-        self.history.add(Op.FAILOVER)
-        self._wait_for_another(old)
-        self.away_ends(number)
-        time.sleep(dice.uniform(0.0, 0.5))
-        engines("restart", self.id, old)
-        self._settle()
-
-    def follower_kill(self, dice: random.Random) -> None:
-        victim = self._some_follower(dice)
-        engines("kill", self.id, victim)
-        time.sleep(dice.uniform(0.2, 1.0))
-        engines("restart", self.id, victim)
-        self._settle()
-
     def all_killed(self, dice: random.Random) -> None:
         """At once, and started again: what they had written is there."""
-        number = self.away_begins()
-        engines("kill", self.id)
-        time.sleep(dice.uniform(0.0, 1.5))
-        engines("restart", self.id)
-        self._settle()
-        self.away_ends(number)
-
-    def follower_pause(self, dice: random.Random) -> None:
-        """SIGSTOP: it refuses nothing and says nothing, and the majority goes on."""
-        victim = self._some_follower(dice)
-        engines("pause", self.id, victim)
-        time.sleep(dice.uniform(0.5, 5.0))
-        engines("resume", self.id, victim)
-        self._settle()
-
-    def leader_pause_short(self, dice: random.Random) -> None:
-        """SIGSTOP, and back before anybody minds (but for a busy machine). What waited for it is carried out then, also for a
-        session that it ends right after."""
-        old = self._some_leader()
-        number = self.away_begins()
-        engines("pause", self.id, old)
-        time.sleep(dice.uniform(0.2, 0.9) * SYNC_S)
-        engines("resume", self.id, old)
-        self._settle()
-        self.away_ends(number)
-
-    def leader_pause_long(self, dice: random.Random) -> None:
-        """When it goes on, it takes itself for the leader until it hears of the other."""
-        old = self._some_leader()
-        number = self.away_begins()
-        engines("pause", self.id, old)
-        self.history.add(Op.FAILOVER)
-        self._wait_for_another(old)
-        self.away_ends(number)
-        time.sleep(dice.uniform(0.2, 1.5))
-        engines("resume", self.id, old)
-        self._settle()
-
-    def leader_alone(self, dice: random.Random) -> None:
-        """It hears of nobody, and its clients still reach it."""
-        old = self._some_leader()
-        number = self.away_begins()
-        with self._cut_off(old, dice):
-            self.history.add(Op.FAILOVER)
-            self._wait_for_another(old)
-            self.away_ends(number)
-            time.sleep(dice.uniform(0.3, 1.5))
-        self._settle()
-
-    def follower_alone(self, dice: random.Random) -> None:
-        """It answers pings of sessions that the others end meanwhile."""
-        with self._cut_off(self._some_follower(dice), dice):
-            time.sleep(dice.uniform(1.0, 6.0))
-        self._settle()
-
-    @contextlib.contextmanager
-    def _cut_off(self, node: str, dice: random.Random):
-        """Refused, or without a word."""
-        order = dice.choice(("cut", "freeze"))
-        ways = [proxy for pair, way in self._ways.items() if node in pair for proxy in way]
-        try:
-            for proxy in ways:
-                proxy.order(order)
-            yield
-        finally:
-            for proxy in ways:
-                proxy.order("pass")
+        with self._away():
+            engines("kill", self.id)
+            time.sleep(dice.uniform(0.0, 1.5))
+            engines("restart", self.id)
+            self._settle()
 
     def server_clock(self, dice: random.Random) -> None:
         """The wall clock of a server jumps, and back: no session may end by it, nor last."""
@@ -297,21 +167,28 @@ class Zk(Servers):
         time.sleep(dice.uniform(0.5, 1.5))
         engines("clock", self.id, node, "0")
 
-    def clients_without_one(self, dice: random.Random) -> None:
+    def one_is_full(self, dice: random.Random) -> None:
+        """It has as many connections from one address as it may (maxClientCnxns), and hangs up on more: its clients, who are
+        cut off just then, have to find another server."""
         node = dice.choice(sorted(self.ports))
-        self._without(dice, [half[node] for half in self._halves])
+        with self._full([node]):
+            for half in self._halves:
+                half[node].order("reset 100")
+            time.sleep(dice.uniform(0.5, 2.5))
 
-    def clients_without_all(self, dice: random.Random) -> None:
-        """Half of the clients; the others go on."""
-        number = self.away_begins()
-        self._without(dice, list(dice.choice(self._halves).values()))
-        self.away_ends(number)
+    def all_are_full(self, dice: random.Random) -> None:
+        """Whoever is connected goes on; nobody else comes in."""
+        with self._away():
+            with self._full(sorted(self.ports)):
+                self._halves[dice.randrange(2)][dice.choice(sorted(self.ports))].order("reset 100")
+                time.sleep(dice.uniform(0.5, 2.0))
+            self._settle()
 
-    def _without(self, dice: random.Random, proxies: list[Proxy]) -> None:
-        """Refused, or without an answer."""
-        order = dice.choice(("cut", "freeze"))
-        for proxy in proxies:
-            proxy.order(order)
-        time.sleep(dice.uniform(0.3, 2.0))
-        for proxy in proxies:
-            proxy.order("pass")
+    @contextlib.contextmanager
+    def _full(self, nodes: list[str]):
+        with contextlib.ExitStack() as all_of_them:
+            for node in nodes:
+                for _ in range(CONNECTIONS_MAX):
+                    with contextlib.suppress(OSError):
+                        all_of_them.enter_context(socket.create_connection(("127.0.0.1", self.ports[node]), QUICK_S))
+            yield

@@ -16,6 +16,7 @@ std::string words(std::int32_t e) {
     case node_exists: return "the node is there already";
     case session_expired: return "the session has expired";
     case auth_failed: return "the credentials were not accepted";
+    case needs_sasl: return "a login by SASL is needed (?auth=sasl)";
     case session_moved: return "the session has moved to another server";
     case throttled: return "the server is overloaded";
     default: return "error " + std::to_string(e);

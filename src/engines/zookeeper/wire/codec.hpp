@@ -46,6 +46,7 @@ enum error : std::int32_t {
   session_expired = -112,
   auth_failed = -115,
   session_moved = -118,
+  needs_sasl = -124,  // and the session is closed
   throttled = -127,
 };
 std::string words(std::int32_t error);

@@ -220,13 +220,13 @@ void connection::on_lost(const std::string& words) {
   if (state_ == state::ended) return;
   if (line_) line_->cut();
   line_.reset();
-  const bool gone = session_.gone();
+  const bool gone = session_.gone(), refused = session_.refused();
   state_ = gone ? state::ended : state::away;
   const auto round = failures_++ / where_->hosts.size();
   const auto pause = std::min<milliseconds>(pause_most, pause_least * (1U << std::min<std::size_t>(round, 6)));
   next_attempt_ = clock_->now() + (failures_ % where_->hosts.size() != 0 ? 0ms : pause);
   session_.lost();
-  if (!gone) listener_->on_down(words);
+  if (!gone) listener_->on_down(words, refused);
 }
 
 void connection::flush() {

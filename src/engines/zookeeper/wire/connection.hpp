@@ -37,7 +37,8 @@ class connection {
  public:
   class listener : public session::listener {
    public:
-    virtual void on_down(const std::string& words) = 0;  // also for an attempt that failed
+    // Also for an attempt that failed. Refused: this server does not want the credentials.
+    virtual void on_down(const std::string& words, bool refused) = 0;
 
    protected:
     ~listener() = default;

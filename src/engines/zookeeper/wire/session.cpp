@@ -41,7 +41,7 @@ void session::lost() {
   out_.clear();
   in_.clear();
   to_set_.clear();
-  setting_ = false;
+  setting_ = refused_ = false;
   dialogue_.reset();
   auto all = std::exchange(flying_, {});
   for (flight& f : all) {
@@ -57,6 +57,11 @@ std::string session::take_output() {
 bool session::fail(std::string words) {
   words_ = std::move(words);
   return false;
+}
+
+bool session::refuse(const std::string& words) {
+  refused_ = true;
+  return fail("the server refused the credentials" + words);
 }
 
 bool session::on_packet(std::string_view packet, time_point now) {
@@ -104,7 +109,7 @@ void session::prove(time_point now) {
 bool session::on_proof(const header& h, std::string_view body, time_point now) {
   const bool expected = who_.sasl ? !flying_.empty() && h.xid == flying_.front().xid : h.xid == of_auth;
   if (!expected) return fail("the server answered something else than the credentials");
-  if (h.error != ok) return fail("the server refused the credentials: " + zookeeper::wire::words(h.error));
+  if (h.error != ok) return refuse(": " + zookeeper::wire::words(h.error));
   if (!who_.sasl) {
     settle(now);
     return true;
@@ -113,7 +118,7 @@ bool session::on_proof(const header& h, std::string_view body, time_point now) {
   reader r{body};
   const auto challenge = r.text();
   const auto next = r.good() ? dialogue_->answer(challenge) : std::nullopt;
-  if (!next) return fail("the server refused the credentials, or does not know DIGEST-MD5");
+  if (!next) return refuse(", or does not know DIGEST-MD5");
   if (dialogue_->proven()) {
     settle(now);
     return true;
@@ -171,7 +176,7 @@ bool session::on_answer(const header& h, std::string_view body, time_point now) 
     set_some_watches(now);
     return true;
   }
-  if (h.xid == of_auth) return fail("the server refused the credentials: " + zookeeper::wire::words(h.error));
+  if (h.xid == of_auth) return refuse(": " + zookeeper::wire::words(h.error));
   return on_reply(h, body);
 }
 

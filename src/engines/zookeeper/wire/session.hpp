@@ -70,12 +70,13 @@ class session {
   // --- the connection
 
   void connected(std::string_view host, time_point now);
-  // False: the connection is of no more use, words() says why. Then lost() is to be called.
+  // False: the connection is of no more use, words() says why, and refused(). Then lost() is to be called.
   bool received(std::string_view bytes, time_point now);
   void lost();
   std::string take_output();  // it leaves now
   bool has_output() const noexcept { return !out_.empty(); }
   const std::string& words() const noexcept { return words_; }
+  bool refused() const noexcept { return refused_; }  // the server does not want these credentials
 
   // --- requests
 
@@ -97,6 +98,8 @@ class session {
   time_point greeted() const noexcept { return greeted_; }  // when the greeting of this connection left
   time_point sent() const noexcept { return sent_; }        // when the last packet of this connection left
   std::size_t in_flight() const noexcept { return flying_.size(); }
+  // When the request left that has waited longest for its answer; none: never.
+  time_point waits_since() const noexcept { return flying_.empty() ? time_point::max() : flying_.front().sent; }
   bool watches_set() const noexcept { return up() && !setting_; }  // all that the connection before had
   std::size_t watches() const noexcept { return watched_.size() + listed_.size(); }
 
@@ -112,6 +115,7 @@ class session {
   void send(std::int32_t xid, op, std::string_view body, time_point now);
   void queue(op, std::string_view body, time_point now, handler back);
   bool fail(std::string words);
+  bool refuse(const std::string& words);
   bool on_packet(std::string_view, time_point now);
   bool on_greeting(std::string_view, time_point now);
   bool on_answer(const header&, std::string_view body, time_point now);
@@ -141,7 +145,7 @@ class session {
   std::set<std::string, std::less<>> watched_, listed_;
   std::deque<std::pair<op, std::string>> to_set_;
   std::int64_t set_from_ = 0;
-  bool setting_ = false;
+  bool setting_ = false, refused_ = false;
   time_point greeted_{}, sent_{}, heard_{};
 };
 
