@@ -101,7 +101,7 @@ TEST_F(secrets, a_user_who_may_not_look_is_told_so_by_an_observation) {
   if (!asked_of_redis()) GTEST_SKIP() << other_users_elsewhere;
   using namespace std::chrono_literals;
   const tyer::client c{
-      servers->uri(target::login("limited", "hunter2limited"), query() + servers->sentinel_login(user, password))};
+      servers->uri(target::login("other", "hunter2other"), query() + servers->sentinel_login(user, password))};
   std::promise<tyer::failure> refused;
   std::atomic<int> refusals{0}, changes{0};
   const auto looking_on =
