@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto between_tries = 2ms;
-constexpr milliseconds let_in_least = 1s, let_in_most = 8s;
+constexpr milliseconds let_in_least = 1s, let_in_most = 8s, silence_least = 500ms;
 
 }  // namespace
 
@@ -161,6 +161,12 @@ milliseconds link::let_in_patience() const noexcept {
   return std::max(setting_.patience, std::min(let_in_least * (1 << std::min(shut_out_, 3u)), let_in_most));
 }
 
+// Then it is given up. Not before it would have connected anew: whoever waits for less has been told by then.
+time_point link::silent_until() const noexcept {
+  if (under_way_.empty()) return time_point::max();
+  return under_way_.begin()->second.sent + std::max(setting_.patience, silence_least);
+}
+
 time_point link::due() const noexcept {
   auto first = time_point::max();
   if (is_refused() && !waiting_.empty()) return time_point::min();
@@ -169,8 +175,7 @@ time_point link::due() const noexcept {
   }
   if (state_ == state::away) return std::min(first, since_);
   if (state_ == state::arriving || state_ == state::greeting) return std::min(first, since_ + let_in_patience());
-  if (state_ == state::up && !under_way_.empty())
-    first = std::min(first, under_way_.begin()->second.sent + setting_.patience);
+  if (state_ == state::up) first = std::min(first, silent_until());
   return first;
 }
 
@@ -182,9 +187,7 @@ void link::on_time(time_point now) {
     ++shut_out_;
     break_off(words);
   }
-  if (state_ == state::up && !under_way_.empty() && under_way_.begin()->second.sent + setting_.patience <= now) {
-    break_off("the database did not answer within the request time-out");
-  }
+  if (state_ == state::up && silent_until() <= now) break_off("the database does not answer");
   if (is_refused()) turn_away();
   if (!waiting_.empty()) flush();
 }

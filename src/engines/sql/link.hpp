@@ -5,7 +5,7 @@
 //   ---------+----------------------------------------------------------------+----------------------------------------------
 //   away     | the pause is over (kit/reconnect.hpp)                          | arriving
 //   arriving | connected and greeted; or that takes too long, or it breaks    | up; away
-//   up       | it breaks, or the oldest request had no answer for `patience`   | away: whatever was asked is unknown
+//   up       | it breaks, or the oldest request had no answer for too long    | away: whatever was asked is unknown
 //   closed   |                                                                |
 //
 // What is asked while it is not up waits until it is, or until its deadline: then it was not sent. After a refusal (the login, the
@@ -91,6 +91,7 @@ class link final : public wire::user {
   bool is_refused() const noexcept { return state_ != state::up && absence_.kind == why::refused; }
   void turn_away();
   milliseconds let_in_patience() const noexcept;
+  time_point silent_until() const noexcept;
 
   std::unique_ptr<wire> wire_;
   setting setting_;

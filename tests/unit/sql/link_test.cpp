@@ -192,6 +192,19 @@ TEST_F(sql_link, a_server_that_takes_longer_than_a_request_to_let_in_was_never_r
   EXPECT_EQ(slow.opened, 1);
 }
 
+TEST_F(sql_link, a_request_that_took_longer_than_its_time_out_cost_the_connection) {
+  scripted_wire::state busy;
+  link other{std::make_unique<scripted_wire>(busy), impatient()};
+  other.open();
+  busy.to->on_open();
+  busy.to->on_answers(busy.sent.back().first, {answered{}});
+  other.ask({{"SELECT 1"}}, now + 100ms, [](link::said&&) {});
+  other.on_time(now += 300ms);
+  EXPECT_TRUE(other.is_up());
+  other.on_time(now += 200ms);
+  EXPECT_FALSE(other.is_up());
+}
+
 TEST_F(sql_link, one_whose_answers_vanish_is_left_soon_and_has_more_time_the_next_time) {
   scripted_wire::state mute;
   link other{std::make_unique<scripted_wire>(mute), impatient()};

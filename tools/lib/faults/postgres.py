@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from faults.lab import Lab
 
 QUICK_S = 1.0  # for what the timeline must not wait for
+LET_IN_S = 10.0  # psql, to start and be let in, on a busy machine
 CLIENTS = "application_name = 'tyer'"
 NOW = "(extract(epoch FROM clock_timestamp())*1000000)::bigint"
 # Who would be in somebody's way now.
@@ -35,10 +36,9 @@ class Postgres(Servers):
     def uris(self, lab: Lab) -> list[str]:
         self._halves = [lab.make_proxy(half, self.port, rules="", speaks="any") for half in ("these", "those")]
         lab.proxy = self._halves[0]
-        # One for what is quick, one for what takes its time: the timeline must not wait for that, and then do all at once.
-        self._psql, self._slow, self._pulse = Psql(self.uri), Psql(self.uri), Psql(self.uri)
-        for each in (self._psql, self._slow, self._pulse):
-            lab.callback(each.close)
+        self._psql, self._pulse = Psql(self.uri), Psql(self.uri)
+        lab.callback(self._psql.close)
+        lab.callback(self._pulse.close)
         lab.callback(Slowness(self.history, self.ports, self._answers).end)
         return [self.uri.replace(f":{self.port}", f":{proxy.port}") for proxy in self._halves]
 
@@ -52,10 +52,10 @@ class Postgres(Servers):
 
     # --- what the server says ---
 
-    def _answers(self, _: str) -> bool:
+    def _answers(self, _: str, seconds: float = QUICK_S) -> bool:
         """As a client asks: something is written, and is on disk."""
         with contextlib.suppress(OSError):
-            self._pulse.ask("SELECT txid_current()", QUICK_S)
+            self._pulse.ask("SELECT txid_current()", seconds)
             return True
         return False
 
@@ -66,12 +66,13 @@ class Postgres(Servers):
         return None
 
     def _settle(self) -> None:
-        self.until(lambda: self._answers(self._node), "the server does not answer")
+        self.until(lambda: self._answers(self._node, LET_IN_S), "the server does not answer")
 
     def leftovers(self, build: str, seconds: float) -> list[str]:
+        self._psql.close()  # the server may have been started anew since
         deadline = time.monotonic() + seconds
         while True:
-            found = self._psql.ask(ALIVE)
+            found = self._psql.ask(ALIVE, LET_IN_S)
             if not found or time.monotonic() > deadline:
                 return found
             time.sleep(0.1)
@@ -152,11 +153,15 @@ class Postgres(Servers):
         """By a migration, or somebody's LOCK TABLE: statements wait for it, and give up."""
         table = dice.choice(("tyer_lock", "tyer_wait", "tyer_session"))
         seconds = dice.uniform(0.2, 1.5)
+        # By a connection of its own: the timeline must not wait for it, and then do all at once what was due meanwhile.
+        somebody = Psql(self.uri)
         number = self.away_begins()
         try:
-            self._slow.ask(f"BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep({seconds}); COMMIT", 10.0)
+            somebody.ask(f"BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep({seconds}); COMMIT", 10.0)
         except OSError as error:
             raise LabError(f"{table} could not be locked: {error}") from None
+        finally:
+            somebody.close()
         self.away_ends(number)
 
     def clock_ahead(self, dice: random.Random) -> None:
