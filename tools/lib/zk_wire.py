@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 
-CREATE, DELETE, SET_DATA, GET_CHILDREN, SYNC, CLOSE = 1, 2, 5, 8, 9, -11
+CREATE, DELETE, SET_DATA, SET_ACL, GET_CHILDREN, SYNC, CLOSE = 1, 2, 5, 7, 8, 9, -11
 EPHEMERAL = 1
 ALL_RIGHTS = 31
 EVENT, PING = -1, -2
@@ -59,10 +59,11 @@ class Session:
     def create_lasting(self, path: str, scheme: str, whose: str, rights: int) -> None:
         self._create(path, scheme, whose, rights, 0)
 
+    def set_rights(self, path: str, scheme: str, whose: str, rights: int) -> None:
+        self._ask(SET_ACL, _text(path.encode()) + _acl(scheme, whose, rights) + struct.pack(">i", -1))
+
     def _create(self, path: str, scheme: str, whose: str, rights: int, kind: int) -> None:
-        # A list without any rights is refused.
-        who = struct.pack(">ii", 1, rights) + _text(scheme.encode()) + _text(whose.encode())
-        self._ask(CREATE, _text(path.encode()) + _text(b"") + who + struct.pack(">i", kind))
+        self._ask(CREATE, _text(path.encode()) + _text(b"") + _acl(scheme, whose, rights) + struct.pack(">i", kind))
 
     def write(self, path: str) -> None:
         self._ask(SET_DATA, _text(path.encode()) + _text(b"") + struct.pack(">i", -1))
@@ -119,6 +120,10 @@ class Session:
                 raise OSError("the server has hung up")
             got += part
         return got
+
+
+def _acl(scheme: str, whose: str, rights: int) -> bytes:
+    return struct.pack(">ii", 1, rights) + _text(scheme.encode()) + _text(whose.encode())
 
 
 def _text(value: bytes) -> bytes:

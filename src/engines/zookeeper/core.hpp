@@ -13,6 +13,7 @@
 #include "engines/zookeeper/line.hpp"
 #include "engines/zookeeper/wire/connection.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <list>
 #include <map>
@@ -66,10 +67,12 @@ class zookeeper_engine final : public kit::engine_base {
     void on_gone() override;
     void on_event(const wire::event&) override;
     void on_down(const std::string& words, bool refused) override;
-    // Then its server has left something unanswered for too long. Where all are slow another is no better: it gets twice as long.
+    // Then its server has left something unanswered for too long, and half of what was proven is over. Where all are slow another
+    // is no better: it gets twice as long.
     time_point patience_ends() const {
       const auto since = link.session().waits_since();
-      return since == time_point::max() ? since : since + (life.ttl() / unanswered) * (1 << left_in_vain);
+      if (since == time_point::max()) return since;
+      return std::max(since + (life.ttl() / unanswered) * (1 << left_in_vain), life.kept() + life.ttl() / 2);
     }
     bool usable(time_point now) { return ready && link.session().up() && life.live(now); }
 

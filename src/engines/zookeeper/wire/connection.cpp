@@ -230,7 +230,7 @@ void connection::on_lost(const std::string& words) {
 }
 
 void connection::flush() {
-  if (line_ && state_ == state::connected && session_.has_output()) line_->write(session_.take_output());
+  if (line_ && state_ == state::connected && session_.has_output()) line_->write(session_.take_output(clock_->now()));
 }
 
 time_point connection::due() const noexcept {

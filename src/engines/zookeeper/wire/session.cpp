@@ -49,7 +49,8 @@ void session::lost() {
   }
 }
 
-std::string session::take_output() {
+std::string session::take_output(time_point now) {
+  for (auto f = flying_.rbegin(); f != flying_.rend() && f->end > handed_; ++f) f->left = std::max(f->sent, now);
   handed_ = made_;
   return std::exchange(out_, {});
 }

@@ -73,7 +73,7 @@ class session {
   // False: the connection is of no more use, words() says why, and refused(). Then lost() is to be called.
   bool received(std::string_view bytes, time_point now);
   void lost();
-  std::string take_output();  // it leaves now
+  std::string take_output(time_point now = {});  // it leaves now
   bool has_output() const noexcept { return !out_.empty(); }
   const std::string& words() const noexcept { return words_; }
   bool refused() const noexcept { return refused_; }  // the server does not want these credentials
@@ -98,8 +98,8 @@ class session {
   time_point greeted() const noexcept { return greeted_; }  // when the greeting of this connection left
   time_point sent() const noexcept { return sent_; }        // when the last packet of this connection left
   std::size_t in_flight() const noexcept { return flying_.size(); }
-  // When the request left that has waited longest for its answer; none: never.
-  time_point waits_since() const noexcept { return flying_.empty() ? time_point::max() : flying_.front().sent; }
+  // When the request left that has waited longest for its answer; none has: never.
+  time_point waits_since() const noexcept { return flying_.empty() ? time_point::max() : flying_.front().left; }
   bool watches_set() const noexcept { return up() && !setting_; }  // all that the connection before had
   std::size_t watches() const noexcept { return watched_.size() + listed_.size(); }
 
@@ -108,8 +108,9 @@ class session {
   struct flight {
     std::int32_t xid;
     std::uint64_t end;  // of its bytes in what was sent
-    time_point sent;
+    time_point sent;    // it was made
     handler back;
+    time_point left = time_point::max();
   };
 
   void send(std::int32_t xid, op, std::string_view body, time_point now);
