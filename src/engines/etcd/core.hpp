@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engines/etcd/frame.hpp"
+#include "engines/etcd/freshness.hpp"
 #include "engines/etcd/numbers.hpp"
 
 #include <functional>
@@ -114,6 +115,8 @@ class etcd_engine final : public frame {
   void renew_kept(const std::shared_ptr<keeping>&);
   void lease_kept(const std::shared_ptr<keeping>&, std::int64_t lease, time_point sent);
   bool needs_no_read(const keeping&, const mine&) const;
+  lease_clock::duration unproven_for(const mine&, time_point) const;
+  void prove_watches();
   bool extend(mine&, time_point due);
   void read_kept(const std::shared_ptr<keeping>&);
   void judge_kept(const std::shared_ptr<keeping>&, const pb::TxnResponse&);
@@ -146,6 +149,7 @@ class etcd_engine final : public frame {
 
   const keys keys_;
   numbers numbers_;
+  freshness fresh_;  // what the watches tell
   std::deque<std::pair<time_point, id>> to_look_;  // waiters, for who is ahead
   std::unordered_map<id, mine, core::id_hash> mine_;
   std::unordered_multiset<id, core::id_hash> asking_;  // acquires that have no answer yet

@@ -117,6 +117,14 @@ TEST_F(etcd_scripted, requests_that_keep_any_number_of_holds) {
   EXPECT_EQ(cost(keep_all), (messages{{"LeaseKeepAlive", 1}, {"Txn", 10}}));  // read once, under the watch
   a.run_for(ttl / 3);
   EXPECT_EQ(cost(keep_all), (messages{{"LeaseKeepAlive", 1}}));
+  // It was: each hold was read once in five sixths of its ttl.
+  const auto of_two_ttls = cost([&] {
+    for (int i = 0; i < 6; ++i) {
+      a.run_for(ttl / 3);
+      keep_all();
+    }
+  });
+  EXPECT_EQ(of_two_ttls, (messages{{"LeaseKeepAlive", 6}, {"Range", 3}, {"Watch", 3}}));
 }
 
 TEST_F(etcd_scripted, requests_of_a_conversion_and_a_question) {

@@ -85,6 +85,12 @@ void stream_end::change_watches(const pb::WatchRequest& r) {
     back.set_canceled(true);
     return answer(back.SerializeAsString());
   }
+  if (r.has_progress_request()) {
+    tell();
+    back.set_watch_id(-1);
+    back.mutable_header()->set_revision(told_);
+    return answer(back.SerializeAsString());
+  }
   const auto& c = r.create_request();
   if (const auto known = fake_.check("Watch", token_); !known.ok()) {
     back.set_watch_id(-1);  // etcd does not say which
@@ -117,6 +123,7 @@ void stream_end::change_watches(const pb::WatchRequest& r) {
 
 void stream_end::tell() {
   if (method_ != "Watch" || ended_ || !fake_.is_up(server_) || fake_.lags(client_)) return;
+  told_ = fake_.data.revision();
   for (auto& [number, w] : watches_) {
     if (w.next > fake_.data.revision()) continue;
     pb::WatchResponse back;

@@ -42,6 +42,7 @@ class stream_end : public wire::stream, public std::enable_shared_from_this<stre
   std::function<void(wire::status)> end_;
   moment last_there_, last_back_;
   std::map<std::int64_t, watch> watches_;
+  std::int64_t told_ = 0;  // all until then
   bool ended_ = false;
 };
 
