@@ -37,7 +37,11 @@ tyer::engine::capabilities etcd_engine::can() const noexcept {
 
 void etcd_engine::set_back(std::int64_t revision) {
   numbers_.draw_anew(environment_.ids->next());
-  for (auto& [who, m] : mine_) know_as_of(m, revision);
+  for (auto& [key, w] : key_watches_) w.last.reset();
+  for (auto& [who, m] : mine_) {
+    know_as_of(m, revision);
+    m.line.clear();
+  }
 }
 
 void etcd_engine::look_for_turns() {

@@ -5,8 +5,8 @@
 // ask soon after it left count from it too; then they fall due together.
 //
 // But a watch tells only what the server that it comes from has been told: one that lags behind the others says nothing, while
-// the lease is renewed by their leader. So for all holds together it is found out how far the watches are, twice in three
-// renewals (freshness.hpp); and where that is not known for most of its ttl, a hold is read again.
+// the lease is renewed by their leader. So with every second renewal it is found out for all holds together how far the watches
+// are (freshness.hpp); a hold of which that is not known for most of its ttl is read again.
 #include "engines/etcd/as_of.hpp"
 #include "engines/etcd/core.hpp"
 
