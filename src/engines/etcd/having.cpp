@@ -14,8 +14,7 @@ using namespace std::chrono_literals;
 constexpr auto look_after = 5ms;
 constexpr auto again_after = 500ms;  // when something else lies there, or nothing yet
 constexpr auto idle_watch_max = 10s;
-constexpr int looks_at_once = 2;
-constexpr auto next_looks_after = 100ms;
+constexpr auto look_as_first_after = 250ms;
 
 }  // namespace
 
@@ -111,16 +110,27 @@ time_point etcd_engine::next_look() const {
   return idle_watches_.empty() ? look : std::min(look, idle_watches_.front().first);
 }
 
-// Of those who wait for one name a few at a time, the first first: each look makes the server go through all keys of the name.
+// Of those who wait for one name only the first: if it is not its turn, it is not the others'. Each look makes the server go
+// through all keys of the name.
 void etcd_engine::look_now(time_point now) {
   end_idle_watches(now);
-  std::unordered_map<std::string, int> looks;
-  while (!to_look_.empty() && to_look_.begin()->first <= now) {
-    const auto who = to_look_.begin()->second;
-    to_look_.erase(to_look_.begin());
-    const auto at = mine_.find(who);
-    if (at == mine_.end()) continue;
-    ++looks[at->second.name] > looks_at_once ? void(to_look_.emplace(now + next_looks_after, who)) : look_ahead(who);
+  const auto end = to_look_.upper_bound(now);
+  if (end == to_look_.begin()) return;
+  std::unordered_map<std::string_view, const mine*> first;
+  for (const auto& [who, m] : mine_) {
+    if (!m.waits) continue;
+    const auto [at, fresh] = first.try_emplace(m.name, &m);
+    if (!fresh && m.created < at->second->created) at->second = &m;
+  }
+  std::vector<id> due;
+  for (auto at = to_look_.begin(); at != end; ++at) {
+    const auto m = mine_.find(at->second);
+    if (m != mine_.end()) due.push_back(at->second);
+  }
+  to_look_.erase(to_look_.begin(), end);
+  for (const auto& who : due) {
+    const mine& m = mine_.at(who);
+    m.upgrading || first[m.name] == &m ? look_ahead(who) : void(to_look_.emplace(now + look_as_first_after, who));
   }
 }
 
@@ -130,8 +140,12 @@ void etcd_engine::look_now(time_point now) {
 void etcd_engine::watch_own(mine& m, std::int64_t known_as_of) {
   if (m.own != 0) return;
   m.seen_under = 0;
-  auto& w = key_watches_[m.key];
-  if (w.number == 0) w.number = watch_key(m.key, known_as_of);
+  const auto [at, fresh] = key_watches_.try_emplace(m.key);
+  auto& w = at->second;
+  // Of a hold the last write too: etcd does not say how far it is as long as a watch is to begin in the future, and nobody may
+  // write anything for long. A waiter is in a hurry, and a watch that begins in the past is begun a little later.
+  const bool its_write_too = fresh && !m.waits;
+  if (w.number == 0) w.number = watch_key(m.key, its_write_too ? known_as_of - 1 : known_as_of);
   w.idle_since = time_point::max();
   m.own = w.number;
   // Its turn may have come before the answer that gave it its place.
@@ -160,9 +174,10 @@ void etcd_engine::key_changed(const std::string& key, const pb::Event& e) {
 }
 
 void etcd_engine::key_missed(const std::string& key) {
-  key_watches_.erase(key);
   const mine* const m = find_mine(key);
-  if (m != nullptr && m->own != 0) read_own(id{m->who});
+  if (m == nullptr || m->own == 0) return void(key_watches_.erase(key));
+  key_watches_[key].number = 0;
+  read_own(id{m->who});
 }
 
 void etcd_engine::let_go_of_watch(mine& m) {

@@ -86,6 +86,9 @@ void stream_end::change_watches(const pb::WatchRequest& r) {
     return answer(back.SerializeAsString());
   }
   if (r.has_progress_request()) {
+    // As etcd 3.5.
+    const auto begins_later = [this](const auto& w) { return w.second.start > fake_.data.revision(); };
+    if (std::ranges::any_of(watches_, begins_later)) return;
     tell();
     back.set_watch_id(-1);
     back.mutable_header()->set_revision(told_);
@@ -117,7 +120,7 @@ void stream_end::change_watches(const pb::WatchRequest& r) {
     return answer(back.SerializeAsString());
   }
   const auto next = c.start_revision() != 0 ? c.start_revision() : fake_.data.revision() + 1;
-  watches_[c.watch_id()] = {c.key(), c.range_end(), c.filters_size() > 0, next};
+  watches_[c.watch_id()] = {c.key(), c.range_end(), c.filters_size() > 0, next, next};
   tell();
 }
 

@@ -29,6 +29,7 @@ class stream_end : public wire::stream, public std::enable_shared_from_this<stre
     std::string from, to;
     bool deletions_only = false;
     std::int64_t next = 0;
+    std::int64_t start = 0;
   };
   void keep_alive(const pb::LeaseKeepAliveRequest&);
   void change_watches(const pb::WatchRequest&);
