@@ -142,9 +142,9 @@ void etcd_engine::watch_own(mine& m, std::int64_t known_as_of) {
   m.seen_under = 0;
   const auto [at, fresh] = key_watches_.try_emplace(m.key);
   auto& w = at->second;
-  // Of a hold the last write too: etcd does not say how far it is as long as a watch is to begin in the future, and nobody may
+  // Of a hold its write too, if that was the last: etcd does not say how far it is while a watch is to begin later, and nobody may
   // write anything for long. A waiter is in a hurry, and a watch that begins in the past is begun a little later.
-  const bool its_write_too = fresh && !m.waits;
+  const bool its_write_too = fresh && !m.waits && known_as_of >= link_.revision();
   if (w.number == 0) w.number = watch_key(m.key, its_write_too ? known_as_of - 1 : known_as_of);
   w.idle_since = time_point::max();
   m.own = w.number;
