@@ -109,7 +109,9 @@ class trial {
   // The message has had the time of a lease to arrive.
   std::string told() const {
     const bool is = !admin_.can().push || revoked_.stop_requested();
-    return is ? "" : "the holder was not told; with Redis, this user may not subscribe to the channels of the prefix ";
+    return is ? ""
+              : "the holder was not told; with Redis, this user may not subscribe to the channels of the prefix "
+                "(&PREFIX*)";
   }
 
   std::string release() {

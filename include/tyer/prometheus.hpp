@@ -51,32 +51,27 @@ class prometheus_collector final : public ::prometheus::Collectable {
   explicit prometheus_collector(const client& c, labels with = {}) { add(c, std::move(with)); }
 
   void add(const client& c, labels with) {
-    source one{c.stats_reader(), std::move(with)};
+    auto read = c.stats_reader();
     const std::lock_guard lock{mutex_};
-    sources_.push_back(std::move(one));
+    sources_.emplace_back(std::move(read), std::move(with));
   }
 
   std::vector<::prometheus::MetricFamily> Collect() const override {
     std::vector<::prometheus::MetricFamily> all;
     std::map<const instrument*, std::size_t> places;
     const std::lock_guard lock{mutex_};
-    for (const source& from : sources_) {
-      const client_stats s = from.read();
+    for (const auto& [read, with] : sources_) {
+      const client_stats s = read();
       for (const sample& one : samples(s)) {
         const auto [at, is_new] = places.try_emplace(one.of, all.size());
         if (is_new) all.push_back(family(*one.of));
-        all[at->second].metric.push_back(metric(one, from.with));
+        all[at->second].metric.push_back(metric(one, with));
       }
     }
     return all;
   }
 
  private:
-  struct source {
-    std::function<client_stats()> read;
-    labels with;
-  };
-
   static double seconds(std::chrono::nanoseconds d) { return static_cast<double>(d.count()) / 1e9; }
 
   static ::prometheus::MetricFamily family(const instrument& i) {
@@ -120,7 +115,7 @@ class prometheus_collector final : public ::prometheus::Collectable {
   }
 
   mutable std::mutex mutex_;
-  std::vector<source> sources_;
+  std::vector<std::pair<std::function<client_stats()>, labels>> sources_;
 };
 
 }  // namespace v1

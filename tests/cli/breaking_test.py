@@ -73,7 +73,7 @@ class Breaking(unittest.TestCase):
     def test_one_who_renews_is_told_as_one_who_does(self):
         self.hold(ttl_ms=2000)
         done = tyer(self.url, "break", self.name, *REASON, "--yes", "--timeout", "5s", code=harness.NOT_ACQUIRED)
-        self.assertIn("is renewed", done.stderr)
+        self.assertIn("keeps renewing", done.stderr)
 
     def test_with_now_it_is_taken(self):
         holder = self.hold()

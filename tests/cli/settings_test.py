@@ -202,7 +202,7 @@ class Settings(unittest.TestCase):
                 done = tyer(f"{typed}://u:geheim@127.0.0.1", "ls", code=harness.USAGE)
                 self.assertNotIn("built without", done.stderr)
                 self.assertIn(f"Did you mean {meant}://?" if meant else "tyer version", done.stderr)
-                self.assertIn("that of TYER_URL", done.stderr)
+                self.assertIn("The URL comes from TYER_URL", done.stderr)
                 self.assertNotIn("geheim", done.stderr)
 
     def test_a_url_that_is_wrong_in_one_place_was_answered_with_how_to_name_an_engine(self):
