@@ -23,4 +23,12 @@ inline constexpr bool under_asan = false;
 
 #undef TYER_TEST_HAS_FEATURE
 
+// UBSan looks at every pointer (TYER_SANITIZE_SLOWLY). It needs a descriptor for that, and takes an object for invalid when it
+// gets none.
+#if defined(TYER_TEST_POINTERS_ARE_CHECKED)
+inline constexpr bool under_pointer_checks = true;
+#else
+inline constexpr bool under_pointer_checks = false;
+#endif
+
 }  // namespace tyer::test
