@@ -1,6 +1,7 @@
 // tyer watch: locks as they change.
 #include "base/doubt.hpp"
 #include "base/news.hpp"
+#include "base/repeat.hpp"
 #include "base/session.hpp"
 #include "base/signals.hpp"
 #include "commands.hpp"
@@ -8,14 +9,10 @@
 #include "text/duration.hpp"
 #include "text/entries.hpp"
 #include "text/json.hpp"
-#include "text/live.hpp"
 #include "text/plain.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <ctime>
-#include <functional>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -25,24 +22,10 @@ namespace cli {
 
 namespace {
 
-using namespace std::chrono_literals;
-using std::chrono::milliseconds;
-using std::chrono::steady_clock;
-
 struct options {
   std::string name, prefix;
-  milliseconds every{1s};
-  std::optional<milliseconds> during;
+  repetition when;
 };
-
-std::string clock_time() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::localtime_r(&now, &parts);
-  char text[16];
-  std::strftime(text, sizeof text, "%H:%M:%S", &parts);
-  return text;
-}
 
 std::string in_a_line(const lock& l) {
   const auto waiters = waiting(l.all);
@@ -66,10 +49,6 @@ void tell(session& s, const lock& l) {
   std::cout << in_a_line(l) << std::endl;
 }
 
-std::string in_words(const tyer::failure& why) {
-  return "the engine does not answer: " + plain(why.words.empty() ? why.code.message() : why.words);
-}
-
 // In a pipe, where silence would mean that nothing has changed. No name: for all locks.
 void tell_unknown(session& s, const std::string& name, const tyer::failure& why) {
   if (s.json()) {
@@ -81,31 +60,6 @@ void tell_unknown(session& s, const std::string& name, const tyer::failure& why)
             << std::endl;
 }
 
-// Calls `look` until the time is over or a signal comes; `look` returns the pause until the next call.
-exit_code until_the_end(const options& o, signals& bell, const std::function<milliseconds()>& look) {
-  const auto start = steady_clock::now();
-  for (;;) {
-    auto pause = look();
-    if (o.during) {
-      const auto left = *o.during - std::chrono::duration_cast<milliseconds>(steady_clock::now() - start);
-      if (left <= 0ms) return exit_code::ok;
-      pause = std::min(pause, left);
-    }
-    if (!bell.wait(pause)) return exit_code::ok;  // the usual way to end it
-  }
-}
-
-// Redraws the screen at each change and, since shown ages grow, from time to time.
-exit_code on_screen(session& s, const options& o, signals& bell, const std::function<std::string()>& picture) {
-  const live_screen screen;
-  const auto where = short_address(s.admin().address());
-  return until_the_end(o, bell, [&] {
-    screen.draw(s.screen().in(tone::faint, where + "  " + clock_time() + "  Ctrl-C ends") + "\n\n" + picture(),
-                s.screen().height());
-    return o.every;
-  });
-}
-
 // An outage is no reason to end; the output shows it.
 template <class T>
 std::string or_trouble(const tyer::failure& why, const T& text) {
@@ -114,18 +68,18 @@ std::string or_trouble(const tyer::failure& why, const T& text) {
 
 exit_code watch_one(session& s, const options& o, signals& bell) {
   const auto admin = s.admin();
-  news told{admin, o.name, bell, o.every};
+  news told{admin, o.name, bell, o.when.every};
   if (s.screen().out_is_terminal() && !s.json()) {
-    return on_screen(s, o, bell, [&] {
+    return repeat_on_screen(s, o.when, bell, [&] {
       while (told.take()) {}
       tyer::failure why;
       const auto all = admin.show(why, o.name);
       return or_trouble(why, [&] { return lock_text(o.name, all, s.screen()); });
     });
   }
-  doubt silence{admin, o.name, o.every};
+  doubt silence{admin, o.name, o.when.every};
   bool known = true;
-  return until_the_end(o, bell, [&] {
+  return repeat(o.when, bell, [&] {
     while (auto all = told.take()) {
       tell(s, {o.name, *std::move(all)});
       known = true;
@@ -162,19 +116,10 @@ void tell_changes(session& s, const std::vector<lock>& now, std::map<std::string
   before = std::move(after);
 }
 
-std::vector<lock> look_at_all(const tyer::admin& admin, const std::string& prefix, tyer::failure& why) {
-  try {
-    return list_all(admin, prefix);
-  } catch (const tyer::error& e) {
-    why = {e.code(), e.words()};
-    return {};
-  }
-}
-
 exit_code watch_all(session& s, const options& o, signals& bell) {
   const auto admin = s.admin();
   if (s.screen().out_is_terminal() && !s.json()) {
-    return on_screen(s, o, bell, [&] {
+    return repeat_on_screen(s, o.when, bell, [&] {
       tyer::failure why;
       const auto locks = look_at_all(admin, o.prefix, why);
       return or_trouble(why, [&] { return locks.empty() ? "no locks\n" : locks_table(locks).text(s.screen()); });
@@ -182,7 +127,7 @@ exit_code watch_all(session& s, const options& o, signals& bell) {
   }
   std::map<std::string, std::string> before;
   bool known = true;
-  return until_the_end(o, bell, [&] {
+  return repeat(o.when, bell, [&] {
     tyer::failure why;
     const auto now = look_at_all(admin, o.prefix, why);
     if (why && known) {
@@ -191,7 +136,7 @@ exit_code watch_all(session& s, const options& o, signals& bell) {
     }
     known = !why;
     if (known) tell_changes(s, now, before);
-    return o.every;
+    return o.when.every;
   });
 }
 
@@ -223,8 +168,8 @@ command watch_command() {
         app.add_option("--begins-with", o->prefix, "Only locks whose names begin with this")
             ->type_name("TEXT")
             ->excludes(name);
-        add_duration(app, "--every", o->every, "The longest time between two reads");
-        add_duration(app, "--for", o->during, "End after this long");
+        add_duration(app, "--every", o->when.every, "The longest time between two reads");
+        add_duration(app, "--for", o->when.during, "End after this long");
         return [o](session& s) { return watch(s, *o); };
       }};
 }

@@ -60,8 +60,11 @@ class sorter {
   }
 
   std::size_t plain_max() const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(command_->get_options(), [](const CLI::Option* o) { return !o->nonpositional(); }));
+    std::size_t sum = 0;
+    for (const CLI::Option* o : command_->get_options()) {
+      if (!o->nonpositional()) sum += static_cast<std::size_t>(o->get_items_expected_max());
+    }
+    return sum;
   }
 
   void take_mark() {

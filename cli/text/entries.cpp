@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <map>
 
 namespace cli {
@@ -47,8 +48,12 @@ std::string process(const tyer::lock_entry& e) { return plain(e.owner.host) + " 
 std::string where(const tyer::lock_entry& e) { return e.owner.site.empty() ? not_known : plain(e.owner.site); }
 
 std::string age(const tyer::lock_entry& e) {
-  if (!e.owner.since) return not_known;
-  return shown(since(*e.owner.since));
+  const auto d = asked_for(e);
+  return d ? shown(*d) : not_known;
+}
+
+std::optional<milliseconds> asked_for(const tyer::lock_entry& e) {
+  return e.owner.since ? std::optional{since(*e.owner.since)} : std::nullopt;
 }
 
 std::optional<milliseconds> held_for(const tyer::lock_entry& e) {
@@ -119,14 +124,18 @@ std::vector<lock> by_name(entries all) {
 }
 
 std::vector<lock> list_all(const tyer::admin& admin, const std::string& prefix) {
+  return list_up_to(admin, prefix, std::numeric_limits<std::size_t>::max()).locks;
+}
+
+listing list_up_to(const tyer::admin& admin, const std::string& prefix, std::size_t entries_max) {
   entries all;
   std::string cursor;
   do {
-    auto page = admin.list(prefix, cursor, 1000);
+    auto page = admin.list(prefix, cursor, static_cast<std::uint32_t>(std::min<std::size_t>(entries_max, 1000)));
     std::ranges::move(page.entries, std::back_inserter(all));
     cursor = std::move(page.cursor);
-  } while (!cursor.empty());
-  return by_name(std::move(all));
+  } while (!cursor.empty() && all.size() < entries_max);
+  return {by_name(std::move(all)), cursor.empty()};
 }
 
 std::vector<lock> list_some(const tyer::admin& admin) {

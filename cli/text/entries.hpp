@@ -24,6 +24,9 @@ std::string left(const tyer::lock_entry& e);   // "8.8 s"
 std::string how(const tyer::lock_entry& e);    // "exclusive", "shared", "slots 0, 3"
 std::string token(const tyer::lock_entry& e);  // "-" if there is none
 
+// How long ago it asked, by the owner's clock and ours.
+std::optional<std::chrono::milliseconds> asked_for(const tyer::lock_entry& e);
+
 // How long ago it was granted, if the token contains the time: Redis and Redlock make tokens from the server's time.
 // Compared with our clock.
 std::optional<std::chrono::milliseconds> held_for(const tyer::lock_entry& e);
@@ -42,6 +45,13 @@ std::vector<lock> by_name(entries all);
 
 // All pages of a listing, without duplicates, in the order of names.
 std::vector<lock> list_all(const tyer::admin& admin, const std::string& prefix);
+
+// The same, but only about the first `entries_max` entries.
+struct listing {
+  std::vector<lock> locks;
+  bool complete = true;
+};
+listing list_up_to(const tyer::admin& admin, const std::string& prefix, std::size_t entries_max);
 
 // As many as can be read in a short time, since an engine may have millions. Never throws: empty on failure.
 std::vector<lock> list_some(const tyer::admin& admin);

@@ -14,6 +14,9 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+sys.dont_write_bytecode = True
+import monitoring
+
 PATIENCE_S = 60
 GROUP = 'orders \\"\\\\'  # as a query spells it
 ORDERS = f'group="{GROUP}"'
@@ -63,11 +66,22 @@ def ask(port: int, query: str) -> float | None:
     return float(result[0]["value"][1]) if len(result) == 1 else None
 
 
+def refused_queries(port: int) -> list[str]:
+    """Queries of the dashboard that Prometheus does not understand."""
+    wrong = []
+    for query in monitoring.dashboard_queries():
+        try:
+            fetch(f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": query}))
+        except urllib.error.HTTPError as e:
+            wrong.append(f"{query}: {e.read().decode()}")
+    return wrong
+
+
 def judge(metrics: int) -> list[str]:
-    """What promtool says of the names, and of the format."""
+    """What promtool says of the names, and of the format; and what the dashboard would look for in vain."""
     text = fetch(f"http://127.0.0.1:{metrics}/metrics")
     lint = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, timeout=60)
-    return (lint.stdout + lint.stderr).splitlines()
+    return (lint.stdout + lint.stderr).splitlines() + monitoring.missing(text, of_the_exporter=False)
 
 
 def not_as_expected(server: int) -> list[str]:
@@ -96,7 +110,7 @@ def scrape(metrics: int, folder: pathlib.Path) -> list[str]:
             ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/data", f"--web.listen-address=127.0.0.1:{server}"],
             stdout=log, stderr=log)
         try:
-            return not_as_expected(server)
+            return not_as_expected(server) + refused_queries(server)
         finally:
             prometheus.terminate()
             try:

@@ -1,0 +1,61 @@
+#include "base/repeat.hpp"
+
+#include "text/live.hpp"
+#include "text/plain.hpp"
+
+#include <algorithm>
+#include <ctime>
+
+namespace cli {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+exit_code repeat(const repetition& r, signals& bell, const std::function<milliseconds()>& look) {
+  const auto start = steady_clock::now();
+  for (;;) {
+    auto pause = look();
+    if (r.during) {
+      const auto left = *r.during - std::chrono::duration_cast<milliseconds>(steady_clock::now() - start);
+      if (left <= 0ms) return exit_code::ok;
+      pause = std::min(pause, left);
+    }
+    if (!bell.wait(pause)) return exit_code::ok;  // the usual way to end it
+  }
+}
+
+exit_code repeat_on_screen(session& s, const repetition& r, signals& bell,
+                           const std::function<std::string()>& picture) {
+  const live_screen screen;
+  const auto where = short_address(s.admin().address());
+  return repeat(r, bell, [&] {
+    screen.draw(s.screen().in(tone::faint, where + "  " + clock_time() + "  Ctrl-C ends") + "\n\n" + picture(),
+                s.screen().height());
+    return r.every;
+  });
+}
+
+std::string clock_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::localtime_r(&now, &parts);
+  char text[16];
+  std::strftime(text, sizeof text, "%H:%M:%S", &parts);
+  return text;
+}
+
+std::vector<lock> look_at_all(const tyer::admin& admin, const std::string& prefix, tyer::failure& why) {
+  try {
+    return list_all(admin, prefix);
+  } catch (const tyer::error& e) {
+    why = {e.code(), e.words()};
+    return {};
+  }
+}
+
+std::string in_words(const tyer::failure& why) {
+  return "the engine does not answer: " + plain(why.words.empty() ? why.code.message() : why.words);
+}
+
+}  // namespace cli

@@ -1,0 +1,177 @@
+#include "exporter/page_server.hpp"
+
+#include "base/trouble.hpp"
+#include "text/plain.hpp"
+
+#include <netdb.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace cli {
+
+namespace {
+
+using std::chrono::steady_clock;
+
+std::string error_text(const endpoint& at, int error) {
+  return "cannot listen on " + plain(at.host) + ':' + std::to_string(at.port) + ": " + std::strerror(error);
+}
+
+int listen_on(const endpoint& at) {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(at.host.c_str(), std::to_string(at.port).c_str(), &hints, &found) != 0)
+    throw trouble{exit_code::usage, plain(at.host) + " is not an address",
+                  "Write it like 127.0.0.1:9465 or [::1]:9465."};
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> first{found, ::freeaddrinfo};
+  const int fd = ::socket(first->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const int yes = 1;
+  if (fd >= 0) ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  if (fd < 0 || ::bind(fd, first->ai_addr, first->ai_addrlen) != 0 || ::listen(fd, 64) != 0) {
+    const int why = errno;
+    if (fd >= 0) ::close(fd);
+    throw trouble{exit_code::failed, error_text(at, why), "--listen chooses another address and port."};
+  }
+  return fd;
+}
+
+std::string response(const char* status, const char* type, const std::string& body, bool with_body = true) {
+  return std::string{"HTTP/1.1 "} + status + "\r\nContent-Type: " + type +
+         "\r\nContent-Length: " + std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" +
+         (with_body ? body : "");
+}
+
+}  // namespace
+
+endpoint parse_endpoint(const std::string& text) {
+  const auto colon = text.rfind(':');
+  endpoint at;
+  const char* const end = text.data() + text.size();
+  const bool has_port = colon != text.npos && colon > 0 && [&] {
+    const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, at.port);
+    return error == std::errc{} && stop == end;
+  }();
+  if (!has_port)
+    throw trouble{exit_code::usage, '\'' + plain(text) + "' is not an address and a port",
+                  "Write them like 127.0.0.1:9465 or [::1]:9465."};
+  at.host = text.substr(0, colon);
+  if (at.host.size() > 2 && at.host.front() == '[' && at.host.back() == ']')
+    at.host = at.host.substr(1, at.host.size() - 2);
+  return at;
+}
+
+// One connection: first the request comes in, then the answer goes out.
+struct page_server::visit {
+  explicit visit(int socket) : fd(socket) {}
+  visit(const visit&) = delete;
+  visit& operator=(const visit&) = delete;
+  ~visit() { ::close(fd); }
+
+  const int fd;
+  const steady_clock::time_point until = steady_clock::now() + patience;
+  std::string in, out;
+  std::size_t sent = 0;
+
+  short awaits() const { return out.empty() ? POLLIN : POLLOUT; }
+};
+
+page_server::page_server(const endpoint& at) : listens_(listen_on(at)), ends_(::eventfd(0, EFD_CLOEXEC)) {
+  if (ends_ < 0) {
+    ::close(listens_);
+    throw trouble{exit_code::failed, error_text(at, errno)};
+  }
+  thread_ = std::thread{[this] { serve(); }};
+}
+
+page_server::~page_server() {
+  const std::uint64_t one = 1;
+  static_cast<void>(!::write(ends_, &one, sizeof one));
+  thread_.join();
+  ::close(listens_);
+  ::close(ends_);
+}
+
+void page_server::show(std::string text) {
+  const std::lock_guard lock{mutex_};
+  text_ = std::move(text);
+}
+
+std::string page_server::url() const {
+  sockaddr_storage bound{};
+  socklen_t size = sizeof bound;
+  char host[NI_MAXHOST], port[NI_MAXSERV];
+  auto* const address = reinterpret_cast<sockaddr*>(&bound);
+  if (::getsockname(listens_, address, &size) != 0 ||
+      ::getnameinfo(address, size, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+    return {};
+  const std::string h = bound.ss_family == AF_INET6 ? '[' + std::string{host} + ']' : host;
+  return "http://" + h + ':' + port + "/metrics";
+}
+
+std::string page_server::answer_to(const std::string& request) const {
+  const auto method = request.substr(0, request.find(' '));
+  const auto rest = request.substr(std::min(method.size() + 1, request.size()));
+  const auto path = rest.substr(0, rest.find_first_of(" ?\r"));
+  const bool head = method == "HEAD";
+  if (!head && method != "GET") return response("405 Method Not Allowed", "text/plain", "only GET\n");
+  if (path == "/") return response("200 OK", "text/html", "<a href=\"/metrics\">metrics</a> of Tyer's locks\n", !head);
+  if (path != "/metrics") return response("404 Not Found", "text/plain", "see /metrics\n", !head);
+  const std::lock_guard lock{mutex_};
+  if (text_.empty()) return response("503 Service Unavailable", "text/plain", "the first look is under way\n", !head);
+  return response("200 OK", "text/plain; version=0.0.4; charset=utf-8", text_, !head);
+}
+
+// False: the connection is over.
+bool page_server::go_on(visit& v) const {
+  if (v.out.empty()) {
+    char bytes[1024];
+    const auto n = ::recv(v.fd, bytes, sizeof bytes, 0);
+    if (n <= 0) return n < 0 && (errno == EAGAIN || errno == EINTR);
+    v.in.append(bytes, static_cast<std::size_t>(n));
+    if (v.in.find("\r\n\r\n") != v.in.npos) {
+      v.out = answer_to(v.in);
+    } else if (v.in.size() > request_max) {
+      v.out = response("431 Request Header Fields Too Large", "text/plain", "too long\n");
+    }
+    return true;
+  }
+  const auto n = ::send(v.fd, v.out.data() + v.sent, v.out.size() - v.sent, MSG_NOSIGNAL);
+  if (n < 0) return errno == EAGAIN || errno == EINTR;
+  v.sent += static_cast<std::size_t>(n);
+  return v.sent < v.out.size();
+}
+
+void page_server::serve() {
+  std::vector<std::unique_ptr<visit>> visits;
+  for (;;) {
+    std::vector<pollfd> fds{{ends_, POLLIN, 0}, {visits.size() < connections_max ? listens_ : -1, POLLIN, 0}};
+    for (const auto& v : visits) fds.push_back({v->fd, v->awaits(), 0});
+    ::poll(fds.data(), fds.size(), visits.empty() ? -1 : 100);
+    if (fds[0].revents != 0) return;
+    const auto now = steady_clock::now();
+    std::size_t at = 2;
+    std::erase_if(visits, [&](const auto& v) {
+      const bool ready = fds[at++].revents != 0;
+      return now > v->until || (ready && !go_on(*v));
+    });
+    if (fds[1].revents == 0) continue;
+    const int fd = ::accept4(listens_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0)
+      visits.push_back(std::make_unique<visit>(fd));
+    else if (errno == EMFILE || errno == ENFILE)
+      std::this_thread::sleep_for(patience / 50);  // it stays ready
+  }
+}
+
+}  // namespace cli

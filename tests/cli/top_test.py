@@ -1,0 +1,123 @@
+#!/usr/bin/python3
+"""tyer top, with real locks on the engine that TYER_KIND names."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.dont_write_bytecode = True
+
+import harness
+from harness import Engine, Holder, Terminal, Watching, check_schema, eventually, tyer, tyer_json
+
+KIND = os.environ.get("TYER_KIND", "redis")
+
+
+class Top(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        stack = contextlib.ExitStack()
+        cls.addClassCleanup(stack.close)
+        cls.engine = stack.enter_context(Engine(KIND))
+        cls.url = cls.engine.url
+
+    def setUp(self):
+        self.base = f"{self.id().rsplit('.', maxsplit=1)[-1]}/"
+        self.stack = contextlib.ExitStack()
+        self.addCleanup(self.stack.close)
+
+    def hold(self, name: str, *words, **options) -> Holder:
+        return self.stack.enter_context(Holder(self.url, self.base + name, *words, **options)).held()
+
+    def wait_for(self, name: str, count: int = 1) -> list[Holder]:
+        waiters = []
+        for i in range(count):
+            waiters.append(self.stack.enter_context(Holder(self.url, self.base + name)))
+            eventually(lambda n=i + 1: tyer_json(self.url, "show", self.base + name)["waiting"] == n, what="a waiter")
+        return waiters
+
+    def looks(self, *words: str) -> Watching:
+        return self.stack.enter_context(Watching(self.url, "top", self.base, "--json", "--every", "100ms", *words))
+
+    def await_look(self, looks: Watching, right):
+        while True:
+            seen = json.loads(looks.line())
+            check_schema("top", seen)
+            if right(seen):
+                return seen
+
+    def test_the_longest_queue_comes_first(self):
+        for name in ("idle", "busy", "busier"):
+            self.hold(name)
+        self.wait_for("busy")
+        self.wait_for("busier", 2)
+        seen = self.await_look(self.looks(), lambda s: True)
+        self.assertEqual([l["lock"]["name"] for l in seen["locks"]], [self.base + n for n in ("busier", "busy", "idle")])
+        self.assertEqual((seen["held"], seen["waiting"], seen["not_renewed"], seen["ran_out"]), (3, 3, 0, 0))
+        self.assertEqual(seen["turns_per_s"], 0, "who was there at the first look has not had a turn")
+        self.assertGreater(seen["locks"][0]["longest_wait_ms"], 0)
+        only = json.loads(tyer(self.url, "top", self.base, "--json", "--rows", "1", "--for", "0").stdout)
+        self.assertEqual([l["lock"]["name"] for l in only["locks"]], [self.base + "busier"])
+
+    def test_a_turn_is_counted(self):
+        first = self.hold("a")
+        second = self.wait_for("a")[0]
+        looks = self.looks()
+        self.await_look(looks, lambda s: s["waiting"] == 1)
+        first.give_back()
+        second.held()
+        seen = self.await_look(looks, lambda s: s["turns_per_s"] > 0)
+        self.assertEqual(seen["ran_out"], 0)
+        self.assertEqual(seen["locks"][0]["turns_per_s"], seen["turns_per_s"])
+
+    def test_a_holder_that_stands_still_is_not_renewed_and_runs_out(self):
+        looks = self.looks()
+        stopped = self.hold("a", ttl_ms=3000)
+        self.await_look(looks, lambda s: s["held"] == 1 and s["not_renewed"] == 0)
+        stopped.process.send_signal(signal.SIGSTOP)
+        seen = self.await_look(looks, lambda s: s["not_renewed"] == 1)
+        self.assertTrue(seen["locks"][0]["not_renewed"])
+        seen = self.await_look(looks, lambda s: s["ran_out"] == 1)
+        self.assertEqual((seen["not_renewed"], seen["held"]), (0, 0))
+
+    def test_what_once_per_keeps_is_nobody_who_does_not_renew(self):
+        tyer(self.url, "run", self.base + "nightly", "--once-per", "2s", "--", "true")
+        looks = self.looks()
+        seen = self.await_look(looks, lambda s: not s["locks"])  # the period is over
+        self.assertEqual((seen["ran_out"], seen["not_renewed"]), (0, 0))
+
+    def test_on_a_terminal_it_is_redrawn(self):
+        self.hold("a")
+        self.wait_for("a", 2)
+        with Terminal(self.url, "top", self.base, "--every", "200ms", columns=120) as screen:
+            text = screen.await_text("1 held, 2 waiting, 0.0 turns/s")
+            self.assertRegex(text, r"NAME +WAITING +LONGEST +TURNS/S +STATE")
+            self.assertIn("Ctrl-C ends", text)
+            screen.type("\x03")
+            self.assertEqual(screen.end(), harness.OK)
+
+    def test_in_a_pipe_it_is_text(self):
+        self.hold("a")
+        text = tyer(self.url, "top", self.base, "--for", "0").stdout
+        self.assertRegex(text, r"^\d\d:\d\d:\d\d  1 held, 0 waiting, 0.0 turns/s\n\nNAME ")
+
+    def test_an_engine_that_is_away_is_told_and_it_goes_on(self):
+        self.hold("a", ttl_ms=60000)
+        looks = self.looks()
+        self.await_look(looks, lambda s: s.get("held") == 1)
+        self.engine.do("pause")
+        try:
+            self.await_look(looks, lambda s: "does not answer" in s.get("why", ""))
+        finally:
+            self.engine.do("resume")
+        self.await_look(looks, lambda s: s.get("held") == 1)
+
+
+if __name__ == "__main__":
+    harness.main()
