@@ -179,10 +179,30 @@ TEST(merge_test, as_many_as_a_majority_has_counted) {
   auto s = asked<std::uint32_t>();
   s.on_answer(0, 1u, start);
   s.on_answer(1, 1u, start);
-  EXPECT_EQ(counted_by_majority(s), 0u);
-  s.on_answer(2, 1u, start);
-  s.on_answer(3, 0u, start);
+  EXPECT_EQ(counted_by_majority(s), std::nullopt);
+  s.on_answer(2, 0u, start);
+  EXPECT_EQ(counted_by_majority(s), std::nullopt) << "two have it, and the silent ones may";
+  s.on_answer(3, 1u, start);
   EXPECT_EQ(counted_by_majority(s), 1u);
+}
+
+// It was: nobody, since a majority had answered, and its majority had nothing.
+TEST(merge_test, a_holder_was_not_counted_if_nodes_without_it_were_quicker) {
+  auto s = asked<std::uint32_t>();
+  s.on_answer(4, 0u, start);
+  s.on_answer(3, 0u, start);
+  s.on_answer(2, 1u, start);
+  EXPECT_EQ(counted_by_majority(s), std::nullopt);
+  s.on_answer(1, away(), start);
+  EXPECT_EQ(counted_by_majority(s), std::nullopt) << "the one that is away may have it";
+  s.on_answer(0, 0u, start);
+  EXPECT_EQ(counted_by_majority(s), 0u);
+}
+
+TEST(merge_test, nobody_is_waited_for_when_a_majority_has_counted_none) {
+  auto s = asked<std::uint32_t>();
+  for (std::size_t i = 0; i < 3; ++i) s.on_answer(i, 0u, start);
+  EXPECT_EQ(counted_by_majority(s), 0u);
 }
 
 }  // namespace

@@ -14,14 +14,20 @@ using seam::finding;
 using seam::page;
 
 void redlock_engine::do_ask(std::string_view name, std::string_view reason, const call_ptr<std::uint32_t>& c) {
+  auto knows = [](const survey<std::uint32_t>& s) { return counted_by_majority(s).has_value(); };
   auto done = [this, c](survey<std::uint32_t>& s) {
     using said = kit::result<std::uint32_t>;
-    give<std::uint32_t>(c, s.sent(),
-                        s.has_majority() ? said{counted_by_majority(s)} : said{s.shortage(setting_.names)});
+    const auto asked = counted_by_majority(s);
+    give<std::uint32_t>(c, s.sent(), asked ? said{*asked} : said{s.shortage(setting_.names)});
   };
-  ask_all<std::uint32_t>(nullptr, std::move(done),
-                         [name = std::string{name}, reason = std::string{reason}](
-                             seam::engine& e, reply<std::uint32_t> told) { e.ask(name, reason, std::move(told)); });
+  // Waits for nodes whose answers could decide: the quickest may be those that do not have the lock.
+  const auto s = begin<std::uint32_t>(nodes_.size(), knows, std::move(done), around().request_timeout);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    ask_node<std::uint32_t>(
+        s, i, i, [name = std::string{name}, reason = std::string{reason}](seam::engine& e, reply<std::uint32_t> told) {
+          e.ask(name, reason, std::move(told));
+        });
+  }
 }
 
 void redlock_engine::do_show(std::string_view name, const call_ptr<page>& c) {

@@ -135,11 +135,17 @@ bool settled(const survey<engine::page>& s) {
          });
 }
 
-std::uint32_t counted_by_majority(const survey<std::uint32_t>& s) {
-  std::vector<std::uint32_t> counts(s.all().size(), 0);
-  for (std::size_t n = 0; n < counts.size(); ++n) counts[n] = s.of(n) != nullptr ? *s.of(n) : 0;
+std::optional<std::uint32_t> counted_by_majority(const survey<std::uint32_t>& s) {
+  std::vector<std::uint32_t> counts;
+  for (std::size_t n = 0; n < s.all().size(); ++n) {
+    if (s.of(n) != nullptr) counts.push_back(*s.of(n));
+  }
+  const auto last = majority(s.all().size()) - 1, silent = s.all().size() - counts.size();
+  if (counts.size() <= last || silent > last) return std::nullopt;
   std::ranges::sort(counts, std::greater{});
-  return counts[majority(counts.size()) - 1];
+  // If all of the silent ones have counted none, and if all have counted more than anybody.
+  const auto least = counts[last], most = counts[last - silent];
+  return least == most ? std::optional{least} : std::nullopt;
 }
 
 }  // namespace tyer::redlock

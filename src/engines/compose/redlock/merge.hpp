@@ -4,6 +4,7 @@
 #include "engines/compose/redlock/quorum.hpp"
 #include "engines/compose/redlock/survey.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ bool undecided(const survey<engine::page>& s);
 // Whether no further answer can change what is held, with which part, and about how long.
 bool settled(const survey<engine::page>& s);
 
-// The count that a majority agrees on.
-std::uint32_t counted_by_majority(const survey<std::uint32_t>& s);
+// The count that a majority agrees on, whatever the nodes say that have not answered; nothing as long as they could change it.
+std::optional<std::uint32_t> counted_by_majority(const survey<std::uint32_t>& s);
 
 }  // namespace tyer::redlock
