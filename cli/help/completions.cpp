@@ -66,17 +66,20 @@ std::string bash_values(const std::vector<page::item>& options) {
     out += "    " + joined(o.names, "|") + ") ";
     if (!o.choices.empty()) {
       out += "COMPREPLY=($(compgen -W '" + joined(o.choices) + "' -- \"$cur\"))";
-    } else if (o.value == "FILE" || o.value == "FOLDER") {
-      out += std::string{"COMPREPLY=($(compgen -"} + (o.value == "FILE" ? "f" : "d") + " -- \"$cur\"))";
+    } else if (o.value == "FILE") {
+      out += "COMPREPLY=($(compgen -f -- \"$cur\"))";
+    } else if (o.value == "FOLDER") {
+      out += "COMPREPLY=($(compgen -d -- \"$cur\"))";
     }
-    out += std::string{out.ends_with(") ") ? "" : "; "} + "return ;;\n";
+    out += out.ends_with(") ") ? "return ;;\n" : "; return ;;\n";
   }
   return out;
 }
 
 std::string bash_arguments(const page& p) {
   if (const auto choices = choices_of(p); !choices.empty()) return "words='" + joined(choices) + "'";
-  if (takes_a_lock(p) || takes_a_prefix(p)) return std::string{"words=$("} + names_from_engine + " 2>/dev/null)";
+  if (takes_a_lock(p) || takes_a_prefix(p))
+    return std::string{"words=$("}.append(names_from_engine).append(" 2>/dev/null)");
   if (takes_a_command(p)) return "words=$commands";
   return "words=";
 }

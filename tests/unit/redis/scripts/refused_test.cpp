@@ -6,16 +6,12 @@
 
 namespace tyer::test {
 
-namespace {
-
 struct refusal_kind {
   const char* name;
   const char* code;
 };
 
 void PrintTo(const refusal_kind& k, std::ostream* out) { *out << k.name; }
-
-}  // namespace
 
 class redis_scripts_refused : public redis_scripts, public testing::WithParamInterface<refusal_kind> {
  protected:
