@@ -11,7 +11,7 @@ namespace cli {
 
 namespace {
 
-constexpr double box_width = 230, box_height = 46, margin = 30;
+constexpr double box_width = 230, box_height = 46, margin = 30, name_width = 130;
 constexpr int text_columns = 30, name_columns = 40;
 
 std::string escaped(std::string_view text) {
@@ -49,13 +49,15 @@ double reach(double angle) {
   return 1 / std::max(across, along);
 }
 
+// Two upright arrows stand side by side, one up and one down: near its beginning each has room for its label.
 std::string arrow(point from, point to, std::string_view label) {
   const double angle = std::atan2(to.y - from.y, to.x - from.x);
   const point begin{from.x + reach(angle) * std::cos(angle), from.y + reach(angle) * std::sin(angle)};
   const point end{to.x - (reach(angle) + 4) * std::cos(angle), to.y - (reach(angle) + 4) * std::sin(angle)};
+  const double share = std::abs(std::cos(angle)) < 0.1 ? 0.3 : 0.5;
+  const point label_at{begin.x + (end.x - begin.x) * share, begin.y + (end.y - begin.y) * share - 5};
   return "<path class=\"way\" marker-end=\"url(#head)\" d=\"M" + number(begin.x) + ' ' + number(begin.y) + " L" +
-         number(end.x) + ' ' + number(end.y) + "\"/>\n" +
-         text_at({(begin.x + end.x) / 2, (begin.y + end.y) / 2 - 5}, "name", label);
+         number(end.x) + ' ' + number(end.y) + "\"/>\n" + text_at(label_at, "name", label);
 }
 
 std::string box(point middle, const tyer::lock_entry& e) {
@@ -70,24 +72,42 @@ struct drawing {
   double width, height;
 };
 
-// Two processes stand above each other, with an arrow on each side; more stand on a circle.
+// Two processes stand above each other, with an arrow on each side; more stand on an ellipse that leaves room for the names of
+// locks between boxes side by side.
+class ring {
+ public:
+  explicit ring(std::size_t count)
+      : count_(static_cast<double>(count)),
+        across_(count == 2 ? name_width : std::max(300.0, count_ * 100)),
+        along_(std::max(110.0, count_ * 45)) {}
+
+  point place(std::size_t i) const {
+    const double angle = 2 * std::numbers::pi * static_cast<double>(i) / count_ - std::numbers::pi / 2;
+    return {width() / 2 + across_ * std::cos(angle), margin + box_height / 2 + along_ * (1 + std::sin(angle))};
+  }
+  double width() const { return 2 * (across_ + box_width / 2 + margin); }
+  // Down to the lowest box: an odd number of them has none at the bottom of the ellipse.
+  double height() const { return place(static_cast<std::size_t>(count_ / 2)).y + box_height / 2 + margin; }
+
+ private:
+  double count_, across_, along_;
+};
+
 drawing draw(const circle& c, double top) {
-  const auto count = static_cast<double>(c.size());
-  const double radius = std::max(130.0, count * 62);
-  const double width = 2 * (radius + box_width / 2 + margin), height = 2 * (radius + box_height / 2 + margin);
+  const ring r{c.size()};
   const auto place = [&](std::size_t i) {
-    const double angle = 2 * std::numbers::pi * static_cast<double>(i % c.size()) / count - std::numbers::pi / 2;
-    return point{width / 2 + radius * std::cos(angle), top + height / 2 + radius * std::sin(angle)};
+    const auto p = r.place(i % c.size());
+    return point{p.x, top + p.y};
   };
   std::string text;
   for (std::size_t i = 0; i < c.size(); ++i) {
     auto from = place(i), to = place(i + 1);
-    const double aside = c.size() == 2 ? (i == 0 ? 55 : -55) : 0;
+    const double aside = c.size() == 2 ? (i == 0 ? 85 : -85) : 0;
     from.x += aside, to.x += aside;
     text += arrow(from, to, shortened(plain(c[i].waits.name), name_columns));
   }
   for (std::size_t i = 0; i < c.size(); ++i) text += box(place(i), c[i].waits);
-  return {text, width, height};
+  return {text, r.width(), r.height()};
 }
 
 }  // namespace
