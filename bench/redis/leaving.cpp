@@ -10,7 +10,6 @@ leaving measure_leaving(const std::string& uri, int names) {
   s.flush_all();
   const auto empty = s.memory();
   tyer::client client{uri};
-  client.wait_ready();
   const auto name = [](int i) { return "bench/left/" + std::to_string(i); };
   for (int i = 0; i < names; ++i) {
     const tyer::mutex order{client, name(i)};

@@ -59,10 +59,10 @@ class shop {
 };
 
 // Gives the tickets that are left over.
-int sell_all(figures& f, const std::string& locks, const std::string& shop_uri, int tickets, int parts, bool locked) {
+int sell_all(figures& f, const std::string& locks, const std::string& shop_uri, int all, int parts, bool locked) {
   const std::string name = (locked ? "stock" : "bare") + std::to_string(parts);
   shop filled{shop_uri, name};
-  for (int i = 0; i < parts; ++i) filled.fill(i, tickets / parts + (i < tickets % parts ? 1 : 0));
+  for (int i = 0; i < parts; ++i) filled.fill(i, all / parts + (i < all % parts ? 1 : 0));
   stories::in_processes(processes, [&](int) {
     tyer::client client{locked ? locks : "memory://"};
     // [with]

@@ -16,22 +16,22 @@ using tyer::engine::fate;
 
 namespace {
 
-class deaf final : public tyer::engine::events {
-  void wake(const tyer::core::id&) override {}
-  void suspect(const tyer::core::id&) override {}
-  void gone(const tyer::core::id&) override {}
-  void asked(const tyer::core::id&, std::string_view) override {}
-  void changed(std::string_view) override {}
-  void up(const tyer::engine::server_facts&) override {}
-  void down(const tyer::engine::failure&) override {}
-};
-
 constexpr auto request_timeout = 2000ms;
 constexpr auto give_up_after = 20s;
 
 }  // namespace
 
 struct seam::inside {
+  struct deaf final : tyer::engine::events {
+    void wake(const tyer::core::id&) override {}
+    void suspect(const tyer::core::id&) override {}
+    void gone(const tyer::core::id&) override {}
+    void asked(const tyer::core::id&, std::string_view) override {}
+    void changed(std::string_view) override {}
+    void up(const tyer::engine::server_facts&) override {}
+    void down(const tyer::engine::failure&) override {}
+  };
+
   tyer::core::boot_clock clock;
   tyer::core::random_ids ids;
   deaf ears;
