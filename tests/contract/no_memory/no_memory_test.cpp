@@ -70,7 +70,7 @@ TEST_P(no_memory, a_wait_that_is_called_off) {
         const hold h = m.acquire(why, token);
         EXPECT_FALSE(h);
       }};
-      std::this_thread::sleep_for(2ms);
+      std::this_thread::sleep_for(2ms + 50ms * missed);
       stop.request_stop();
     } catch (const std::bad_alloc&) {  // the test's own
     }
