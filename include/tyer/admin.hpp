@@ -21,57 +21,62 @@
 #include <utility>
 #include <vector>
 
+// Qt's headers define the word as nothing, unless QT_NO_KEYWORDS is defined.
+#pragma push_macro("slots")
+#undef slots
+
 namespace tyer {
 inline namespace v1 {
 
 // Who the owner says it is: a help for people, not a proof. Any client that may write to the engine can write any bytes here;
 // do not print them to a terminal unescaped.
 struct lock_owner {
-  std::string text;  // all of it, as stored; the other members are empty if it is not in the form that Tyer writes
+  std::string text = {};  // all of it, as stored; the other members are empty if it is not in the form that Tyer writes
 
-  std::string host;
+  std::string host = {};
   std::uint64_t pid = 0;
-  std::string label;                                           // client_options::label, or the program's name
-  std::string site;                                            // "order.cc:87": where the lock was asked for
-  std::string note;                                            // lock_options::note
-  std::optional<std::chrono::system_clock::time_point> since;  // asked for, by the owner's own clock
+  std::string label = {};                                           // client_options::label, or the program's name
+  std::string site = {};                                            // "order.cc:87": where the lock was asked for
+  std::string note = {};                                            // lock_options::note
+  std::optional<std::chrono::system_clock::time_point> since = {};  // asked for, by the owner's own clock
 };
 
 // One hold, or one place in the queue. By the time it is read it may be over.
 struct lock_entry {
-  std::string name;
+  std::string name = {};
 
   // hold::id() and hold::token() as they were when the engine granted the lock: hand-offs inside the holder's client are not
   // visible from outside. An empty id: another library holds the lock. No token: the entry waits, or the engine has no
   // tokens.
-  hold_id id;
-  std::optional<std::uint64_t> token;
+  hold_id id = {};
+  std::optional<std::uint64_t> token = {};
 
   bool waiting = false;
   std::uint32_t place = 0;  // in the queue: 1 is next. 0: it holds the lock, or list() made the entry
   lock_mode mode = lock_mode::exclusive;
   std::chrono::milliseconds remaining{};  // until its lease or its place ends if it is not renewed
-  std::vector<std::uint32_t> slots;       // of permits
-  lock_owner owner;
+  std::vector<std::uint32_t> slots = {};  // of permits
+  lock_owner owner = {};
 };
 
 struct lock_page {
-  std::vector<lock_entry> entries;
-  std::string cursor;  // for the next page; empty: that was all
+  std::vector<lock_entry> entries = {};
+  std::string cursor = {};  // for the next page; empty: that was all
 };
 
 enum class severity : std::uint8_t { note, advice, warning, error };
 
 struct finding {
   severity level = severity::note;
-  std::string what;
-  std::string advice;  // what to do about it
+  std::string what = {};
+  std::string advice = {};  // what to do about it
 };
 
 struct server_info {
-  std::string id, version;                                     // as the server calls itself; may be empty
-  std::chrono::system_clock::time_point told;                  // when we connected, by our own clock
-  std::optional<std::chrono::system_clock::time_point> clock;  // what its clock showed then, to within a round trip
+  std::string id = {}, version = {};                // as the server calls itself; may be empty
+  std::chrono::system_clock::time_point told = {};  // when we connected, by our own clock
+  std::optional<std::chrono::system_clock::time_point> clock =
+      {};  // what its clock showed then, to within a round trip
 };
 
 // What the engine can do, in the mode that the URI asks for.
@@ -156,3 +161,5 @@ class TYER_EXPORT admin {
 
 }  // namespace v1
 }  // namespace tyer
+
+#pragma pop_macro("slots")

@@ -156,6 +156,9 @@ template <class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_confirm(const hold& h, Token&& token = {}) {
   return detail::confirm_with(h, std::forward<Token>(token));
 }
+// A temporary hold would be released at once: name it.
+template <class Token = boost::asio::deferred_t>
+auto async_confirm(const hold&&, Token&& = {}) = delete;
 
 // Waits until the engine has answered once; errc::unavailable, with what went wrong, if it does not in time.
 template <class Rep, class Period, class Token = boost::asio::deferred_t>

@@ -61,39 +61,43 @@
 namespace tyer {
 inline namespace v1 {
 
+// The lock comes first in each list of constraints: a callback with `auto` parameters is not tried with the answer of the
+// other kind of lock.
+
 // Waits in the queue. Takes a mutex, a semaphore, the shared side of a shared_mutex ...
-template <std::invocable<failure, hold> Done>
-void start_acquire(const acquirable& m, Done done, std::stop_token stop = {},
+template <std::convertible_to<const acquirable&> Lock, std::invocable<failure, hold> Done>
+void start_acquire(const Lock& m, Done done, std::stop_token stop = {},
                    std::source_location where = std::source_location::current()) {
   detail::acquire_then(m, {.where = where}, std::move(done), std::move(stop));
 }
-template <std::invocable<failure, multi_hold> Done>
-void start_acquire(const multi_mutex& m, Done done, std::stop_token stop = {},
+template <std::convertible_to<const multi_mutex&> Locks, std::invocable<failure, multi_hold> Done>
+void start_acquire(const Locks& m, Done done, std::stop_token stop = {},
                    std::source_location where = std::source_location::current()) {
   detail::acquire_then(m, {.where = where}, std::move(done), std::move(stop));
 }
 
 // Waits at most that long; then the hold is empty if others have it, and errc::unavailable if the engine is silent. A limit
 // of zero or less means start_try_acquire.
-template <class Rep, class Period, std::invocable<failure, hold> Done>
-void start_try_acquire_for(const acquirable& m, const std::chrono::duration<Rep, Period>& at_most, Done done,
+template <class Rep, class Period, std::convertible_to<const acquirable&> Lock, std::invocable<failure, hold> Done>
+void start_try_acquire_for(const Lock& m, const std::chrono::duration<Rep, Period>& at_most, Done done,
                            std::stop_token stop = {}, std::source_location where = std::source_location::current()) {
   detail::acquire_then(m, {.at_most = detail::to_wait(at_most), .where = where}, std::move(done), std::move(stop));
 }
-template <class Rep, class Period, std::invocable<failure, multi_hold> Done>
-void start_try_acquire_for(const multi_mutex& m, const std::chrono::duration<Rep, Period>& at_most, Done done,
+template <class Rep, class Period, std::convertible_to<const multi_mutex&> Locks,
+          std::invocable<failure, multi_hold> Done>
+void start_try_acquire_for(const Locks& m, const std::chrono::duration<Rep, Period>& at_most, Done done,
                            std::stop_token stop = {}, std::source_location where = std::source_location::current()) {
   detail::acquire_then(m, {.at_most = detail::to_wait(at_most), .where = where}, std::move(done), std::move(stop));
 }
 
 // One attempt: an empty hold if somebody has it.
-template <std::invocable<failure, hold> Done>
-void start_try_acquire(const acquirable& m, Done done, std::stop_token stop = {},
+template <std::convertible_to<const acquirable&> Lock, std::invocable<failure, hold> Done>
+void start_try_acquire(const Lock& m, Done done, std::stop_token stop = {},
                        std::source_location where = std::source_location::current()) {
   detail::acquire_then(m, {.waits = false, .where = where}, std::move(done), std::move(stop));
 }
-template <std::invocable<failure, multi_hold> Done>
-void start_try_acquire(const multi_mutex& m, Done done, std::stop_token stop = {},
+template <std::convertible_to<const multi_mutex&> Locks, std::invocable<failure, multi_hold> Done>
+void start_try_acquire(const Locks& m, Done done, std::stop_token stop = {},
                        std::source_location where = std::source_location::current()) {
   detail::acquire_then(m, {.waits = false, .where = where}, std::move(done), std::move(stop));
 }
@@ -121,6 +125,9 @@ template <std::invocable<failure, bool> Done>
 void start_confirm(const hold& h, Done done, std::stop_token stop = {}) {
   detail::confirm_then(h, std::move(done), std::move(stop));
 }
+// A temporary hold would be released at once: name it.
+template <class Done>
+void start_confirm(const hold&&, Done, std::stop_token = {}) = delete;
 
 // Waits until the engine has answered once; errc::unavailable, with what went wrong, if it does not in time.
 template <class Rep, class Period, std::invocable<failure> Done>

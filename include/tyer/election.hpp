@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <source_location>
 #include <stop_token>
@@ -26,9 +27,9 @@ inline namespace v1 {
 // Who leads, according to the engine. The term may be over by the time this is read.
 struct leadership {
   std::uint64_t term =
-      0;              // the leader's token, or a smaller one of the same grant if it was handed on inside its client
-  std::string note;   // the leader's `lock_options::note`
-  std::string owner;  // host, pid, label and call site, for people
+      0;  // the leader's token, or a smaller one of the same grant if it was handed on inside its client
+  std::string note = {};                  // the leader's `lock_options::note`
+  std::string owner = {};                 // host, pid, label and call site, for people
   std::chrono::milliseconds remaining{};  // of its lease
 };
 
@@ -54,6 +55,9 @@ class TYER_EXPORT election : public acquirable {
            std::source_location where = std::source_location::current());
   // A temporary client would be closed at the end of the statement, and the lock with it.
   election(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;
+  // {"a", "b"} would be one name: the range from the first pointer to the second. Several names: multi_mutex.
+  election(const client&, std::initializer_list<std::string_view>, lock_options = {},
+           std::source_location = {}) = delete;
 
   // acquire() under its usual name for elections; the other forms are those of acquirable.
   hold campaign(std::stop_token stop = {}, std::source_location where = std::source_location::current()) const {

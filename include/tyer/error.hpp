@@ -59,6 +59,7 @@ struct [[nodiscard]] TYER_EXPORT failure {
   [[nodiscard]] std::string message() const;
 
   friend bool operator==(const failure& f, errc c) noexcept { return f.code == make_error_code(c); }
+  friend bool operator==(const failure& f, std::errc c) noexcept { return f.code == c; }  // of the same meaning
 };
 
 // What throwing calls throw: a failure as an exception.

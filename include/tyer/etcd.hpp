@@ -22,7 +22,7 @@ namespace etcd {
 //   Compare{key, target: CREATE, result: EQUAL,      | create("<key>") = "<create_revision>"
 //           create_revision}                         |
 struct comparison {
-  std::string key;
+  std::string key = {};
   std::int64_t create_revision = 0;
 
   friend bool operator==(const comparison&, const comparison&) = default;
@@ -36,7 +36,8 @@ struct comparison {
 // only while you have the hold.
 //
 // Throws errc::not_held for an empty hold, errc::forked in a child of fork, errc::unsupported if it is not of etcd.
-TYER_EXPORT comparison guard_txn(const hold& h);
+[[nodiscard]] TYER_EXPORT comparison guard_txn(const hold& h);
+comparison guard_txn(const hold&&) = delete;  // name the hold: a temporary would be released at once
 
 }  // namespace etcd
 }  // namespace v1

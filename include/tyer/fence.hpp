@@ -36,6 +36,10 @@
 #include <string_view>
 #include <vector>
 
+// Qt's headers define the word as nothing, unless QT_NO_KEYWORDS is defined.
+#pragma push_macro("slots")
+#undef slots
+
 namespace tyer {
 inline namespace v1 {
 
@@ -187,9 +191,11 @@ inline constexpr std::string_view redis_fence_script =
 
 // ARGV of both: the token as a decimal string (Lua's numbers are doubles, which drop the last digits), the mode, which is
 // `exclusive` for permits too (of the slot that the key is for), and the id.
-inline std::array<std::string, 3> redis_fence_arguments(const fence_pass& shown) {
+[[nodiscard]] inline std::array<std::string, 3> redis_fence_arguments(const fence_pass& shown) {
   return {std::to_string(shown.token), shown.mode == lock_mode::shared ? "shared" : "exclusive", shown.id.text()};
 }
 
 }  // namespace v1
 }  // namespace tyer
+
+#pragma pop_macro("slots")

@@ -16,6 +16,10 @@
 #include <stop_token>
 #include <string_view>
 
+// Qt's headers define the word as nothing, unless QT_NO_KEYWORDS is defined.
+#pragma push_macro("slots")
+#undef slots
+
 namespace tyer {
 inline namespace v1 {
 
@@ -140,3 +144,5 @@ class [[nodiscard]] TYER_EXPORT hold {
 
 }  // namespace v1
 }  // namespace tyer
+
+#pragma pop_macro("slots")

@@ -29,7 +29,7 @@ class hold_id {
   constexpr hold_id() noexcept = default;  // empty: the id of no hold
 
   // From text(); any other input gives the empty id.
-  static constexpr hold_id from(std::string_view text) noexcept {
+  [[nodiscard]] static constexpr hold_id from(std::string_view text) noexcept {
     constexpr auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
     hold_id id;
     if (text.size() == length && std::all_of(text.begin(), text.end(), is_digit)) {

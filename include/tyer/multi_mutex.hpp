@@ -111,8 +111,9 @@ class TYER_EXPORT multi_mutex {
   struct part {
     part(const client& of, std::string_view called) : on(&of), name(called) {}
     part(const client&&, std::string_view) = delete;
+    part(const client&, std::initializer_list<std::string_view>) = delete;  // a part has one name
 
-    const client* on;
+    const client* on;  // never null
     std::string name;
   };
 

@@ -28,7 +28,8 @@ struct client_options {
   // names are shared with other libraries.
   std::string prefix = {};
 
-  // How long one request may take until its outcome counts as unknown; also bounds a try_lock.
+  // How long one request may take until its outcome counts as unknown; also bounds a try_lock. 10 ms to
+  // 1 h.
   std::chrono::milliseconds request_timeout{2000};
 
   // How long a blocking lock waits through an outage of the engine before it throws errc::unavailable. 0: not at all, except
@@ -65,7 +66,7 @@ struct lock_options {
   std::uint32_t local_handoffs = 16;
 
   // How long a waiter keeps its place without a renewal, and how long a waiter that was handed the lock may take to claim it.
-  // 0: a third of the ttl, but between 500 ms and 3 s.
+  // 0: a third of the ttl, but between 500 ms and 3 s; else 50 ms to 1 h.
   std::chrono::milliseconds waiter_ttl{0};
 
   // Nobody else gets the lock earlier than this after it was granted, even if it is released before: for jobs that must not

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <source_location>
 #include <string_view>
@@ -46,6 +47,9 @@ class TYER_EXPORT recursive_mutex {
                   std::source_location where = std::source_location::current());
   // A temporary client would be closed at the end of the statement, and the lock with it.
   recursive_mutex(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;
+  // {"a", "b"} would be one name: the range from the first pointer to the second. Several names: multi_mutex.
+  recursive_mutex(const client&, std::initializer_list<std::string_view>, lock_options = {},
+                  std::source_location = {}) = delete;
   // For containers. Both are then the same object: the moved-from one keeps working, also for a guard that refers to it.
   // There is no copy: make another object of the name.
   recursive_mutex(recursive_mutex&& other) noexcept : face_(other.face_) {}

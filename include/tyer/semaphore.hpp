@@ -8,6 +8,7 @@
 #include <tyer/options.hpp>
 
 #include <cstdint>
+#include <initializer_list>
 #include <source_location>
 #include <string_view>
 
@@ -38,11 +39,14 @@ class TYER_EXPORT semaphore : public acquirable {
             std::source_location where = std::source_location::current());
   // A temporary client would be closed at the end of the statement, and the lock with it.
   semaphore(const client&&, std::string_view, std::uint32_t, lock_options = {}, std::source_location = {}) = delete;
+  // {"a", "b"} would be one name: the range from the first pointer to the second. Several names: multi_mutex.
+  semaphore(const client&, std::initializer_list<std::string_view>, std::uint32_t, lock_options = {},
+            std::source_location = {}) = delete;
 
   // k permits at once, all or none. Throws invalid_option unless 1 <= k <= max().
   [[nodiscard]] acquirable permits(std::uint32_t k) const;
 
-  std::uint32_t max() const noexcept;
+  std::uint32_t(max)() const noexcept;  // in parentheses: the name is a macro in some programs
 };
 
 }  // namespace v1

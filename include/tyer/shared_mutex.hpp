@@ -8,6 +8,7 @@
 #include <tyer/options.hpp>
 
 #include <chrono>
+#include <initializer_list>
 #include <memory>
 #include <source_location>
 #include <stop_token>
@@ -46,6 +47,9 @@ class TYER_EXPORT shared_mutex : public acquirable {
                std::source_location where = std::source_location::current());
   // A temporary client would be closed at the end of the statement, and the lock with it.
   shared_mutex(const client&&, std::string_view, lock_options = {}, std::source_location = {}) = delete;
+  // {"a", "b"} would be one name: the range from the first pointer to the second. Several names: multi_mutex.
+  shared_mutex(const client&, std::initializer_list<std::string_view>, lock_options = {},
+               std::source_location = {}) = delete;
   // For containers. Both objects are then the same lock and the same local mutex: the moved-from object keeps working, also
   // for a guard that refers to it. There is no copy: it would look like a second contender.
   shared_mutex(shared_mutex&& other) noexcept : acquirable(other), shared_(other.shared_), face_(other.face_) {}

@@ -118,11 +118,11 @@ class sql_fence {
  public:
   sql_fence(std::string_view token, std::string_view id) : token_(detail::sql_name(token)), by_(detail::sql_name(id)) {}
 
-  std::string set(const sql_pass& shown) const {
+  [[nodiscard]] std::string set(const sql_pass& shown) const {
     refuse_readers(shown);
     return token_ + " = " + shown.token + ", " + by_ + " = " + shown.id;
   }
-  std::string where(const sql_pass& shown) const {
+  [[nodiscard]] std::string where(const sql_pass& shown) const {
     refuse_readers(shown);
     return "(" + token_ + " IS NULL OR " + token_ + " < " + shown.token + " OR (" + token_ + " = " + shown.token +
            " AND " + by_ + " = " + shown.id + "))";
@@ -151,13 +151,13 @@ class sql_shared_fence {
         any_(detail::sql_name(max_any)),
         by_(detail::sql_name(exclusive_by)) {}
 
-  std::string set(const sql_pass& shown) const {
+  [[nodiscard]] std::string set(const sql_pass& shown) const {
     if (shown.mode == lock_mode::shared) {
       return any_ + " = CASE WHEN " + any_ + " > " + shown.token + " THEN " + any_ + " ELSE " + shown.token + " END";
     }
     return exclusive_ + " = " + shown.token + ", " + any_ + " = " + shown.token + ", " + by_ + " = " + shown.id;
   }
-  std::string where(const sql_pass& shown) const {
+  [[nodiscard]] std::string where(const sql_pass& shown) const {
     if (shown.mode == lock_mode::shared) {
       return "(" + exclusive_ + " IS NULL OR " + exclusive_ + " < " + shown.token + ")";
     }

@@ -184,6 +184,7 @@ std::shared_ptr<const detail::multi_state> make_state(std::span<const multi_mute
   if (parts.empty()) throw error({errc::invalid_option, "a multi_mutex needs at least one name"});
   std::vector<primitives::multi_part> named;
   for (const auto& p : parts) {
+    if (p.on == nullptr) throw error({errc::invalid_option, "a part of a multi_mutex needs a client"});
     auto lock = detail::access::make_lock(*p.on, p.name, options, where);
     named.push_back({detail::access::state(*p.on)->identity, std::move(lock)});
   }

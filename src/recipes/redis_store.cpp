@@ -65,9 +65,15 @@ bool let_in(const std::vector<std::string>& answer) {
   return answer.front() == "in";
 }
 
+// Users write milliseconds::max() for "for ever"; the server refuses a time that overflows when its clock is added.
+std::string at_most_for_ever(milliseconds d) {
+  constexpr milliseconds for_ever = std::chrono::hours{24 * 365 * 100};
+  return std::to_string(std::clamp(d, milliseconds::zero(), for_ever).count());
+}
+
 std::vector<std::string> arguments_of(const fence_pass& shown, milliseconds kept_for) {
   auto [token, mode, id] = redis_fence_arguments(shown);
-  return {std::move(token), std::move(mode), std::move(id), std::to_string(kept_for.count())};
+  return {std::move(token), std::move(mode), std::move(id), at_most_for_ever(kept_for)};
 }
 
 }  // namespace
@@ -102,7 +108,7 @@ bool redis_store::put(std::string_view key, const fence_pass& shown, const fresh
   static const auto text = script({redis_fence_function, show, write});
   auto arguments = arguments_of(shown, fence_kept_for_);
   arguments.push_back(made.value);
-  arguments.push_back(std::to_string(std::max<milliseconds::rep>(made.lives_for.count(), 0)));
+  arguments.push_back(at_most_for_ever(made.lives_for));
   return let_in(eval_(text, keys_of(key), arguments));
 }
 

@@ -30,7 +30,7 @@ const Done& not_empty(const Done& done) {
 template <class Done, class... Answer>
 class callback_call final : public completion, public std::enable_shared_from_this<callback_call<Done, Answer...>> {
  public:
-  callback_call(home at, Done done) : at_((not_empty(done), std::move(at))), done_(std::move(done)) {}
+  callback_call(home at, Done done) : at_((detail::not_empty(done), std::move(at))), done_(std::move(done)) {}
 
   void answer(failure f, Answer... a) {
     answer_.emplace(std::move(f), std::move(a)...);
@@ -107,43 +107,45 @@ void start_then(home at, Done done, std::stop_token stop, Start start) {
 // A call that is stopped before it starts sends nothing.
 template <class... Answer, class Done, class Start>
 void start_unless_stopped(home at, Done done, std::stop_token stop, Start start) {
-  if (!stop.stop_requested()) return start_then<Answer...>(std::move(at), std::move(done), std::move(stop), start);
+  if (!stop.stop_requested())
+    return detail::start_then<Answer...>(std::move(at), std::move(done), std::move(stop), start);
   std::make_shared<callback_call<Done, Answer...>>(std::move(at), std::move(done))
       ->answer(errc::cancelled, Answer{}...);
 }
 
 template <class Done>
 void acquire_then(const acquirable& m, const acquire_terms& terms, Done done, std::stop_token stop) {
-  start_unless_stopped<hold>(home_of(m), std::move(done), std::move(stop),
-                             [&](answer_ptr<hold> to) { return start_acquire(m, terms, std::move(to)); });
+  detail::start_unless_stopped<hold>(home_of(m), std::move(done), std::move(stop),
+                                     [&](answer_ptr<hold> to) { return start_acquire(m, terms, std::move(to)); });
 }
 template <class Done>
 void acquire_then(const multi_mutex& m, const acquire_terms& terms, Done done, std::stop_token stop) {
-  start_unless_stopped<multi_hold>(home_of(m), std::move(done), std::move(stop), [&](answer_ptr<multi_hold> to) {
-    return start_acquire(state_of(m), terms, std::move(to));
-  });
+  detail::start_unless_stopped<multi_hold>(
+      home_of(m), std::move(done), std::move(stop),
+      [&](answer_ptr<multi_hold> to) { return start_acquire(state_of(m), terms, std::move(to)); });
 }
 template <class Done>
 void upgrade_then(const shared_mutex& m, const hold& h, const acquire_terms& terms, Done done, std::stop_token stop) {
-  start_unless_stopped<bool>(home_of(m), std::move(done), std::move(stop),
-                             [&](answer_ptr<bool> to) { return start_upgrade(m, state_of(h), terms, std::move(to)); });
+  detail::start_unless_stopped<bool>(home_of(m), std::move(done), std::move(stop), [&](answer_ptr<bool> to) {
+    return start_upgrade(m, state_of(h), terms, std::move(to));
+  });
 }
 template <class Done>
 void confirm_then(const hold& h, Done done, std::stop_token stop) {
-  start_unless_stopped<bool>(home_of(h), std::move(done), std::move(stop),
-                             [&](answer_ptr<bool> to) { return start_confirm(state_of(h), std::move(to)); });
+  detail::start_unless_stopped<bool>(home_of(h), std::move(done), std::move(stop),
+                                     [&](answer_ptr<bool> to) { return start_confirm(state_of(h), std::move(to)); });
 }
 template <class Done>
 void wait_ready_then(const client& c, std::chrono::nanoseconds at_most, Done done, std::stop_token stop) {
-  start_unless_stopped<>(home_of(c), std::move(done), std::move(stop),
-                         [&](answer_ptr<> to) { return start_wait_ready(home_of(c), at_most, std::move(to)); });
+  detail::start_unless_stopped<>(home_of(c), std::move(done), std::move(stop),
+                                 [&](answer_ptr<> to) { return start_wait_ready(home_of(c), at_most, std::move(to)); });
 }
 template <class Hold, class Done>
 void release_then(Hold h, Done done, std::stop_token stop) {
   auto at = home_of(h);
-  start_then<release_outcome>(std::move(at), std::move(done), std::move(stop), [&](answer_ptr<release_outcome> to) {
-    return start_release(std::move(h), std::move(to));
-  });
+  detail::start_then<release_outcome>(
+      std::move(at), std::move(done), std::move(stop),
+      [&](answer_ptr<release_outcome> to) { return start_release(std::move(h), std::move(to)); });
 }
 
 }  // namespace detail

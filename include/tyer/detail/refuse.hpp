@@ -1,22 +1,15 @@
 // How a header says that an argument is wrong. Not for direct use.
 #pragma once
 
-#include <cstdlib>
-#include <stdexcept>
+#include <tyer/export.hpp>
 
 namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-// With -fno-exceptions it ends the process.
-[[noreturn]] inline void refuse(const char* words) {
-#if defined(__cpp_exceptions)
-  throw std::invalid_argument{words};
-#else
-  static_cast<void>(words);
-  std::abort();
-#endif
-}
+// Throws std::invalid_argument; a program without exceptions ends. It lives in the library, and not here: where one file of a
+// program is compiled with -fno-exceptions and another one without, both get the same function.
+[[noreturn]] TYER_EXPORT void refuse(const char* words);
 
 }  // namespace detail
 }  // namespace v1

@@ -21,20 +21,20 @@ namespace recipes {
 
 // A value that was just made, and how long it is good. Zero or less: the caller gets the value, and it is not stored.
 struct fresh {
-  std::string value;
+  std::string value = {};
   std::chrono::milliseconds lives_for{0};
 };
 
 // A stored value, and how long it is still good: the store says that, so that clocks of two machines are never compared.
 struct found {
-  std::string value;
+  std::string value = {};
   std::chrono::milliseconds left{0};
 };
 
 // The answer to `enter`.
 struct entered {
-  bool let_in = false;         // false: a later holder was here before, so this one is refused
-  std::optional<found> there;  // what is stored, if it was let in
+  bool let_in = false;              // false: a later holder was here before, so this one is refused
+  std::optional<found> there = {};  // what is stored, if it was let in
 };
 
 // What a recipe needs from the place where values are stored: Redis, a table, memory that all processes share.

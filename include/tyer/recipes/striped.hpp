@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <source_location>
@@ -56,6 +57,9 @@ class TYER_EXPORT striped {
   striped(const client& owner, std::string_view name, std::size_t stripes, lock_options options = lock_options(),
           std::source_location where = std::source_location::current());
   striped(const client&&, std::string_view, std::size_t, lock_options = {}, std::source_location = {}) = delete;
+  // {"a", "b"} would be one name: the range from the first pointer to the second.
+  striped(const client&, std::initializer_list<std::string_view>, std::size_t, lock_options = {},
+          std::source_location = {}) = delete;
   // For containers. Both objects are then the same: the moved-from object keeps working.
   striped(striped&&) noexcept;
   striped& operator=(striped&&) noexcept;

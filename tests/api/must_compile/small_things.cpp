@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <unordered_map>
 #include <vector>
 
@@ -13,6 +14,7 @@ using namespace std::chrono_literals;
 
 void failures(const tyer::failure& why) {
   if (why == tyer::errc::lost || why != tyer::errc::cancelled) std::cout << why.message();
+  if (why == std::errc::not_enough_memory || std::errc::timed_out != why) return;
   if (tyer::is_transient(why.code) || tyer::is_transient(tyer::errc::unavailable)) return;
 }
 

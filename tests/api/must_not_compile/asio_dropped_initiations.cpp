@@ -28,6 +28,11 @@ void misused_too(tyer::multi_mutex& all, tyer::multi_hold& h, tyer::shared_mutex
   tyer::async_wait_ready(c, 5s);               // error: nodiscard
 }
 
+void of_a_temporary(tyer::mutex& m) {
+  auto later = tyer::async_confirm(m.acquire());  // error: deleted
+  static_cast<void>(later);
+}
+
 void used(tyer::mutex& m, tyer::hold& h) {
   tyer::async_acquire(m, [](tyer::failure, tyer::hold) {});
   tyer::async_try_acquire_for(m, 5s, boost::asio::detached);

@@ -1,5 +1,6 @@
 // A hold that is asked before it has a name: it ends with the condition, and the lock is given back before the first line of
 // the body. The compiler shows the line of the header that says what to write.
+#include <tyer/async.hpp>
 #include <tyer/recipes.hpp>
 #include <tyer/tyer.hpp>
 
@@ -61,4 +62,11 @@ void asked(tyer::recipes::striped& parts) {
   if (parts.acquire("a").held) work();                  // error: deleted
   const auto token = parts.acquire_any().held.token();  // error: deleted
   static_cast<void>(token);
+}
+
+void asked_by_others(tyer::mutex& m) {
+  const auto held = tyer::etcd::guard_txn(m.acquire());               // error: deleted
+  tyer::start_confirm(m.acquire(), [](tyer::failure, bool) {});       // error: deleted
+  tyer::start_confirm(tyer::hold{}, [](tyer::failure, bool) {}, {});  // error: deleted
+  static_cast<void>(held);
 }

@@ -65,6 +65,15 @@ TEST(redis_store, what_the_connection_throws_is_passed_on) {
   EXPECT_THROW(s.find("k"), std::runtime_error);
 }
 
+TEST(redis_store, a_fence_may_be_kept_for_ever) {
+  connection redis{tyer::test::server_uri()};
+  tyer::recipes::redis_store s{[&redis](auto&... words) { return redis.eval(words...); },
+                               "kept:", std::chrono::milliseconds::max()};
+  const auto key = fresh_key();
+  EXPECT_TRUE(s.put(key, pass(5), {"v", 1min}));
+  EXPECT_FALSE(s.put(key, pass(4), {"older", 1min}));
+}
+
 TEST(redis_store, fences_and_values_have_an_end) {
   connection redis{tyer::test::server_uri()};
   const auto store = make_store(redis);

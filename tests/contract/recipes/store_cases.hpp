@@ -65,6 +65,14 @@ TYPED_TEST_P(store_contract, a_value_ends_and_its_fence_does_not) {
   EXPECT_FALSE(s.find(this->key));
 }
 
+TYPED_TEST_P(store_contract, a_value_may_live_for_ever) {
+  auto& s = this->store();
+  ASSERT_TRUE(s.put(this->key, pass(5), {"v", std::chrono::milliseconds::max()}));
+  const auto there = s.find(this->key);
+  ASSERT_TRUE(there);
+  EXPECT_GT(there->left, std::chrono::hours{24 * 365 * 50});
+}
+
 TYPED_TEST_P(store_contract, what_does_not_live_is_not_stored_and_replaces_what_is_there) {
   auto& s = this->store();
   ASSERT_TRUE(s.put(this->key, pass(5), {"v", 1min}));
@@ -116,7 +124,7 @@ TYPED_TEST_P(store_contract, keys_are_apart) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(store_contract, finds_what_was_put_and_how_long_it_is_good, an_empty_value_is_a_value,
-                            a_value_ends_and_its_fence_does_not,
+                            a_value_ends_and_its_fence_does_not, a_value_may_live_for_ever,
                             what_does_not_live_is_not_stored_and_replaces_what_is_there,
                             a_later_holder_that_has_entered_keeps_earlier_ones_out,
                             an_equal_token_of_another_holder_is_refused, a_reader_fills_it_until_a_later_writer_comes,

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <limits>
 
 namespace tyer::testing_api {
@@ -45,6 +46,17 @@ TEST(to_wait, knows_every_time) {
   EXPECT_EQ(to_wait(steady_clock::now() - 1ns), 0ns);
   EXPECT_GT(to_wait(steady_clock::now() + 1h), 59min);
   EXPECT_LE(to_wait(std::chrono::system_clock::now() + 1h), 1h);
+}
+
+// The difference of two unsigned times is never below zero: half a second ago was as far away as can be.
+TEST(to_wait, a_past_time_of_an_unsigned_kind_is_past) {
+  using unsigned_time = std::chrono::time_point<steady_clock, duration<std::uint64_t, std::nano>>;
+  const auto of = [](steady_clock::time_point t) {
+    return unsigned_time{unsigned_time::duration{static_cast<std::uint64_t>(t.time_since_epoch().count())}};
+  };
+  EXPECT_EQ(to_wait(of(steady_clock::now() - 500ms)), 0ns);
+  EXPECT_EQ(to_wait(of(steady_clock::now() - 2s)), 0ns);
+  EXPECT_GT(to_wait(of(steady_clock::now() + 1h)), 59min);
 }
 
 class durations_on_hand_time : public ::testing::Test {

@@ -6,10 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace tyer {
+
+namespace testing_api {
+std::string made_without_exceptions();  // without_exceptions.cpp
+}  // namespace testing_api
+
 namespace {
 
 constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
@@ -405,6 +411,11 @@ TEST(fence_marks, take_what_holds_of_every_mode_show) {
   EXPECT_TRUE(m.enter({6, hex, lock_mode::permit}));
   EXPECT_TRUE(m.enter({7, hold_id{}, lock_mode::shared})) << "readers need no id";
   EXPECT_FALSE(m.enter({8, hold_id{}}));
+}
+
+TEST(without_exceptions, one_file_of_a_program_does_not_decide_for_the_others) {
+  EXPECT_FALSE(testing_api::made_without_exceptions().empty());
+  EXPECT_THROW((sql_fence{"fence; DROP TABLE account", "fence_by"}), std::invalid_argument);
 }
 
 }  // namespace

@@ -60,6 +60,17 @@ TEST_F(many_names, parts_keep_names_made_of_temporaries_and_can_be_sorted) {
                                                                     "a-name-too-long-for-a-small-string/second", "x"}));
 }
 
+TEST_F(many_names, a_part_without_a_client_is_refused) {
+  std::vector<multi_mutex::part> parts{{a, "x"}, {b, "y"}};
+  parts.back().on = nullptr;
+  try {
+    const multi_mutex m{parts};
+    FAIL() << "was made";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::invalid_option);
+  }
+}
+
 TEST_F(many_names, a_guard_can_wait_for_them_for_so_long) {
   multi_mutex m{a, both};
   ASSERT_TRUE(m.try_lock_for(1s));
