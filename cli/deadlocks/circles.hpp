@@ -27,7 +27,8 @@ using circle = std::vector<circle_step>;
 // which process it is (another library) is left out.
 std::vector<circle> circles(const std::vector<seen_lock>& all);
 
-// Those of `now` that consist of the same holds and the same places as before.
-std::vector<circle> lasting(std::vector<circle> now, const std::vector<circle>& before);
+// Those of `now` whose holds and places were all there before. They need not have been the same circles then: who has left since
+// may have been part of others.
+std::vector<circle> lasting(std::vector<circle> now, const std::vector<seen_lock>& before);
 
 }  // namespace cli

@@ -70,8 +70,8 @@ struct sight {
 // What waits for each other at one moment may be gone at the next: what is told was so twice.
 sight look_twice(session& s, const engines& at, const options& o) {
   const progress looking{s.screen(), [] { return "looking for processes that wait for each other"; }};
-  const auto first = circles(at.look(o.prefix));
-  if (first.empty()) return {};
+  const auto first = at.look(o.prefix);
+  if (circles(first).empty()) return {};
   signals bell;
   if (!bell.wait(o.apart)) throw tyer::error(tyer::errc::cancelled);
   sight second{at.look(o.prefix), {}};
@@ -95,7 +95,7 @@ std::string circle_text(const sight& seen, const circle& c, bool with_engine, co
   const auto held = std::ranges::find_if(c, [](const circle_step& s) { return !s.other.waiting; });
   if (held != c.end())
     text += "It ends when one of them lets go: end a process, or take a lock from its holder (tyer break " +
-            for_shell(held->other.name) + ").\n";
+            for_shell(held->other.name) + (with_engine ? ", at " + seen.locks[held->on].engine : "") + ").\n";
   return text;
 }
 

@@ -101,7 +101,7 @@ class [[nodiscard]] TYER_EXPORT multi_hold {
 // The order goes by name first, so that it does not matter how the address of a server is written ("localhost" or
 // "127.0.0.1"). Only where the *same* name is taken on several servers do the addresses decide: there everybody must write
 // them in the same way, and one server must not be given under two addresses, because the library could not tell that it is
-// one lock.
+// one lock. A port or a database that is left out, the order of several hosts, and the form of an IPv6 address do not matter.
 //
 // Thread safety: everything may be called from any thread. The std interface is TimedLockable; held(), and try_lock_for while
 // an engine is away, behave as in mutex.

@@ -37,7 +37,8 @@ class shared_face;
 // shared hold; it should give it back. After an upgrade or a downgrade token() is a new, larger one.
 //
 // The std interface (SharedTimedLockable: std::unique_lock, std::shared_lock, ...) makes the object a local shared mutex as
-// well. held() is the exclusive hold; a reader that needs its hold uses shared().acquire().
+// well. held() is the exclusive hold; a reader that needs its hold uses shared().acquire(). lock() and lock_shared() by the thread
+// that has it locked alone: errc::would_deadlock. Readers are not told apart: one that calls lock() waits for itself.
 //
 // Thread safety: as mutex.
 class TYER_EXPORT shared_mutex : public acquirable {

@@ -98,9 +98,9 @@ client::client(std::string_view uri, client_options options) {
   const engine::environment env{options.prefix.empty() ? std::move(prefix) : options.prefix, parts.ids.get(),
                                 parts.clock.get(), options.request_timeout, options.log};
   auto shown = address.shown() + (address.path.empty() ? "" : '/' + address.path);
-  auto identity = env.prefix + ' ' + protocol + ' ' + shown;
   auto made = engine::make(std::move(address), env);
   if (made.error) throw error(made.error);
+  auto identity = env.prefix + ' ' + protocol + ' ' + made.place;
   parts.engine = std::move(made.value);
   state_ = detail::open_client(std::move(parts), options, std::move(shown), std::move(identity));
 }

@@ -1,6 +1,7 @@
 #include "api/recursive_name.hpp"
 
-#include <atomic>
+#include "core/thread_number.hpp"
+
 #include <limits>
 #include <utility>
 
@@ -8,17 +9,7 @@ namespace tyer {
 inline namespace v1 {
 namespace detail {
 
-namespace {
-
-std::uint64_t this_thread() noexcept {
-  static std::atomic<std::uint64_t> last{0};
-  thread_local const std::uint64_t mine = last.fetch_add(1, std::memory_order_relaxed) + 1;
-  return mine;
-}
-
-}  // namespace
-
-bool recursive_name::inside() const noexcept { return depth_ > 0 && owner_ == this_thread(); }
+bool recursive_name::inside() const noexcept { return depth_ > 0 && owner_ == core::this_thread(); }
 
 bool recursive_name::enter_again(std::uint32_t& counted) {
   if (face_.forked()) return false;  // the child's thread has the same number as the owner in the parent
@@ -33,13 +24,13 @@ bool recursive_name::enter_again(std::uint32_t& counted) {
 
 void recursive_name::enter(std::uint32_t& counted) noexcept {
   const std::lock_guard in{mutex_};
-  owner_ = this_thread();
+  owner_ = core::this_thread();
   depth_ = counted = 1;
 }
 
 void recursive_name::lock(const lock_state& s, std::uint32_t& counted) {
   if (enter_again(counted)) return;
-  face_.lock(s);
+  face_.lock_of_others(s);
   enter(counted);
 }
 

@@ -50,7 +50,7 @@ class recursive_name {
 
   std_face face_;
   mutable std::mutex mutex_;  // protects what follows and each object's own count
-  std::uint64_t owner_ = 0;   // our own number of the thread, since the system reuses thread ids
+  std::uint64_t owner_ = 0;   // core::this_thread()
   std::uint32_t depth_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "api/converting.hpp"
 #include "api/std_face.hpp"
+#include "core/thread_number.hpp"
 
 #include <tyer/shared_mutex.hpp>
 
@@ -33,6 +34,7 @@ class shared_face {
         face_.readers_.push_back(std::move(h));
       } else {
         face_.writing_ = std::move(h);
+        face_.writer_ = core::this_thread();
       }
       return true;
     }
@@ -64,6 +66,13 @@ class shared_face {
     }
   }
 
+  // Readers are not told apart: only the writer is known by its thread.
+  void refuse_the_writer() const {
+    if (forked()) return;
+    const std::lock_guard lock{mutex_};
+    if (writing_ && writer_ == core::this_thread()) refuse_to_wait_for_itself();
+  }
+
   const hold& held() const {
     if (forked()) throw error(errc::forked);
     const std::lock_guard lock{mutex_};
@@ -93,6 +102,7 @@ class shared_face {
   primitives::sleepers sleepers_;
   std::uint64_t left_ = 0;  // how many have left so far
   hold writing_;
+  std::uint64_t writer_ = 0;  // who has locked last
   std::vector<hold> readers_;
 };
 
@@ -106,6 +116,10 @@ using side = detail::shared_face::side;
 
 bool enter(shared_face& face, const detail::lock_state& s, side which, const patience& p) {
   return detail::come_in<hold>(s, p, shared_face::door{face, which});
+}
+void wait_to_enter(shared_face& face, const detail::lock_state& s, side which) {
+  face.refuse_the_writer();
+  enter(face, s, which, patience::for_ever());
 }
 bool enter_within(shared_face& face, const detail::lock_state& s, side which, std::chrono::nanoseconds at_most) {
   return detail::or_not_in_time([&] { return enter(face, s, which, patience::within(at_most)); });
@@ -165,14 +179,14 @@ void shared_mutex::downgrade(failure& why, hold& h) const noexcept {
 
 // ---- the standard face
 
-void shared_mutex::lock() { enter(*face_, *state_, side::exclusive, patience::for_ever()); }
+void shared_mutex::lock() { wait_to_enter(*face_, *state_, side::exclusive); }
 bool shared_mutex::try_lock() { return enter(*face_, *state_, side::exclusive, patience::once()); }
 bool shared_mutex::try_lock_within(std::chrono::nanoseconds at_most) {
   return enter_within(*face_, *state_, side::exclusive, at_most);
 }
 void shared_mutex::unlock() noexcept { face_->leave(side::exclusive); }
 
-void shared_mutex::lock_shared() { enter(*face_, *shared_.state_, side::shared, patience::for_ever()); }
+void shared_mutex::lock_shared() { wait_to_enter(*face_, *shared_.state_, side::shared); }
 bool shared_mutex::try_lock_shared() { return enter(*face_, *shared_.state_, side::shared, patience::once()); }
 bool shared_mutex::try_lock_shared_within(std::chrono::nanoseconds at_most) {
   return enter_within(*face_, *shared_.state_, side::shared, at_most);

@@ -8,13 +8,14 @@
 #pragma once
 
 #include "api/acquiring.hpp"
+#include "core/thread_number.hpp"
 #include "primitives/gate.hpp"
 #include "primitives/sleepers.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <thread>
+#include <cstdint>
 #include <utility>
 
 namespace tyer {
@@ -83,6 +84,10 @@ bool or_not_in_time(TimedTry timed_try) {
   }
 }
 
+[[noreturn]] inline void refuse_to_wait_for_itself() {
+  throw error({errc::would_deadlock, "this thread has locked it already; a tyer::recursive_mutex can be locked again"});
+}
+
 template <class Hold>
 class basic_face {
  public:
@@ -90,7 +95,12 @@ class basic_face {
 
   template <class Lock>
   void lock(const Lock& s) {
-    refuse_to_wait_for_itself();
+    refuse_the_owner();
+    lock_of_others(s);
+  }
+  // For a caller that knows that this thread is not the owner.
+  template <class Lock>
+  void lock_of_others(const Lock& s) {
     come_in<Hold>(s, primitives::patience::for_ever(), door{*this});
   }
 
@@ -120,7 +130,7 @@ class basic_face {
   void unlock() noexcept {
     if (forked()) return;
     Hold mine = std::move(held_);  // released at the end, when the gate is open for the next owner
-    inside_.store({}, std::memory_order_relaxed);
+    inside_.store(nobody, std::memory_order_relaxed);
     open();
   }
 
@@ -133,15 +143,12 @@ class basic_face {
   bool forked() const noexcept { return birth_.forked(); }
 
  protected:
-  void refuse_to_wait_for_itself() const {
-    if (forked() || inside_.load(std::memory_order_relaxed) != std::this_thread::get_id()) return;
-    throw error({errc::would_deadlock,
-                 "this thread has locked it already, and would wait for itself; a tyer::recursive_mutex can be locked "
-                 "again"});
+  void refuse_the_owner() const {
+    if (!forked() && inside_.load(std::memory_order_relaxed) == core::this_thread()) refuse_to_wait_for_itself();
   }
   void enter(Hold h) noexcept {
     held_ = std::move(h);
-    inside_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    inside_.store(core::this_thread(), std::memory_order_relaxed);
   }
 
   // Once the gate is open, the next owner may destroy this object: with a real clock no member is used after that.
@@ -170,8 +177,9 @@ class basic_face {
   };
 
   const runtime::birth birth_;
-  std::atomic<std::thread::id> inside_;  // a thread that reads its own id here knows that it is the owner
-  const bool by_hand_;                   // the clock must know which threads sleep
+  static constexpr std::uint64_t nobody = 0;
+  std::atomic<std::uint64_t> inside_ = nobody;  // a thread that reads its own number here knows that it is the owner
+  const bool by_hand_;                          // the clock must know which threads sleep
   primitives::sleepers sleepers_;
 };
 

@@ -27,7 +27,8 @@ const char* describe(errc e) noexcept {
     case errc::invalid_option: return "an option is out of its range";
     case errc::closed: return "the client was closed";
     case errc::forked: return "the object belongs to the parent process; make a new client after fork";
-    case errc::would_deadlock: return "a blocking call from one of Tyer's own threads; use the asynchronous form";
+    case errc::would_deadlock:
+      return "the caller would wait for itself; on one of Tyer's own threads, use the asynchronous form";
     case errc::not_held: return "the lock is not held";
     case errc::permits_differ: return "the semaphore is in use with another number of permits";
   }

@@ -1,7 +1,12 @@
 #include "core/uri.hpp"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <tuple>
+#include <utility>
 
 namespace tyer::core {
 
@@ -152,6 +157,17 @@ failure parse_into(std::string_view text, uri& u) {
   return {};
 }
 
+// Of the many forms of an IPv6 address one, and of a name the one in small letters.
+std::string in_one_form(std::string host) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  in6_addr raw{};
+  if (::inet_pton(AF_INET6, host.c_str(), &raw) == 1 &&
+      ::inet_ntop(AF_INET6, &raw, text.data(), text.size()) != nullptr)
+    return text.data();
+  for (char& c : host) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return host;
+}
+
 }  // namespace
 
 std::optional<std::string> uri::take(std::string_view key) {
@@ -176,6 +192,13 @@ std::string uri::shown() const {
     if (hosts[i].port != 0) text += ':' + std::to_string(hosts[i].port);
   }
   return text;
+}
+
+std::string uri::place() const {
+  uri same = *this;
+  for (auto& e : same.hosts) e.host = in_one_form(std::move(e.host));
+  std::ranges::sort(same.hosts, {}, [](const endpoint& e) { return std::tie(e.host, e.port); });
+  return same.shown() + '/' + path;
 }
 
 parsed_uri parse_uri(std::string_view text) {

@@ -38,6 +38,10 @@ struct uri {
 
   // For logs: without user, password and query.
   TYER_EXPORT std::string shown() const;
+
+  // The same for all that mean the same servers, as far as that can be told without asking: with the path, the hosts in one order,
+  // names in small letters and addresses in one form.
+  TYER_EXPORT std::string place() const;
 };
 
 struct parsed_uri {

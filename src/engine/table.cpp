@@ -63,6 +63,7 @@ made make(core::uri address, const environment& env) {
            {errc::invalid_uri,
             "the option ?" + address.query.front().first + "= is not known to " + std::string{r.scheme} + "://"}};
     }
+    if (m.place.empty()) m.place = address.place();
     return m;
   }
   return {nullptr, unknown_scheme(address.scheme)};

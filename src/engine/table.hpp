@@ -8,16 +8,19 @@
 #include <tyer/error.hpp>
 
 #include <memory>
+#include <string>
 
 namespace tyer::engine {
 
 struct made {
   std::unique_ptr<engine> value;
   tyer::failure error;
+  std::string place = {};  // where the names are: equal for all URIs that mean the same, as far as that can be told
 };
 
 // An engine component defines one of these under the name of its entry point. It removes the options that it knows from the
-// query of the URI; the table reports those that are left as errors.
+// query of the URI; the table reports those that are left as errors. It writes into the URI what was left to it (ports, the
+// database), which is then the place, unless it tells another.
 using maker = made (*)(core::uri&, const environment&);
 
 // Never I/O. An engine that is not linked in gives errc::no_engine and says what to link.

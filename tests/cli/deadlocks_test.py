@@ -141,6 +141,7 @@ class Deadlocks(unittest.TestCase):
             self.assertEqual(self.deadlocks("--also", other.url), [self.circle(stuck)])
             text = tyer(self.url, "deadlocks", self.base, "--apart", "100ms", "--also", other.url, code=harness.NO).stdout
             self.assertIn(f"'{self.base}b' at {other.url.split('?')[0]}", text)
+            self.assertRegex(text, r"\(tyer break \S+, at \S+\)", "a name alone would be broken at the first engine")
 
 
 if __name__ == "__main__":

@@ -16,13 +16,14 @@ constexpr std::uint32_t waiters_most = 1'000'000;
 
 failure wrong(std::string words) { return kit::wrong_uri(std::move(words)); }
 
-failure read_where(const core::uri& u, config& c) {
+failure read_where(core::uri& u, config& c) {
   if (!u.path.empty()) return wrong(u.scheme + ":// takes hosts and nothing behind them");
   c.servers = u.hosts;
   if (c.servers.empty()) c.servers.push_back({"127.0.0.1", 0});
   for (auto& s : c.servers) {
     if (s.port == 0) s.port = default_port;
   }
+  u.hosts = c.servers;
   c.user = u.user;
   c.password = u.password;
   if (c.user.empty() != c.password.empty()) return wrong("a user and a password belong together: user:password@host");

@@ -142,5 +142,5 @@ extern "C" TYER_EXPORT tyer::engine::made tyer_engine_memory(tyer::core::uri& ad
                                 (!address.hosts.empty() && address.hosts.front().port != 0);
   if (more_than_a_name) return {nullptr, {tyer::errc::invalid_uri, "memory:// takes a name and nothing else"}};
   const std::string name = address.hosts.empty() ? std::string{} : address.hosts.front().host;
-  return {tyer::memory::make_engine(tyer::memory::named_store(name, *e.clock), e), {}};
+  return {tyer::memory::make_engine(tyer::memory::named_store(name, *e.clock), e), {}, address.shown()};
 }

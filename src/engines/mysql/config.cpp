@@ -22,7 +22,8 @@ tyer::failure take_encryption(core::uri& u, options& to) {
 sql::read_config<options> read(core::uri& u) {
   sql::read_config<options> r;
   auto& to = r.connect;
-  to.hosts = sql::hosts_of(u, default_port);
+  to.hosts = u.hosts = sql::hosts_of(u, default_port);
+  u.scheme = "mysql";  // also mariadb://
   to.user = u.user;
   to.password = u.password;
   to.database = u.path;

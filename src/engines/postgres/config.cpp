@@ -10,7 +10,9 @@ constexpr std::uint16_t default_port = 5432;
 
 sql::read_config<options> read(core::uri& u) {
   sql::read_config<options> r;
-  r.connect.hosts = sql::hosts_of(u, default_port);
+  r.connect.hosts = u.hosts = sql::hosts_of(u, default_port);
+  u.scheme = "postgres";                // also postgresql://
+  if (u.path.empty()) u.path = u.user;  // as libpq has it
   auto& to = r.connect.words;
   to = {{"target_session_attrs", "read-write"}, {"client_encoding", "UTF8"}};
   if (!u.user.empty()) to.emplace_back("user", u.user);

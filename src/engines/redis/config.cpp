@@ -109,12 +109,23 @@ config config::at(const core::endpoint& e) const {
   return c;
 }
 
+namespace {
+
+void write_back(const config& c, core::uri& u) {
+  const auto database = c.database == 0 ? "" : std::to_string(c.database);
+  u.hosts = c.deployment == shape::one_server ? std::vector{c.server} : c.seeds;
+  u.path = c.deployment == shape::sentinel && !database.empty() ? c.master + '/' + database : c.master + database;
+}
+
+}  // namespace
+
 read_config read(core::uri& u) {
   read_config r;
   r.error = read_where(u, r.value);
   if (!r.error) r.error = read_limits(u, r.value);
   if (!r.error) r.error = read_tls(u, r.value);
   r.value.shown = u.shown();
+  if (!r.error) write_back(r.value, u);
   return r;
 }
 

@@ -37,12 +37,14 @@ tyer::failure read_login(core::uri& u, config& c) {
 read_config read(core::uri& u) {
   config c;
   c.shown = u.shown();
+  for (auto& h : u.hosts) h.port = h.port != 0 ? h.port : wire::default_port;
   c.servers.hosts = u.hosts;
   c.servers.tls = u.scheme == "zks";
   if (u.hosts.empty()) return {{}, kit::wrong_uri("a ZooKeeper URI names at least one server")};
   if (!u.path.empty()) c.base = '/' + u.path;
   if (!u.path.empty() && !is_base(u.path))
     return {{}, kit::wrong_uri("the path of a ZooKeeper URI has letters, digits, - and _ between slashes")};
+  u.path = c.base.substr(1);
   if (auto e = read_login(u, c)) return {{}, std::move(e)};
   if (c.servers.tls) {
     if (auto e = kit::take_tls(u, c.servers.files)) return {{}, std::move(e)};

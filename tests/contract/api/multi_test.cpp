@@ -64,6 +64,15 @@ TEST_F(multi, of_two_databases_of_one_server_only_one_was_locked) {
   EXPECT_TRUE(tyer::admin{first}.address().ends_with("/1"));
 }
 
+TEST_F(multi, of_one_database_with_and_without_its_number_waited_for_itself_for_ever) {
+  if (!engine_uri().starts_with("redis://")) GTEST_SKIP() << "this engine has no numbered databases";
+  const tyer::client again{
+      std::string{engine_uri()}.insert(std::min(engine_uri().find('?'), engine_uri().size()), "/0")};
+  tyer::multi_mutex m{{{a, x}, {again, x}}, options};
+  EXPECT_EQ(m.size(), 1U);
+  EXPECT_TRUE(took(m.try_acquire_for(5s)));
+}
+
 // One attempt has no limit but that of a request.
 TEST_F(multi, a_limit_that_had_passed_already_became_an_attempt_that_waited_for_a_silent_engine) {
   if (!engine.there()) GTEST_SKIP() << no_server;

@@ -13,8 +13,36 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 using namespace std::chrono_literals;
+
+namespace {
+
+void refuses_what_prometheus_refuses(tyer::prometheus_collector& shown, const tyer::client& c) {
+  const std::vector<tyer::prometheus_collector::labels> all{{{"group", "x"}},
+                                                            {{"le", "1"}},
+                                                            {{"two words", "x"}},
+                                                            {{"", "x"}},
+                                                            {{"1st", "x"}},
+                                                            {{"__x", "x"}},
+                                                            {{"v", "\xff"}},
+                                                            {{"v", "\xed\xa0\x80"}},
+                                                            {{"v", "\xc0\xaf"}},
+                                                            {{"v", "\xe4\xbd"}},
+                                                            {{"v", "1"}, {"w", ""}, {"v", "2"}}};
+  for (const auto& with : all) {
+    bool refused = false;
+    try {
+      shown.add(c, with);
+    } catch (const tyer::error& e) {
+      refused = e.code() == tyer::errc::invalid_option;
+    }
+    if (!refused) throw std::runtime_error("took a label that Prometheus refuses: " + with.front().first);
+  }
+}
+
+}  // namespace
 
 int main() try {
   tyer::client client{std::getenv("TYER_URI"), {.request_timeout = 5s}}, other{std::getenv("TYER_URI")};
@@ -30,7 +58,12 @@ int main() try {
   const tyer::hold held = order.acquire();
   const auto locks = std::make_shared<tyer::prometheus_collector>(
       client, tyer::prometheus_collector::labels{{"engine", "the one of the test"}});
-  locks->add(other, {{"engine", "its other"}});
+  {
+    const tyer::client gone{"memory://gone"};
+    locks->add(gone, {{"engine", "its other"}});
+  }
+  locks->add(other, {{"engine", "its other"}});  // in its place: promtool takes no sample twice
+  refuses_what_prometheus_refuses(*locks, other);
   ::prometheus::Exposer exposer{"127.0.0.1:0"};
   exposer.RegisterCollectable(locks);
   std::cout << exposer.GetListeningPorts().at(0) << std::endl;

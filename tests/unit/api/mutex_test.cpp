@@ -5,12 +5,45 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace tyer::testing_api {
 namespace {
+
+template <class Lock>
+std::error_code locking(Lock& lock) {
+  try {
+    lock.lock();
+  } catch (const error& e) {
+    return e.code();
+  }
+  return {};
+}
+
+// Runs f on a thread with the id of one that has ended; false if there is none to be had.
+template <class F>
+bool run_as(std::thread::id ended, F f) {
+  bool ran = false;
+  std::vector<std::jthread> others;  // one stack each, until it is the one
+  std::promise<void> over;
+  const auto is_over = over.get_future().share();
+  for (int i = 0; i < 64 && !ran; ++i) {
+    std::promise<void> looked;
+    others.emplace_back([&, ended, is_over] {
+      if (std::this_thread::get_id() == ended) ran = true, f();
+      looked.set_value();
+      is_over.wait();
+    });
+    looked.get_future().wait();
+  }
+  over.set_value();
+  return ran;
+}
 
 class mutex_on_hand_time : public ::testing::Test {
  protected:
@@ -38,14 +71,7 @@ TEST_F(mutex_on_hand_time, a_cancelled_try_does_not_give_its_empty_answer_to_the
 TEST_F(mutex_on_hand_time, a_thread_that_locked_it_twice_waited_for_itself_for_ever) {
   mutex m{a, "x"};
   multi_mutex two{a, {"y", "z"}};
-  const auto refused = [](auto& lock) {
-    try {
-      lock.lock();
-    } catch (const error& e) {
-      return e.code() == errc::would_deadlock;
-    }
-    return false;
-  };
+  const auto refused = [](auto& lock) { return locking(lock) == errc::would_deadlock; };
   for (int i = 0; i < 2; ++i) {
     const std::scoped_lock all{m, two};
     EXPECT_TRUE(refused(m));
@@ -56,6 +82,39 @@ TEST_F(mutex_on_hand_time, a_thread_that_locked_it_twice_waited_for_itself_for_e
   std::unique_lock mine{m};
   std::thread{[theirs = std::move(mine)]() mutable { theirs.unlock(); }}.join();
   const std::scoped_lock again{m};
+}
+
+TEST_F(mutex_on_hand_time, a_thread_with_the_id_of_one_that_had_ended_was_told_that_it_had_locked) {
+  mutex m{a, "x"};
+  multi_mutex two{a, {"y", "z"}};
+  recursive_mutex counted{a, "r"};
+  shared_mutex read{a, "s"};
+  std::thread::id ended;
+  std::thread{[&] {
+    m.lock(), two.lock(), counted.lock(), read.lock();
+    ended = std::this_thread::get_id();
+  }}.join();
+  a.close();  // whoever waits is told that, and nothing else
+  const bool ran = run_as(ended, [&] {
+    EXPECT_EQ(locking(m), errc::closed);
+    EXPECT_EQ(locking(two), errc::closed);
+    EXPECT_EQ(locking(counted), errc::closed);
+    EXPECT_EQ(locking(read), errc::closed);
+  });
+  if (!ran) GTEST_SKIP() << "the id was not given again";
+}
+
+TEST_F(mutex_on_hand_time, a_thread_that_locked_twice_was_told_of_threads_of_tyer_alone) {
+  mutex m{a, "x"};
+  m.lock();
+  try {
+    m.lock();
+    FAIL();
+  } catch (const error& e) {
+    EXPECT_NE(std::string{e.what()}.find("this thread has locked it already"), std::string::npos) << e.what();
+    EXPECT_EQ(std::string{e.what()}.find("a blocking call"), std::string::npos) << e.what();
+  }
+  m.unlock();
 }
 
 TEST_F(mutex_on_hand_time, a_wait_without_a_limit_bears_an_outage_for_unavailable_after) {

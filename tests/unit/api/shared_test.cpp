@@ -34,6 +34,29 @@ class shared_on_hand_time : public ::testing::Test {
   std::atomic<bool> upgraded{false};
 };
 
+TEST_F(shared_on_hand_time, a_writer_that_locked_it_again_waited_for_itself_for_ever) {
+  const auto refused = [](auto lock) {
+    try {
+      lock();
+    } catch (const error& e) {
+      return e.code() == errc::would_deadlock;
+    }
+    return false;
+  };
+  for (int i = 0; i < 2; ++i) {
+    mine.lock();
+    EXPECT_TRUE(refused([&] { mine.lock(); }));
+    EXPECT_TRUE(refused([&] { mine.lock_shared(); }));
+    EXPECT_FALSE(mine.try_lock_shared()) << "one attempt waits for nobody";
+    EXPECT_TRUE(mine.held().valid()) << "and the first lock stands";
+    mine.unlock();
+  }
+  mine.lock_shared();
+  mine.lock_shared();  // as often as it likes
+  mine.unlock_shared();
+  mine.unlock_shared();
+}
+
 TEST_F(shared_on_hand_time, an_upgrade_waits_until_its_limit_and_no_longer) {
   hold h = mine.shared().acquire(), other = theirs.shared().acquire();
   auto waiting = upgrade_later(h, 30s);

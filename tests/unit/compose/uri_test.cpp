@@ -26,13 +26,12 @@ TEST(redlock_uri, says_what_it_needs) {
   }
 }
 
-TEST(redlock_uri, takes_an_odd_number_of_hosts_and_each_once) {
+TEST(redlock_uri, takes_an_odd_number_of_hosts) {
   for (const char* text : {"redlock://", "redlock://a:1", "redlock://a:1,b:2", "redlock://a:1,b:2,c:3,d:4"}) {
     const auto f = made(text);
     EXPECT_EQ(f.code, make_error_code(errc::invalid_uri)) << text;
     EXPECT_NE(f.words.find("odd number of hosts"), std::string::npos) << f.words;
   }
-  EXPECT_NE(made("redlock://a:1,b:2,a:1").words.find("twice"), std::string::npos);
 }
 
 TEST(redlock_uri, a_node_time_out_is_at_most_half_of_the_request_time_out) {

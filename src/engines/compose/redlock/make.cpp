@@ -27,11 +27,6 @@ tyer::failure check_hosts(const core::uri& u) {
     return wrong(u.scheme + ":// takes an odd number of hosts, from " + std::to_string(nodes_least) + " to " +
                  std::to_string(nodes_most) + ", with commas between them; there are " + std::to_string(n));
   }
-  std::set<std::pair<std::string, std::uint16_t>> seen;
-  for (const auto& h : u.hosts) {
-    if (!seen.emplace(h.host, h.port).second)
-      return wrong("the host " + h.host + " is named twice: it would vote twice");
-  }
   return {};
 }
 
@@ -76,17 +71,22 @@ engine::made make(core::uri& u, const engine::environment& e) {
   if (!one.find("tombstone_ttl")) one.query.emplace_back("tombstone_ttl", tombstone_seconds_default);
   const auto remembers = seconds_of(*one.find("tombstone_ttl"));
   u.query.clear();  // the nodes report unknown options
+  std::set<std::string> places;
   for (const auto& h : u.hosts) {
     one.hosts = {h};
     auto made = engine::make(one, inside);
     if (made.error.code == errc::no_engine) made.error.words = u.scheme + ":// needs the component tyer::redis";
     if (made.error) return {nullptr, std::move(made.error)};
+    if (!places.insert(made.place).second)
+      return {nullptr, wrong("the host " + h.host + " is named twice: it would vote twice")};
     if (!made.value->can().lift) {
       return {nullptr, wrong("with these options the servers of " + u.scheme + ":// cannot agree on a token")};
     }
     nodes.push_back({one.shown().substr(one.scheme.size() + 3), std::move(made.value)});
   }
-  return {std::make_unique<redlock_engine>(std::move(nodes), node_timeout, e, std::move(box), remembers), {}};
+  std::string place = u.scheme;
+  for (const auto& p : places) place += ' ' + p;
+  return {std::make_unique<redlock_engine>(std::move(nodes), node_timeout, e, std::move(box), remembers), {}, place};
 }
 
 }  // namespace
