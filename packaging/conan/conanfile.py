@@ -16,7 +16,7 @@ ENGINES = {
     "redis": ["boost", "openssl::ssl"],
     "etcd": ["boost", "openssl::ssl", "libnghttp2::nghttp2", "protobuf::libprotobuf-lite"],
     "mysql": ["boost", "openssl::ssl"],
-    "postgres": ["libpq::libpq"],
+    "postgres": ["libpq::pq"],
     "zookeeper": ["boost", "openssl::ssl"],
 }
 VERSIONS = {
@@ -68,7 +68,8 @@ class TyerRecipe(ConanFile):
     def requirements(self):
         wanted = {library.partition("::")[0] for engine in self._engines() for library in ENGINES[engine]}
         for name in sorted(wanted):
-            self.requires(f"{name}/{VERSIONS[name]}", libs=name != "boost")
+            lite = {"lite": True} if name == "protobuf" else {}
+            self.requires(f"{name}/{VERSIONS[name]}", libs=name != "boost", options=lite)
         if self.options.with_cli:
             for name in ("cli11", "nlohmann_json"):
                 self.requires(f"{name}/{VERSIONS[name]}", libs=False)
