@@ -125,4 +125,6 @@ class TyerRecipe(ConanFile):
         component.requires = ["tyer"] + [library if "::" in library else f"{library}::headers" for library in ENGINES[engine]]
         # The table of engines refers to its entry point only weakly; this keeps the component in the program.
         keep = f"-Wl,--undefined=tyer_engine_{engine}"
+        if self.options.shared:
+            keep = f"-Wl,--push-state,--no-as-needed,-ltyer_{engine},--pop-state"
         component.sharedlinkflags = component.exelinkflags = [keep]

@@ -67,7 +67,7 @@ def look(conan):
     must(seen["version"] == VERSION, f"the recipe is of {seen['version']}, the sources are {VERSION}")
     listed = json.loads((ROOT / "packaging/dependencies.json").read_text())["dependencies"]
     for name, version in STAND_INS.items():
-        conan("create", ROOT / "tests/package/conan", "--name", name, "--version", version, "-o", "&:lite=True", profile=True)
+        conan("export", ROOT / "tests/package/conan", "--name", name, "--version", version)
     everything = [f"-o=&:with_{option}=True" for option in ("redis", "etcd", "mysql", "postgres", "zookeeper", "cli")]
     graph = json.loads(conan("graph", "info", RECIPE, *everything, "--format=json", profile=True))["graph"]["nodes"]
     asked = {node["name"] for node in graph.values() if node["name"] != "tyer"}
@@ -78,9 +78,12 @@ def look(conan):
         must(words in why, f"with {settings} the recipe says '{why}', not '{words}'")
 
 
-def create(conan):
+def create(conan, work):
+    program = work / "test_package"  # Conan builds where it lies
+    shutil.rmtree(program, ignore_errors=True)
+    shutil.copytree(RECIPE / "test_package", program)
     for shared in (False, True):
-        said = conan("create", RECIPE, f"-o=&:shared={shared}", profile=True)
+        said = conan("create", RECIPE, "--test-folder", program, f"-o=&:shared={shared}", "--build=tyer/*", "--build=missing", profile=True)
         for line in (f"tyer {VERSION}, token", "redis://127.0.0.1:1 is there", "etcd://127.0.0.1:1 is there"):
             must(line in said, f"the program of test_package did not say '{line}':\n{said[-3000:]}")
         print(f"conan_test: built and used, shared={shared}", flush=True)
@@ -99,7 +102,7 @@ def main():
     conan = Conan(asked.work.resolve(), asked.boost.resolve(), asked.jobs)
     look(conan)
     if asked.create:
-        create(conan)
+        create(conan, asked.work.resolve())
     return 0
 
 

@@ -40,3 +40,4 @@ class OfThisMachine(ConanFile):
             component.includedirs = ["include"] if self.name == "boost" else []
             component.libdirs = component.bindirs = []
             component.system_libs = [library] if library else []
+            component.requires = ["crypto"] if name == "ssl" else []
