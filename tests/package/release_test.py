@@ -25,7 +25,7 @@ SKIPPED = 77
 VERSION = ".".join(re.findall(r"define TYER_VERSION_\w+ (\d+)", (ROOT / "include/tyer/version.hpp").read_text()))
 NAME = f"tyer-{VERSION}"
 TAG = f"v{VERSION}"
-TOOL_S_MAX = 120
+TOOL_S_MAX = 240
 NO_ACCOUNT = {
     "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull,
     "GIT_AUTHOR_NAME": "nobody", "GIT_AUTHOR_EMAIL": "nobody@tyer.invalid", "GIT_AUTHOR_DATE": "1700000000 +0000",
@@ -49,7 +49,7 @@ class Repository:
         self.commit()
 
     def git(self, *words):
-        return subprocess.run(["git", "-C", self.root, *words], env=os.environ | NO_ACCOUNT, check=True, capture_output=True, text=True).stdout
+        return subprocess.run(["git", "-C", self.root, "-c", "core.fsync=none", *words], env=os.environ | NO_ACCOUNT, check=True, capture_output=True, text=True).stdout
 
     def commit(self):
         self.git("add", "--all")
@@ -97,6 +97,10 @@ class Release(unittest.TestCase):
         self.has_exactly_what_is_tracked(out / f"{NAME}.tar.gz")
         self.sums_and_signatures_notice_a_changed_byte(out, out / f"{NAME}.tar.gz")
         self.bill_names_the_archive(out / f"{NAME}.spdx.json", said["sha256"])
+        again = self.work / "again"
+        self.dry_run(again)
+        for same in ("SHA256SUMS", f"{NAME}.tar.gz", f"{NAME}.spdx.json"):
+            self.assertEqual((out / same).read_bytes(), (again / same).read_bytes(), f"{same}: the same commit, other bytes")
         self.assertIn("### Added", (out / "RELEASE-NOTES.md").read_text())
         self.assertNotIn("\n## [", (out / "RELEASE-NOTES.md").read_text())
 
@@ -139,11 +143,6 @@ class Release(unittest.TestCase):
         broken.write_text(path.read_text().replace('"SPDXRef-OpenSSL"', '"OpenSSL"', 1))
         with self.assertRaisesRegex(RuntimeError, "not valid"):
             release_sbom.validate(broken)
-
-    def test_the_same_commit_makes_the_same_bytes(self):
-        first, second = self.work / "first", self.work / "second"
-        self.assertEqual(self.dry_run(first)["sha256"], self.dry_run(second)["sha256"])
-        self.assertEqual((first / "SHA256SUMS").read_bytes(), (second / "SHA256SUMS").read_bytes())
 
     def test_refuses_in_words_and_leaves_nothing(self):
         keys = contextlib.ExitStack()
