@@ -54,15 +54,17 @@ function(tyer_pkg_config template name)
   endif()
 endfunction()
 
-# tyer_component(NAME TITLE "..." ROOMS room... LINKS target... ARCHIVE_LINKS -lname... ARCHIVE_FINDS package...)
+# tyer_component(NAME TITLE "..." ROOMS room... LINKS target... ARCHIVE_LINKS -lname... ARCHIVE_REQUIRES module... ARCHIVE_FINDS package...
+#                ARCHIVE_LOOKS name...)
 #
 # The component NAME, of the room NAME and those of ROOMS, if TYER_NAME is on. An archive hands what it needs on to whoever links it: as
-# ARCHIVE_LINKS through pkg-config, and with ARCHIVE_FINDS through find_package.
+# ARCHIVE_LINKS and ARCHIVE_REQUIRES through pkg-config, and with ARCHIVE_FINDS through find_package. ARCHIVE_LOOKS are plain libraries:
+# the program that links them looks for their folder.
 set(TYER_COMPONENTS "")        # those that are built
 set(TYER_COMPONENTS_KNOWN "")  # all that there could be
 set(TYER_COMPONENTS_FIND "")   # lines of the package file
 macro(tyer_component name)
-  cmake_parse_arguments(C "" "TITLE" "ROOMS;LINKS;ARCHIVE_LINKS;ARCHIVE_FINDS" ${ARGN})
+  cmake_parse_arguments(C "" "TITLE" "ROOMS;LINKS;ARCHIVE_LINKS;ARCHIVE_REQUIRES;ARCHIVE_FINDS;ARCHIVE_LOOKS" ${ARGN})
   list(APPEND TYER_COMPONENTS_KNOWN ${name})
   string(TOUPPER ${name} C_OPTION)
   if(TYER_${C_OPTION})
@@ -74,6 +76,7 @@ macro(tyer_component name)
     # program: an archive by its entry point, a shared library even where the linker drops what nothing refers to.
     set(TYER_PC_NAME ${name})
     set(TYER_PC_TITLE ${C_TITLE})
+    set(TYER_PC_REQUIRES "")
     if(BUILD_SHARED_LIBS)
       target_link_options(tyer_${name}_engine INTERFACE
                           LINKER:--push-state,--no-as-needed,$<TARGET_FILE:tyer::${name}>,--pop-state)
@@ -81,7 +84,8 @@ macro(tyer_component name)
     else()
       target_link_options(tyer_${name}_engine INTERFACE LINKER:--undefined=tyer_engine_${name})
       string(JOIN " " TYER_PC_LIBS -Wl,--undefined=tyer_engine_${name} -ltyer_${name} -ltyer -pthread ${C_ARCHIVE_LINKS})
-      string(APPEND TYER_COMPONENTS_FIND "set(tyer_${name}_finds ${C_ARCHIVE_FINDS})\n")
+      list(TRANSFORM C_ARCHIVE_REQUIRES PREPEND ", " OUTPUT_VARIABLE TYER_PC_REQUIRES)
+      string(APPEND TYER_COMPONENTS_FIND "set(tyer_${name}_finds ${C_ARCHIVE_FINDS})\nset(tyer_${name}_looks ${C_ARCHIVE_LOOKS})\n")
     endif()
     tyer_pkg_config(tyer-component tyer-${name})
   endif()
@@ -92,8 +96,17 @@ tyer_library(tyer tyer EXPORT tyer-targets ROOMS core lease stats engine kit mem
 tyer_pkg_config(tyer tyer)
 tyer_component(redis TITLE "the Redis and Valkey engine" ROOMS net LINKS OpenSSL::SSL
                ARCHIVE_LINKS -lssl -lcrypto ARCHIVE_FINDS OpenSSL)
-tyer_component(etcd TITLE "the etcd engine" ROOMS net LINKS nghttp2 protobuf-lite OpenSSL::SSL
-               ARCHIVE_LINKS -lnghttp2 -lprotobuf-lite -lssl -lcrypto ARCHIVE_FINDS OpenSSL)
+if(TYER_PROTOBUF MATCHES "::")
+  set(protobuf_of_archives ARCHIVE_LINKS -lnghttp2 -lssl -lcrypto ARCHIVE_REQUIRES protobuf-lite ARCHIVE_FINDS OpenSSL protobuf
+                           ARCHIVE_LOOKS nghttp2)
+else()
+  set(protobuf_of_archives ARCHIVE_LINKS -lnghttp2 -lprotobuf-lite -lssl -lcrypto ARCHIVE_FINDS OpenSSL
+                           ARCHIVE_LOOKS nghttp2 protobuf-lite)
+endif()
+tyer_component(etcd TITLE "the etcd engine" ROOMS net LINKS nghttp2 ${TYER_PROTOBUF} OpenSSL::SSL ${protobuf_of_archives})
+if(TYER_ETCD)
+  target_link_directories(tyer_etcd_engine PUBLIC $<BUILD_INTERFACE:${TYER_ETCD_LIBRARY_DIRS}>)
+endif()
 
 # In work: nobody is told of them who has not asked for them.
 if(TYER_POSTGRES)

@@ -35,13 +35,12 @@ def _commit_time() -> str | None:
     return done.stdout.strip() or None
 
 
-def make(build: str, out: str, maintainer: str | None) -> list[str]:
+def make(build: str, out: str, maintainer: str | None, revision: str) -> list[str]:
     """Builds in one folder, leaves the packages in another, and gives their paths."""
     environment = dict(os.environ)
-    when = _commit_time()
-    if when:
-        environment.setdefault("SOURCE_DATE_EPOCH", when)
-    settings = dict(SETTINGS)
+    if "SOURCE_DATE_EPOCH" not in environment and (when := _commit_time()):
+        environment["SOURCE_DATE_EPOCH"] = when
+    settings = SETTINGS | {"TYER_DEB_REVISION": revision}
     if maintainer:
         settings["TYER_MAINTAINER"] = maintainer
     options = [f"-D{name}={value}" for name, value in settings.items()]

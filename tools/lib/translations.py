@@ -9,7 +9,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BOTH = ("index", "start", "choose", "compare", "when-not", "how", "faq", "coming-from", "cli", "guarantees", "operations", "observability", "ladder", "examples")
+BOTH = ("index", "start", "install", "choose", "compare", "when-not", "how", "faq", "coming-from", "cli", "guarantees", "operations", "observability", "ladder", "examples")
 PAGES = {"README.md": "README.zh-CN.md"} | {f"docs/{page}.md": f"docs/zh/{page}.md" for page in BOTH}
 
 
