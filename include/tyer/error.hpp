@@ -58,8 +58,8 @@ struct [[nodiscard]] TYER_EXPORT failure {
   // For people: what the code means, and the words. Empty if nothing failed.
   [[nodiscard]] std::string message() const;
 
-  friend bool operator==(const failure& f, errc c) noexcept { return f.code == make_error_code(c); }
-  friend bool operator==(const failure& f, std::errc c) noexcept { return f.code == c; }  // of the same meaning
+  bool operator==(errc c) const noexcept { return code == make_error_code(c); }
+  bool operator==(std::errc c) const noexcept { return code == c; }  // of the same meaning
 };
 
 // What throwing calls throw: a failure as an exception.

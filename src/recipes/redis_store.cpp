@@ -86,8 +86,8 @@ redis_store::redis_store(redis_eval eval, std::string_view prefix, milliseconds 
 
 // A key may contain braces, so the {tag} is made from its hash.
 std::vector<std::string> redis_store::keys_of(std::string_view key) const {
-  auto tagged = "{" + std::to_string(detail::fnv1a(key));
-  tagged += '}';
+  std::string tagged = "{";
+  tagged.append(std::to_string(detail::fnv1a(key))).append("}");
   return {(prefix_ + "value:" + tagged).append(key), (prefix_ + "fence:" + tagged).append(key)};
 }
 

@@ -8,6 +8,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -37,7 +39,10 @@ class file_store final : public tyer::recipes::store {
     entry e = read(key);
     if (!e.marks.enter(shown)) return false;
     e.value = made.value;
-    e.ends = (tyer::lease_clock::now() + made.lives_for).time_since_epoch().count();
+    constexpr auto for_ever = std::chrono::hours{24 * 365 * 100};
+    e.ends = (tyer::lease_clock::now() + std::min<std::chrono::milliseconds>(made.lives_for, for_ever))
+                 .time_since_epoch()
+                 .count();
     write(key, e);
     return true;
   }

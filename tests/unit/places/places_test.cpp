@@ -72,7 +72,9 @@ TEST(places, what_differs_is_two) {
       {"memory://a", "memory://A"},
   };
   for (const auto& [one, other] : all) {
-    if (const auto place = place_of(one)) EXPECT_NE(place, place_of(other)) << one << ' ' << other;
+    const auto place = place_of(one);
+    if (!place) continue;  // not in this build
+    EXPECT_NE(place, place_of(other)) << one << ' ' << other;
   }
 }
 
