@@ -10,18 +10,15 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <list>
-#include <optional>
 
 namespace file_engine {
 
 using namespace tyer::engine;
-using kit::call_ptr;
-using kit::result;
+using kit::call_ptr, kit::result;
 
-constexpr milliseconds look_every{20};     // at what others have written
-constexpr milliseconds try_lock_again{1};  // another process is at the directory, and will not be for long
+// At what others have written; and when another process is at the directory, which it will not be for long.
+constexpr milliseconds look_every{20}, try_lock_again{1};
 
 // [engine]
 class file_engine final : public kit::engine_base {
@@ -67,9 +64,8 @@ class file_engine final : public kit::engine_base {
   bool carry_out(const call_ptr<T>& c, const std::string& name, Decide& decide) {
     if (c->over() || calls().too_late(*c, now())) return true;
     auto said = visit_directory<T>(name, decide);
-    if (!said) return false;
-    calls().answer(*c, *std::move(said));  // when the visit is over: this may start the next call
-    return true;
+    if (said) calls().answer(*c, *std::move(said));  // when the visit is over: this may start the next call
+    return said.has_value();
   }
   template <class T, class Decide>
   std::optional<result<T>> visit_directory(const std::string& name, Decide& decide) {
