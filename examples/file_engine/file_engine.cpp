@@ -10,15 +10,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <list>
 
 namespace file_engine {
 
 using namespace tyer::engine;
-using kit::call_ptr;
-using kit::result;
+using kit::call_ptr, kit::result;
 
-constexpr milliseconds look_every{20};     // at what others have written
-constexpr milliseconds try_lock_again{1};  // another process is at the directory, and will not be for long
+// At what others have written; and when another process is at the directory, which it will not be for long.
+constexpr milliseconds look_every{20}, try_lock_again{1};
 
 // [engine]
 class file_engine final : public kit::engine_base {
@@ -63,16 +63,21 @@ class file_engine final : public kit::engine_base {
   template <class T, class Decide>
   bool carry_out(const call_ptr<T>& c, const std::string& name, Decide& decide) {
     if (c->over() || calls().too_late(*c, now())) return true;
+    auto said = visit_directory<T>(name, decide);
+    if (said) calls().answer(*c, *std::move(said));  // when the visit is over: this may start the next call
+    return said.has_value();
+  }
+  template <class T, class Decide>
+  std::optional<result<T>> visit_directory(const std::string& name, Decide& decide) {
     visit v{directory_};
-    if (v.busy()) return false;
+    if (v.busy()) return std::nullopt;
     state all;
-    if (auto wrong = v.read(all)) return calls().fail(*c, *std::move(wrong)), true;
+    if (auto wrong = v.read(all)) return *std::move(wrong);
     turn t{all, name, all.of(name), all.time(now())};
     result<T> said = decide(t);
     for (auto& [any, of] : all.names) of.reap(t.now, t.others);  // what is over at other names goes too
-    if (auto wrong = v.write(all, t.now)) return calls().fail(*c, *std::move(wrong)), true;
-    calls().answer(*c, std::move(said));
-    return true;
+    if (auto wrong = v.write(all, t.now)) return *std::move(wrong);
+    return said;
   }
   // [submit]
 
@@ -82,9 +87,7 @@ class file_engine final : public kit::engine_base {
     return waiting_.empty() ? looks : std::min(looks, now() + try_lock_again);
   }
   void on_time(time_point now) override {
-    for (auto& again : std::exchange(waiting_, {})) {
-      if (!again()) waiting_.push_back(std::move(again));
-    }
+    for (auto at = waiting_.begin(); at != waiting_.end();) at = (*at)() ? waiting_.erase(at) : std::next(at);
     if (!own_.empty() && now >= looked_ + look_every) read_again(now);
   }
   // [time]
@@ -105,7 +108,7 @@ class file_engine final : public kit::engine_base {
       const auto who = at->first;
       auto& [name, was] = at->second;
       const auto* seat = all.of(name).find(who);
-      if (seat == nullptr) tell([who](events& e) { e.suspect(who); });
+      if (seat == nullptr) tell([who, waited = was.waits()](events& e) { waited ? e.wake(who) : e.suspect(who); });
       if (seat != nullptr && seat->part != was.part) tell([who](events& e) { e.wake(who); });  // granted by another
       if (seat != nullptr && seat->times_asked > was.times_asked)
         tell([who, why = seat->asked](events& e) { e.asked(who, why); });
@@ -194,7 +197,7 @@ class file_engine final : public kit::engine_base {
 
   using attempt = tyer::core::function<bool()>;  // false: another process was there
   const std::string directory_;
-  std::vector<attempt> waiting_;
+  std::list<attempt> waiting_;                           // an attempt may add another, and may run out of memory
   std::map<id, std::pair<std::string, kit::seat>> own_;  // holds and places of this client, as last seen
   std::string seen_;
   time_point looked_;

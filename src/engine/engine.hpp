@@ -3,8 +3,9 @@
 // One model for every primitive: a *resource* has a name, a capacity, a set of holds and a first-come-first-served queue
 // of waiters. exclusive takes all, shared takes one beside other shared, permit takes k of N.
 //
-// One thread: the thread that calls run() also makes every call into the engine and gets every reply and event; only wake()
-// may be called from other threads. A reply comes exactly once for each call, never inline, and within
+// One thread at a time: the thread that calls run() also makes every call into the engine and gets every reply and event; only
+// wake() may be called from other threads. It is not always the same thread: callers drive the client too. The only exception
+// that may leave an engine is std::bad_alloc. A reply comes exactly once for each call, never inline, and within
 // `environment::request_timeout` (then as why::unknown). Replies to different calls may come in any order, but requests for
 // one name are sent in the order they were made.
 //
@@ -136,13 +137,13 @@ struct done {};
 class events {
  public:
   virtual void wake(const id&) = 0;                                     // acquire() again with the same id
-  virtual void suspect(const id&) = 0;                                  // keep() now
+  virtual void suspect(const id&) = 0;                                  // keep() now; for a hold, a waiter gets wake()
   virtual void gone(const id&) = 0;                                     // proof
   virtual void asked(const id&, std::string_view reason) = 0;           // cooperative revocation
   virtual void changed(std::string_view name) = 0;                      // for observers
   virtual void queue_changed(std::string_view name) { changed(name); }  // only the waiters changed, not the holders
   virtual void up(const server_facts&) = 0;                             // (re)connected: keep everything at once
-  virtual void down(const failure&) = 0;
+  virtual void down(const failure&) = 0;                                // once for each outage; answers no call
 
  protected:
   ~events() = default;
@@ -159,7 +160,8 @@ class engine {
   // call should mix groups or wait for another group's answer. May change at any time.
   virtual std::uint32_t group(std::string_view /*name*/) { return 0; }
 
-  // Connects and stays connected until close(); never fails, but reports down() and up(). Called once.
+  // Connects and stays connected until close(); never fails, but reports down() and up(). Called once, and again if it threw
+  // std::bad_alloc.
   virtual void open(events&) = 0;
 
   // Idempotent by id: also the claim after a hand-over, with the same terms (the lock delay too: an unclaimed hold has none).

@@ -25,6 +25,7 @@ class inbox {
 
   using deadline = std::optional<std::chrono::steady_clock::time_point>;  // none: waits without a limit
 
+  // May throw std::bad_alloc, which a thread of the engine must catch.
   virtual void put(delivery d) {
     {
       const std::lock_guard lock{mutex_};

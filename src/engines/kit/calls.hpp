@@ -4,7 +4,8 @@
 //   a call is | until
 //   ----------+-----------------------------------------------------------------------------------------------------------
 //   under way | it is answered, it fails, or its deadline has passed: whichever comes first
-//   over      | its reply was delivered: at once or, if a call was made in the same step, at the end of that step
+//   over      | its reply was delivered: at once or, if a call was made in the same step, at the end of that step; in the next
+//             | run(), if it was answered outside of a step
 //
 // A step is one event in the loop: a message or a timer. Replies are delivered only in steps. If a call is made during a step,
 // no reply is delivered until that call has returned: so no reply is ever inline.
@@ -48,8 +49,10 @@ class call {
  public:
   virtual ~call() = default;
 
-  time_point sent;                           // when its request left: when the call was made, or when its turn came
-  time_point counts_from;                    // the date of its answer: `sent`, or when the request that proves it left
+  time_point sent;  // when its request left: when the call was made, or when its turn came
+  // The date of its answer: `sent`, or when the request that proves it left. An engine sets it just before answer(), since
+  // in_turn() sets it too.
+  time_point counts_from;
   time_point deadline;                       // the latest time of its answer, counted from when the call was made
   time_point not_after = time_point::max();  // nothing may be executed for it later
   bool gives_back = false;                   // a release: close() may wait for it
@@ -102,12 +105,14 @@ class calls {
   template <class T>
   call_ptr<T> begin(time_point now, reply<T> back);
 
-  // The first answer or failure counts; later ones are ignored.
+  // The first answer or failure counts; later ones are ignored. In a step they may start the next call of the name, and call the
+  // runtime, which may make new calls, before they return: use no iterator or reference across them.
   template <class T>
   void answer(call_of<T>& c, result<T> r);
   void fail(call& c, failure f);
 
-  // Starts the call when all earlier calls of this name are over; now, if there are none. `sent` is the time of that start.
+  // Starts the call when all earlier calls of this name are over; now, if there are none. `sent` is the time of that start. A call
+  // that timed out is over, though its request may still be on its way. A call stands in one line only, and once.
   void in_turn(const std::shared_ptr<call>& c, std::string_view name, core::function<void()> start);
   // True if nothing may be executed for the call any more: then this has failed it.
   bool too_late(call& c, time_point now);

@@ -88,15 +88,19 @@ class engine_base : public seam::engine {
   virtual std::vector<seam::delivery> receive(seam::inbox::deadline until) { return box_->take(until); }
   virtual time_point next_due() const { return time_point::max(); }
   virtual void on_time(time_point /*now*/) {}  // in every run(), after its messages were delivered
-  virtual void start_anew() {}                 // memory ran out in the middle of a step
+  // Memory ran out in the middle of a step: called in the next run(), and again if it throws. Not after a do_… that threw: that
+  // must leave the engine's state whole.
+  virtual void start_anew() {}
 
   // --- the end
 
   virtual void do_close() {}  // close() was called; calls may still be under way
-  // Called in every run() once no call is under way, until it is true: then the engine itself has nothing under way either.
+  // Called in every run() once no call is under way, until it is true: then the engine itself has nothing under way either. The
+  // runtime waits 200 ms for all of this, and then destroys the engine.
   virtual bool has_let_go(time_point /*now*/) { return true; }
 
-  // For destructors: no reply and no event is delivered any more.
+  // For the destructor of every engine, after its threads have ended: no reply and no event is delivered any more. Calls and messages
+  // that still wait refer to its members.
   void fall_silent();
 
   kit::calls& calls() noexcept { return calls_; }

@@ -9,7 +9,7 @@
 //   end_leases   ends must_end() of seen().name, each if it is still over    on_ended
 //   write        writes the marks of seen().name, if the guard is unchanged  on_written: it was done, or not
 //   join         makes the place of task::who, if it is absent               on_joined: what is there, its own place included
-//   done         answers the call, then tells notices()                      nothing more
+//   done         answers the call and tells told()                           nothing more
 //   failed       answers with error()                                        nothing more
 //
 // Any of them may fail: on_failure. Each order has a number, and an answer counts only for its own order: late or repeated
@@ -19,7 +19,7 @@
 //   ---------------+----------------------------------------------------------------------------------------------------------
 //   a read         | nothing: not_sent, if nothing was tried before
 //   end_leases     | the same: a lease that is over was ended, or was not
-//   attempt, write | unknown, and in_doubt(): it may still be executed, so the engine checks for task::who until it cannot be
+//   attempt, write | unknown, and in_doubt(): it may still be executed. The runtime asks again by the same id, or releases it
 //   join           | the same; and once a place is there every failure is unknown
 //
 // Bounds: no attempt, join or write is ordered at or after task::not_after, except after a join: then the place exists, and
