@@ -28,7 +28,7 @@ class std_face;
 //    object is then also a local mutex: until unlock(), another lock() on the same object waits, even if the hold was
 //    lost meanwhile, and takes nothing from others while it does; what it returns with is valid. A thread that has locked it
 //    and calls lock() again would wait for itself: errc::would_deadlock, also if its guard was moved to another thread since
-//    (try_lock_for() waits then). held() is the hold, for the owner, between lock and unlock.
+//    (try_lock_for() waits until its limit). held() is the hold, for the owner, between lock and unlock.
 //
 //   call                   | free   | somebody has it                | engine away
 //   -----------------------+--------+--------------------------------+--------------------------------------
