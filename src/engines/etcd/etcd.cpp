@@ -18,7 +18,9 @@ constexpr std::size_t keep_batch = 100;  // one read each in a transaction of at
 }  // namespace
 
 etcd_engine::etcd_engine(const config& c, const tyer::engine::environment& e)
-    : frame(c, e, keys{e.prefix}.beginning_with("").from), keys_(e.prefix), numbers_(e.ids->next()) {}
+    : frame(c, e, keys{e.prefix}.beginning_with("").from), keys_(e.prefix), numbers_(e.ids->next()) {
+  watches_.on_progress = [this](std::uint64_t stream, std::int64_t revision) { fresh_.on_progress(stream, revision); };
+}
 
 tyer::engine::capabilities etcd_engine::can() const noexcept {
   return {.queue = true,
@@ -35,7 +37,11 @@ tyer::engine::capabilities etcd_engine::can() const noexcept {
 
 void etcd_engine::set_back(std::int64_t revision) {
   numbers_.draw_anew(environment_.ids->next());
-  for (auto& [who, m] : mine_) know_as_of(m, revision);
+  for (auto& [key, w] : key_watches_) w.last.reset();
+  for (auto& [who, m] : mine_) {
+    know_as_of(m, revision);
+    m.line.clear();
+  }
 }
 
 void etcd_engine::look_for_turns() {

@@ -13,6 +13,8 @@ using namespace std::chrono_literals;
 
 constexpr auto look_after = 5ms;
 constexpr auto again_after = 500ms;  // when something else lies there, or nothing yet
+constexpr auto idle_watch_max = 10s;
+constexpr auto look_as_first_after = 250ms;
 
 }  // namespace
 
@@ -20,11 +22,13 @@ etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, tim
   // First all that takes memory: what is known is never half of the old and half of the new.
   auto known_as = name, key = keys_.seat(name, s.at);
   auto to_claim = s.record.state() == pb::Record::HANDED_OVER ? write_value(s.record) : std::string{};
+  auto line = s.record.line();
   mine& m = mine_[s.who];
   // What an answer says before the watch does is told all the same.
   if (m.created != 0 && m.created != s.created) {
     m.seen_under = 0;
-    if (m.own != 0 && m.key != key) watches_.remove(std::exchange(m.own, 0));
+    m.line.clear();
+    if (m.key != key) let_go_of_watch(m);
     events_->suspect(s.who);
   }
   if (m.created == s.created && ((m.waits && !s.waits()) || (m.upgrading && s.how() == mode::exclusive))) {
@@ -38,6 +42,8 @@ etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, tim
   m.handed_over = s.record.state() == pb::Record::HANDED_OVER;
   m.upgrading = s.record.upgrading();
   m.to_claim = std::move(to_claim);
+  if (!line.empty()) m.line = std::move(line);
+  m.exclusive = s.how() == mode::exclusive;
   m.alone = false;
   m.modified = s.modified;
   m.lease = s.lease;
@@ -95,28 +101,101 @@ void etcd_engine::forget_released(const id& who, fate was) {
 }
 
 void etcd_engine::stop_watching(mine& m) {
-  for (auto* n : {&m.own, &m.ahead}) {
-    if (*n != 0) watches_.remove(std::exchange(*n, 0));
+  let_go_of_watch(m);
+  if (m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
+}
+
+time_point etcd_engine::next_look() const {
+  const auto look = to_look_.empty() ? time_point::max() : to_look_.begin()->first;
+  return idle_watches_.empty() ? look : std::min(look, idle_watches_.front().first);
+}
+
+// Of those who wait for one name only the first: if it is not its turn, it is not the others'. Each look makes the server go
+// through all keys of the name.
+void etcd_engine::look_now(time_point now) {
+  end_idle_watches(now);
+  const auto end = to_look_.upper_bound(now);
+  if (end == to_look_.begin()) return;
+  std::unordered_map<std::string_view, const mine*> first;
+  for (const auto& [who, m] : mine_) {
+    if (!m.waits) continue;
+    const auto [at, fresh] = first.try_emplace(m.name, &m);
+    if (!fresh && m.created < at->second->created) at->second = &m;
+  }
+  std::vector<id> due;
+  for (auto at = to_look_.begin(); at != end; ++at) {
+    const auto m = mine_.find(at->second);
+    if (m != mine_.end()) due.push_back(at->second);
+  }
+  to_look_.erase(to_look_.begin(), end);
+  for (const auto& who : due) {
+    const mine& m = mine_.at(who);
+    m.upgrading || first[m.name] == &m ? look_ahead(who) : void(to_look_.emplace(now + look_as_first_after, who));
   }
 }
 
-void etcd_engine::look_now(time_point now) {
-  while (!to_look_.empty() && to_look_.front().first <= now) {
-    const auto who = to_look_.front().second;
-    to_look_.pop_front();
-    look_ahead(who);
-  }
-}
+// --- the own key ---
 
 // From the write we know of: whatever has happened since is told too.
 void etcd_engine::watch_own(mine& m, std::int64_t known_as_of) {
   if (m.own != 0) return;
   m.seen_under = 0;
-  m.own = watches_.add({.keys = {m.key, {}},
-                        .from = known_as_of + 1,
-                        .on_event = [this, who = m.who](const pb::Event& e) { own_changed(who, e); },
-                        .on_gap = [this, who = m.who] { read_own(who); },
-                        .on_refused = [this, who = m.who] { ask_again(who); }});
+  const auto [at, fresh] = key_watches_.try_emplace(m.key);
+  auto& w = at->second;
+  // Of a hold its write too, if that was the last: etcd does not say how far it is while a watch is to begin later, and nobody may
+  // write anything for long. A waiter is in a hurry, and a watch that begins in the past is begun a little later.
+  const bool its_write_too = fresh && !m.waits && known_as_of >= link_.revision();
+  if (w.number == 0) w.number = watch_key(m.key, its_write_too ? known_as_of - 1 : known_as_of);
+  w.idle_since = time_point::max();
+  m.own = w.number;
+  // Its turn may have come before the answer that gave it its place.
+  if (const auto e = std::exchange(w.last, std::nullopt); e && e->kv().mod_revision() > known_as_of) {
+    link_.later([this, who = m.who, e = *e] {
+      if (!closed_) own_changed(who, e);
+    });
+  }
+}
+
+watches::number etcd_engine::watch_key(const std::string& key, std::int64_t known_as_of) {
+  return watches_.add({.keys = {key, {}},
+                       .from = known_as_of + 1,
+                       .on_event = [this, key](const pb::Event& e) { key_changed(key, e); },
+                       .on_gap = [this, key] { key_missed(key); },
+                       .on_refused =
+                           [this, key] {
+                             if (const mine* const m = find_mine(key)) ask_again(id{m->who});
+                           }});
+}
+
+void etcd_engine::key_changed(const std::string& key, const pb::Event& e) {
+  if (const mine* const m = find_mine(key)) return own_changed(id{m->who}, e);
+  const auto w = key_watches_.find(key);
+  if (w != key_watches_.end() && e.kv().key() == key) w->second.last = e;
+}
+
+void etcd_engine::key_missed(const std::string& key) {
+  const mine* const m = find_mine(key);
+  if (m == nullptr || m->own == 0) return void(key_watches_.erase(key));
+  key_watches_[key].number = 0;
+  read_own(id{m->who});
+}
+
+void etcd_engine::let_go_of_watch(mine& m) {
+  if (std::exchange(m.own, 0) == 0) return;
+  const auto w = key_watches_.find(m.key);
+  if (w == key_watches_.end()) return;
+  const auto now = environment_.clock->now();
+  idle_watches_.emplace_back(now + idle_watch_max, m.key);
+  w->second.idle_since = now;
+}
+
+void etcd_engine::end_idle_watches(time_point now) {
+  for (; !idle_watches_.empty() && idle_watches_.front().first <= now; idle_watches_.pop_front()) {
+    const auto w = key_watches_.find(idle_watches_.front().second);
+    if (w == key_watches_.end() || w->second.idle_since > now - idle_watch_max) continue;  // it is in use, or was since
+    watches_.remove(w->second.number);
+    key_watches_.erase(w);
+  }
 }
 
 void etcd_engine::own_changed(const id& who, const pb::Event& e) {
@@ -127,7 +206,7 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
     lose(who);
     return events_->gone(who);
   }
-  const auto record = read_value(e.kv().value());
+  auto record = read_value(e.kv().value());
   if (!record) {
     m.seen_under = 0;  // so that it is read
     return events_->suspect(who);
@@ -144,8 +223,9 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
   m.handed_over = record->state() == pb::Record::HANDED_OVER;
   m.upgrading = record->upgrading();
   m.to_claim = std::move(to_claim);
+  m.exclusive = record->mode() == 0;
   m.asked_count = std::max(m.asked_count, record->asked_count());
-  if (has_its_turn) m.due = std::max(m.due, environment_.clock->now() + m.waiter_ttl);
+  if (has_its_turn) be_told_of_turn(m, *record->mutable_line());
   // One that is overdue goes at once. Whoever asks for it meanwhile may have just written it, and be about to have it.
   const auto now = environment_.clock->now();
   const bool spared = m.due <= now && asking_.contains(who);
@@ -153,6 +233,16 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
   if ((has_its_turn || is_upgraded) && m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
   if (has_its_turn || is_upgraded) events_->wake(who);
   if (is_asked) events_->asked(who, record->asked());
+}
+
+// It has one waiter lease from now on to claim it.
+void etcd_engine::be_told_of_turn(mine& m, std::string& line) {
+  const auto now = environment_.clock->now();
+  m.line = std::move(line);
+  m.due = std::max(m.due, now + m.waiter_ttl);
+  const auto since = now - may_be_earlier(m.waiter_ttl);
+  if (leases_.kept_at(m.lease) < since)
+    leases_.renew(m.lease, since, m.waiter_ttl, [](const failure*, bool, time_point) {});
 }
 
 // It is watched from what it was read as of: its last write may be forgotten for long, and would be a gap each time.
@@ -194,8 +284,8 @@ void etcd_engine::watch_ahead(mine& m, const ledger& l) {
       {.keys = std::move(keys),
        .from = l.read_at() + 1,
        .deletions_only = true,
-       .on_event = [this, who = m.who](
-                       const pb::Event&) { to_look_.emplace_back(environment_.clock->now() + look_after, who); },
+       .on_event = [this,
+                    who = m.who](const pb::Event&) { to_look_.emplace(environment_.clock->now() + look_after, who); },
        .on_gap =
            [this, who = m.who] {
              if (const auto mine = mine_.find(who); mine != mine_.end()) mine->second.ahead = 0;
@@ -203,37 +293,57 @@ void etcd_engine::watch_ahead(mine& m, const ledger& l) {
            }});
 }
 
+// Most have their turn before that, and need not look out.
+void etcd_engine::look_out(mine& m, lease_clock::duration after) {
+  if (std::exchange(m.looks_out, true)) return;
+  to_look_.emplace(environment_.clock->now() + after, m.who);
+}
+
+// Those who came first, and the one just before it; of a room with few that is all. An upgrade needs all who hold.
 void etcd_engine::look_ahead(const id& who) {
   const auto at = mine_.find(who);
   if (at == mine_.end() || at->second.looking || !(at->second.waits || at->second.upgrading)) return;
   at->second.looking = true;
+  at->second.looks_out = false;
   const auto room = keys_.room(at->second.name);
-  pb::RangeRequest r;
-  r.set_key(room.from);
-  r.set_range_end(room.to);
-  link_.call<pb::RangeRequest, pb::RangeResponse>(method::range, std::move(r),
-                                                  environment_.clock->now() + environment_.request_timeout,
-                                                  [this, who](const failure* f, pb::RangeResponse& answer) {
-                                                    const auto still = mine_.find(who);
-                                                    if (still == mine_.end() || closed_) return;
-                                                    still->second.looking = false;
-                                                    if (f != nullptr) return;  // look_again, and up(), remain
-                                                    link_.saw(answer.header());
-                                                    auto l = ledger::from(keys_, answer, answer.header().revision());
-                                                    if (auto* read = std::get_if<ledger>(&l))
-                                                      seen_ahead(who, std::move(*read));
-                                                  });
+  pb::TxnRequest t;
+  read_oldest(*t.add_success()->mutable_request_range(), room, at->second.upgrading ? 0 : some);
+  auto& before = *t.add_success()->mutable_request_range();
+  read_newest(before, room, 2);
+  before.set_max_create_revision(at->second.created);
+  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t),
+                                              environment_.clock->now() + environment_.request_timeout,
+                                              [this, who](const failure* f, pb::TxnResponse& answer) {
+                                                const auto still = mine_.find(who);
+                                                if (still == mine_.end() || closed_) return;
+                                                still->second.looking = false;
+                                                if (f != nullptr) return;  // look_again, and up(), remain
+                                                link_.saw(answer.header());
+                                                seen_ahead(who, answer);
+                                              });
 }
 
-void etcd_engine::seen_ahead(const id& who, ledger l) {
+void etcd_engine::seen_ahead(const id& who, const pb::TxnResponse& answer) {
   mine& m = mine_.at(who);
   if (!m.waits && !m.upgrading) return;
-  l.turn();
-  const seat* s = l.find(who);
-  if (s == nullptr) return;  // told at its own key
-  const bool has_its_turn = m.waits ? !s->waits() : !s->record.upgrading();
-  watch_ahead(m, l);
-  if (has_its_turn) events_->wake(who);
+  const auto revision = answer.header().revision();
+  const auto& oldest = answer.responses(0).response_range();
+  auto first = ledger::from(keys_, oldest, revision);
+  auto before = ledger::from(keys_, answer.responses(1).response_range(), revision);
+  auto* const l = std::get_if<ledger>(&first);
+  auto* const last = std::get_if<ledger>(&before);
+  if (l == nullptr || last == nullptr) return;
+  l->turn();
+  const seat* const s = l->find(who);
+  if (s != nullptr) {
+    const bool has_its_turn = m.waits ? !s->waits() : !s->record.upgrading();
+    watch_ahead(m, *l);
+    if (has_its_turn) events_->wake(who);
+  } else if (oldest.more() && last->find(who) != nullptr) {
+    watch_ahead(m, *last);
+    if (l->queue().empty())
+      events_->wake(who);  // all before it have their turn, and so may have this one: asking will tell
+  }  // else it is told at its own key
 }
 
 // --- what nobody kept ---
