@@ -3,34 +3,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
-import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
 
 import harness
-from harness import Engine, Holder, Terminal, tyer, tyer_json
+from harness import Holder, Terminal, tyer, tyer_json
 
 REASON = ("--reason", "rollback")
 
 
-class Breaking(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        stack = contextlib.ExitStack()
-        cls.addClassCleanup(stack.close)
-        cls.url = stack.enter_context(Engine(os.environ.get("TYER_KIND", "redis"))).url
-
+class Breaking(harness.OnEngine):
     def setUp(self):
         self.name = harness.fresh_name()
-        self.stack = contextlib.ExitStack()
-        self.addCleanup(self.stack.close)
+        super().setUp()
 
     def hold(self, *words, **options) -> Holder:
-        return self.stack.enter_context(Holder(self.url, self.name, *words, **options)).held()
+        return super().hold(self.name, *words, **options)
 
     def test_there_must_be_a_reason(self):
         self.assertIn("--reason", tyer(self.url, "break", self.name, code=harness.USAGE).stderr)

@@ -3,21 +3,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import sys
 import tempfile
-import unittest
 import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
 
 import harness
-from harness import Engine, Holder, Lines, check_schema, environment, eventually, tyer, tyer_json
+from harness import KIND, Engine, Holder, Lines, check_schema, environment, eventually, tyer, tyer_json
 
-KIND = os.environ.get("TYER_KIND", "redis")
 NUMBERS = itertools.count(1)
 
 
@@ -35,17 +32,9 @@ class Entangled(Lines):
         self.await_line("waits")
 
 
-class Deadlocks(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        stack = contextlib.ExitStack()
-        cls.addClassCleanup(stack.close)
-        cls.engine = stack.enter_context(Engine(KIND))
-        cls.url = cls.engine.url
-
+class Deadlocks(harness.OnEngine):
     def setUp(self):
-        self.stack = contextlib.ExitStack()
-        self.addCleanup(self.stack.close)
+        super().setUp()
         self.base = f"{next(NUMBERS)}/"
 
     def lock(self, name: str, kind: str = "mutex", url: str | None = None) -> tuple[str, str, str]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import unittest
@@ -12,24 +11,16 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
 
 import harness
-from harness import Engine, Terminal, tyer, tyer_json
+from harness import KIND, Engine, Terminal, tyer, tyer_json
 
 sys.path.insert(0, os.path.join(harness.ROOT, "tools", "lib"))
 import resp
 
-KIND = os.environ.get("TYER_KIND", "redis")
 # With this ttl a machine that stands still for a second says nothing about the engine.
 BEARS_STALLS = ("--ttl", "10min")
 
 
-class Doctor(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        stack = contextlib.ExitStack()
-        cls.addClassCleanup(stack.close)
-        cls.engine = stack.enter_context(Engine(KIND))
-        cls.url = cls.engine.url
-
+class Doctor(harness.OnEngine):
     def ask_redis(self, *words: str):
         with resp.Connection(int(self.url.rsplit(":", 1)[1]), 5.0) as connection:
             return connection.ask(*words)

@@ -21,9 +21,8 @@ sys.dont_write_bytecode = True
 
 import harness
 import monitoring
-from harness import Engine, Holder, Watching, check_schema, eventually, tyer, tyer_json
+from harness import KIND, Watching, check_schema, eventually, tyer
 
-KIND = os.environ.get("TYER_KIND", "redis")
 LINE = re.compile(r'^(\w+)(?:\{\w+="((?:[^"\\]|\\.)*)"\})? (\S+)$')
 
 
@@ -63,26 +62,7 @@ class Exporter(Watching):
         return eventually(seen, what=f"{name}")
 
 
-class Exporting(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        stack = contextlib.ExitStack()
-        cls.addClassCleanup(stack.close)
-        cls.engine = stack.enter_context(Engine(KIND))
-        cls.url = cls.engine.url
-
-    def setUp(self):
-        self.stack = contextlib.ExitStack()
-        self.addCleanup(self.stack.close)
-
-    def hold(self, name: str) -> Holder:
-        return self.stack.enter_context(Holder(self.url, name)).held()
-
-    def wait_for(self, name: str, count: int) -> None:
-        for i in range(count):
-            self.stack.enter_context(Holder(self.url, name))
-            eventually(lambda n=i + 1: tyer_json(self.url, "show", name)["waiting"] == n, what="a waiter")
-
+class Exporting(harness.OnEngine):
     def exporter(self, *words: str) -> Exporter:
         return self.stack.enter_context(Exporter(self.url, *words))
 

@@ -5,6 +5,7 @@ Started by ctest with TYER (the binary), TYER_HOLDER (tests/cli/holder.cpp) and 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -22,6 +23,7 @@ import pyte
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", ".."))
 TYER = os.environ.get("TYER", os.path.join(ROOT, "build", "release", "cli", "tyer"))
 HOLDER = os.environ.get("TYER_HOLDER", os.path.join(ROOT, "build", "release", "tests", "cli", "cli_holder"))
+KIND = os.environ.get("TYER_KIND", "redis")
 SCHEMAS = os.environ.get("TYER_SCHEMAS", os.path.join(ROOT, "docs", "schemas"))
 
 PATIENCE_S = 30.0  # far longer than anything takes; only a failure waits for it
@@ -230,6 +232,32 @@ class Watching(Lines):
 
     def __init__(self, url: str, *words: str):
         super().__init__([TYER, *words], environment(url))
+
+
+class OnEngine(unittest.TestCase):
+    """Tests that share one engine, of the kind that TYER_KIND names. What enters self.stack ends with its test."""
+
+    @classmethod
+    def setUpClass(cls):
+        stack = contextlib.ExitStack()
+        cls.addClassCleanup(stack.close)
+        cls.engine = stack.enter_context(Engine(KIND))
+        cls.url = cls.engine.url
+
+    def setUp(self):
+        self.stack = contextlib.ExitStack()
+        self.addCleanup(self.stack.close)
+
+    def hold(self, name: str, *words, **options) -> Holder:
+        return self.stack.enter_context(Holder(self.url, name, *words, **options)).held()
+
+    def wait_for(self, name: str, count: int = 1) -> list[Holder]:
+        """Somebody waits for the name, and the engine knows it."""
+        waiters = []
+        for i in range(count):
+            waiters.append(self.stack.enter_context(Holder(self.url, name)))
+            eventually(lambda n=i + 1: tyer_json(self.url, "show", name)["waiting"] == n, what="a waiter")
+        return waiters
 
 
 def main() -> None:

@@ -14,34 +14,16 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
 
 import harness
-from harness import Engine, Holder, Terminal, Watching, check_schema, eventually, tyer, tyer_json
+from harness import KIND, Terminal, Watching, check_schema, tyer, tyer_json
 
-KIND = os.environ.get("TYER_KIND", "redis")
 QUEUES = KIND != "redlock"  # which has no queue, no readers and no permits
 ESCAPE = "\x1b"
 
 
-class Looking(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        stack = contextlib.ExitStack()
-        cls.addClassCleanup(stack.close)
-        cls.engine = stack.enter_context(Engine(KIND))
-        cls.url = cls.engine.url
-
+class Looking(harness.OnEngine):
     def setUp(self):
         self.name = f"order/{self.id().rsplit('.', maxsplit=1)[-1]}"
-        self.stack = contextlib.ExitStack()
-        self.addCleanup(self.stack.close)
-
-    def hold(self, name: str, *words, **options) -> Holder:
-        return self.stack.enter_context(Holder(self.url, name, *words, **options)).held()
-
-    def wait_for(self, name: str, count: int = 1) -> None:
-        """Somebody waits for the name, and the engine knows it."""
-        for i in range(count):
-            self.stack.enter_context(Holder(self.url, name))
-            eventually(lambda n=i + 1: tyer_json(self.url, "show", name)["waiting"] == n, what="a waiter")
+        super().setUp()
 
     # --- show
 

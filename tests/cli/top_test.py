@@ -3,44 +3,29 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
 import sys
-import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
 
 import harness
-from harness import Engine, Holder, Terminal, Watching, check_schema, eventually, tyer, tyer_json
-
-KIND = os.environ.get("TYER_KIND", "redis")
+from harness import Holder, Terminal, Watching, check_schema, tyer
 
 
-class Top(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        stack = contextlib.ExitStack()
-        cls.addClassCleanup(stack.close)
-        cls.engine = stack.enter_context(Engine(KIND))
-        cls.url = cls.engine.url
 
+class Top(harness.OnEngine):
     def setUp(self):
         self.base = f"{self.id().rsplit('.', maxsplit=1)[-1]}/"
-        self.stack = contextlib.ExitStack()
-        self.addCleanup(self.stack.close)
+        super().setUp()
 
     def hold(self, name: str, *words, **options) -> Holder:
-        return self.stack.enter_context(Holder(self.url, self.base + name, *words, **options)).held()
+        return super().hold(self.base + name, *words, **options)
 
     def wait_for(self, name: str, count: int = 1) -> list[Holder]:
-        waiters = []
-        for i in range(count):
-            waiters.append(self.stack.enter_context(Holder(self.url, self.base + name)))
-            eventually(lambda n=i + 1: tyer_json(self.url, "show", self.base + name)["waiting"] == n, what="a waiter")
-        return waiters
+        return super().wait_for(self.base + name, count)
 
     def looks(self, *words: str) -> Watching:
         return self.stack.enter_context(Watching(self.url, "top", self.base, "--json", "--every", "100ms", *words))

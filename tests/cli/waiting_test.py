@@ -8,30 +8,21 @@ import os
 import signal
 import subprocess
 import sys
-import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
 
 import harness
-from harness import Engine, Holder, Terminal, tyer, tyer_json
+from harness import Holder, Terminal, tyer, tyer_json
 
 
-class Waiting(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        stack = contextlib.ExitStack()
-        cls.addClassCleanup(stack.close)
-        cls.engine = stack.enter_context(Engine(os.environ.get("TYER_KIND", "redis")))
-        cls.url = cls.engine.url
-
+class Waiting(harness.OnEngine):
     def setUp(self):
         self.name = harness.fresh_name()
-        self.stack = contextlib.ExitStack()
-        self.addCleanup(self.stack.close)
+        super().setUp()
 
     def hold(self) -> Holder:
-        return self.stack.enter_context(Holder(self.url, self.name)).held()
+        return super().hold(self.name)
 
     def test_a_free_lock_is_not_waited_for(self):
         tyer(self.url, "wait", self.name)
