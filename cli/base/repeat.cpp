@@ -12,10 +12,12 @@ using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+constexpr milliseconds pause_least{100};  // --every 0 is no reason to ask an engine without end
+
 exit_code repeat(const repetition& r, signals& bell, const std::function<milliseconds()>& look) {
   const auto start = steady_clock::now();
   for (;;) {
-    auto pause = look();
+    auto pause = std::max(look(), pause_least);
     if (r.during) {
       const auto left = *r.during - std::chrono::duration_cast<milliseconds>(steady_clock::now() - start);
       if (left <= 0ms) return exit_code::ok;

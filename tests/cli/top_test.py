@@ -92,6 +92,10 @@ class Top(harness.OnEngine):
         text = tyer(self.url, "top", self.base, "--for", "0").stdout
         self.assertRegex(text, r"^\d\d:\d\d:\d\d  1 held, 0 waiting, 0.0 turns/s\n\nNAME ")
 
+    def test_without_a_pause_it_asked_the_engine_without_end(self):
+        looks = tyer(self.url, "top", self.base, "--json", "--every", "0", "--for", "1s").stdout.splitlines()
+        self.assertLessEqual(len(looks), 12)
+
     def test_an_engine_that_is_away_is_told_and_it_goes_on(self):
         self.hold("a", ttl_ms=60000)
         looks = self.looks()
