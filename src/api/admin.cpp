@@ -45,7 +45,7 @@ lock_entry describe(engine::entry e, bool tokens) {
   if (tokens && !d.waiting && e.part != 0) d.token = core::make_token(e.part, 0);
   d.mode = detail::mode_of(e.how);
   d.remaining = std::max(e.left, std::chrono::milliseconds::zero());
-  d.slots = std::move(e.slots);
+  d.slot_numbers = std::move(e.slots);
   d.owner = describe(std::move(e.owner));
   return d;
 }
