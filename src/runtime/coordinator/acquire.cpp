@@ -260,7 +260,10 @@ void coordinator::give(ticket& t, hold_ptr h) noexcept {
   h->at_coordinator = &t;
   t.current = h;
   board_.hold_began(group_of(h->what()));
-  if (t.asked_back) watch_.ask(h);
+  if (t.asked_back) {
+    watch_.ask(h);
+    report_hold(event_kind::revoked, *h, {}, {});
+  }
   wake(t);
   if (l.apart) {
     join_the_others(t);
