@@ -16,7 +16,7 @@ inline namespace v1 {
 enum class log_level { debug, info, warning, error };
 
 // Called from any thread, one call at a time. Must not block, call Tyer or destroy the client: a blocking call fails there
-// with errc::would_deadlock. Its exceptions are ignored. Messages never contain a secret.
+// with errc::would_deadlock. The text is valid during the call only. Exceptions are ignored. Messages never contain a secret.
 using log_hook = std::function<void(log_level, std::string_view)>;
 
 // Called with each event (<tyer/event.hpp>), where completions run (see below), one call at a time there. Like a completion
