@@ -97,6 +97,7 @@ void coordinator::report_slow(lane& l, engine::outcome<engine::page>&& o) noexce
       e.words = std::move(f->words);
     } else {
       e.holders = std::move(std::get<engine::page>(o.result));
+      std::erase_if(e.holders.entries, [](const engine::entry& x) { return x.what == core::fate::waiting; });
     }
     return e;
   });
