@@ -300,12 +300,11 @@ bool coordinator::give_to_next(ticket& t, const hold_ptr& from) noexcept {
   return true;
 }
 
-// No acquisition in the lane waits any more, so its ticket leaves the engine's queue.
+// The first in line has got the hold of another ticket than the one that asks for it.
 void coordinator::spare_contender(lane& l, const ticket& besides) {
-  ticket* contender = l.standing;
-  if (contender == nullptr || contender == &besides || contender->acquiring() == nullptr || !l.line.empty()) return;
-  detach(*contender);
-  retire(*contender);
+  const ticket* contender = l.standing;
+  if (contender == nullptr || contender == &besides || l.standing->acquiring() == nullptr) return;
+  stand_for_the_rest(l);
 }
 
 }  // namespace tyer::runtime

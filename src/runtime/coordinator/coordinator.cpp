@@ -253,16 +253,21 @@ void coordinator::cancel(const std::shared_ptr<acquisition>& w, tyer::failure wh
   if (l == nullptr) return;
   leave(*l, *w);
   ticket* t = l->standing;
-  if (t != nullptr && t->acquiring() != nullptr) {
-    if (l->line.empty()) {
-      detach(*t);
-      retire(*t);
-    } else if (static_cast<const acquisition&>(*l->line.front()).waits) {
-      t->acquiring()->enqueue_from_now(core::for_ever);  // after a cancelled try
-    }
-  }
+  if (t != nullptr && t->acquiring() != nullptr) stand_for_the_rest(*l);
   go_on(*l);
   finish(*w, std::move(why), nullptr);
+}
+
+// One in line has left, and the ticket that asks for them was perhaps made for that one: after a try, it queues for those
+// who wait. If nobody is left, it leaves the engine's queue.
+void coordinator::stand_for_the_rest(lane& l) {
+  ticket& t = *l.standing;
+  if (l.line.empty()) {
+    detach(t);
+    retire(t);
+  } else if (static_cast<const acquisition&>(*l.line.front()).waits) {
+    t.acquiring()->enqueue_from_now(core::for_ever);
+  }
 }
 
 void acquisition::call_off(coordinator& d) { d.cancel(shared_from_this(), called_off); }

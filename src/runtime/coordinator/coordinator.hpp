@@ -269,6 +269,7 @@ class coordinator final : public engine::events {
   void go_on(lane& l) noexcept;
   static bool known_taken(const lane& l) noexcept;
   void leave(lane& l, acquisition& w) noexcept;
+  void stand_for_the_rest(lane& l);
 
   // how long acquisitions wait for an engine that does not answer
   using leaving = lease::list<lease::waiting, &lease::waiting::place>;
