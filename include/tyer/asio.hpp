@@ -123,6 +123,7 @@ template <class Rep, class Period, class Token = boost::asio::deferred_t>
                               std::forward<Token>(token));
 }
 
+// The same, until a time by any clock. What is left until then is computed when the call begins.
 template <class Clock, class Duration, class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_try_acquire_until(const acquirable& m, const std::chrono::time_point<Clock, Duration>& limit,
                                            Token&& token = {},
@@ -161,6 +162,7 @@ template <class Rep, class Period, class Token = boost::asio::deferred_t>
   return detail::upgrade_with(m, h, detail::acquire_terms{.at_most = detail::to_wait(at_most)},
                               std::forward<Token>(token));
 }
+// The same, until a time by any clock.
 template <class Clock, class Duration, class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_try_upgrade_until(const shared_mutex& m, hold& h,
                                            const std::chrono::time_point<Clock, Duration>& limit, Token&& token = {}) {

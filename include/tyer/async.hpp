@@ -90,6 +90,7 @@ void start_try_acquire_for(const Locks& m, const std::chrono::duration<Rep, Peri
   detail::acquire_then(m, {.at_most = detail::to_wait(at_most), .where = where}, std::move(done), std::move(stop));
 }
 
+// The same, until a time by any clock.
 template <class Clock, class Duration, std::convertible_to<const acquirable&> Lock, std::invocable<failure, hold> Done>
 void start_try_acquire_until(const Lock& m, const std::chrono::time_point<Clock, Duration>& limit, Done done,
                              std::stop_token stop = {}, std::source_location where = std::source_location::current()) {
@@ -126,6 +127,7 @@ void start_try_upgrade_for(const shared_mutex& m, hold& h, const std::chrono::du
                            std::stop_token stop = {}) {
   detail::upgrade_then(m, h, {.at_most = detail::to_wait(at_most)}, std::move(done), std::move(stop));
 }
+// The same, until a time by any clock.
 template <class Clock, class Duration, std::invocable<failure, bool> Done>
 void start_try_upgrade_until(const shared_mutex& m, hold& h, const std::chrono::time_point<Clock, Duration>& limit,
                              Done done, std::stop_token stop = {}) {
