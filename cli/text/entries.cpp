@@ -80,9 +80,9 @@ std::string how(const tyer::lock_entry& e) {
     case tyer::lock_mode::shared: return "shared";
     case tyer::lock_mode::permit: break;
   }
-  if (e.slots.empty()) return "permit";
-  std::string text = e.slots.size() == 1 ? "slot" : "slots";
-  for (const auto& s : e.slots) text += (&s == &e.slots.front() ? " " : ", ") + std::to_string(s);
+  if (e.slot_numbers.empty()) return "permit";
+  std::string text = e.slot_numbers.size() == 1 ? "slot" : "slots";
+  for (const auto& s : e.slot_numbers) text += (&s == &e.slot_numbers.front() ? " " : ", ") + std::to_string(s);
   return text;
 }
 
@@ -103,7 +103,7 @@ std::string state(const entries& of_one_name) {
     case tyer::lock_mode::permit: break;
   }
   std::size_t permits = 0;
-  for (const auto& e : of_one_name) permits += e.waiting ? 0 : std::max<std::size_t>(e.slots.size(), 1);
+  for (const auto& e : of_one_name) permits += e.waiting ? 0 : std::max<std::size_t>(e.slot_numbers.size(), 1);
   return count(permits, "permit", "permits");
 }
 
