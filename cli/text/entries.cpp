@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
-#include <map>
 
 namespace cli {
 
@@ -107,33 +106,19 @@ std::string state(const entries& of_one_name) {
   return count(permits, "permit", "permits");
 }
 
-std::vector<lock> by_name(entries all) {
-  std::map<std::string, lock> found;
-  for (auto& e : all) {
-    auto& l = found[e.name];
-    l.name = e.name;
-    const bool known = e.id && std::ranges::any_of(l.all, [&](const auto& x) { return x.id == e.id; });
-    if (!known) l.all.push_back(std::move(e));
-  }
-  std::vector<lock> sorted;
-  for (auto& [name, l] : found) {
-    std::ranges::stable_partition(l.all, [](const auto& e) { return !e.waiting; });
-    sorted.push_back(std::move(l));
-  }
-  return sorted;
+std::vector<lock> list_all(const tyer::admin& admin, const std::string& prefix, const std::function<void()>& between) {
+  return list_up_to(admin, prefix, std::numeric_limits<std::size_t>::max(), between).locks;
 }
 
-std::vector<lock> list_all(const tyer::admin& admin, const std::string& prefix) {
-  return list_up_to(admin, prefix, std::numeric_limits<std::size_t>::max()).locks;
-}
-
-listing list_up_to(const tyer::admin& admin, const std::string& prefix, std::size_t entries_max) {
+listing list_up_to(const tyer::admin& admin, const std::string& prefix, std::size_t entries_max,
+                   const std::function<void()>& between) {
   entries all;
   std::string cursor;
   do {
     auto page = admin.list(prefix, cursor, static_cast<std::uint32_t>(std::min<std::size_t>(entries_max, 1000)));
     std::ranges::move(page.entries, std::back_inserter(all));
     cursor = std::move(page.cursor);
+    if (between) between();
   } while (!cursor.empty() && all.size() < entries_max);
   return {by_name(std::move(all)), cursor.empty()};
 }
