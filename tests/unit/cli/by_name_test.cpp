@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <string>
 
 namespace cli {
@@ -35,9 +35,9 @@ TEST(by_name, those_without_an_id_are_all_there) {
 TEST(by_name, a_queue_of_a_hundred_thousand_took_minutes) {
   entries all;
   for (std::size_t i = 1; i <= 100'000; ++i) all.push_back(entry("a", i, true));
-  const auto began = std::chrono::steady_clock::now();
+  const auto began = std::clock();  // of the processor: however busy the machine is
   EXPECT_EQ(by_name(std::move(all))[0].all.size(), 100'000U);
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds{20});  // 28 s for 30,000 before
+  EXPECT_LT(std::clock() - began, 20 * CLOCKS_PER_SEC);  // 28 s for 30,000 before
 }
 
 }  // namespace
