@@ -163,6 +163,27 @@ exchange dialect::extend(std::int64_t session, const std::vector<std::int64_t>& 
   return said(say_.extend, {number_or_null(session), micros(ttl), std::move(holds), own});
 }
 
+// Each is minor: of one that fails the decider finds out how it is.
+exchange dialect::extend_seats(std::string_view name, std::int64_t session, milliseconds ttl,
+                               std::span<const seat_head> all) const {
+  exchange each;
+  for (const seat_head& was : all) {
+    seat_head is = was;
+    if (session != 0) is.lease = session;
+    each.push_back({say_.extend_seat,
+                    {text(name), was.bytes(), micros(was.expires), is.bytes().substr(seat_head::lease_at), micros(ttl),
+                     std::int64_t{seats_layout}},
+                    true});
+  }
+  return each;
+}
+
+std::optional<store_time> dialect::seat_extended(const answered& a) const {
+  const auto until = a.failed ? std::nullopt : number(a);
+  if (!until) return std::nullopt;
+  return at_micros(*until);
+}
+
 exchange dialect::extend_places(milliseconds ttl, std::span<const named> all) const {
   std::vector<id> who;
   for (const auto& n : all) who.push_back(n.who);

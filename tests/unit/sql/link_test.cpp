@@ -70,8 +70,6 @@ struct sql_link : ::testing::Test {
           .rung = [](std::string) {}}};
 };
 
-}  // namespace
-
 TEST_F(sql_link, is_up_when_it_was_greeted_and_not_before) {
   w.to->on_open();
   EXPECT_EQ(ups, 0);
@@ -315,4 +313,5 @@ TEST_F(sql_link, what_was_given_up_was_tried_again) {
   EXPECT_EQ(kind(), why::not_sent);
 }
 
+}  // namespace
 }  // namespace tyer::sql
