@@ -57,9 +57,10 @@ trouble not_reached(const std::string& where, const tyer::failure& why) {
 
 }  // namespace
 
-tyer::client session::open(tyer::client_options with) {
-  const auto found = find_settings(options_.engine);
+tyer::client session::open(tyer::client_options with, std::string_view option) {
+  auto found = find_settings(options_.engine);
   if (found.url.empty()) throw trouble(exit_code::usage, "no engine was named", how_to_say);
+  if (!option.empty()) found.url += (found.url.find('?') == found.url.npos ? '?' : '&') + std::string{option};
   with.prefix = found.prefix;
   if (with.label.empty()) with.label = "tyer";
   try {

@@ -36,6 +36,7 @@ void database::note(work& w, const answer& a) {
   if (std::holds_alternative<granted>(a)) {
     auto& mine = own_[w.who];
     mine.name = w.name;
+    mine.doubtful = false;
     learn(w, w.who, mine);
     waiting_.erase(w.who);
   } else if (std::holds_alternative<queued>(a)) {
@@ -51,6 +52,14 @@ void database::learn(work& w, const id& who, own& mine) {
   mine.plain = name == nullptr || lies_in_columns(*name);
   mine.head.reset();
   if (!mine.plain && s != nullptr && s->is == seat::state::holding) mine.head = seat_head::of(*s);
+}
+
+// Perhaps it is gone, whatever we hear.
+void database::doubt(const id& who) {
+  const auto mine = own_.find(who);
+  if (mine == own_.end()) return;
+  mine->second.doubtful = true;
+  mine->second.session = 0;
 }
 
 void database::forget(const id& who) {
@@ -125,9 +134,8 @@ void database::do_release(const target& t, bool clean, const call_ptr<fate>& c) 
       calls().answer(*c, {*was});
     };
     w->failed = [this, c](const failure& f) { calls().fail(*c, f); };
-    const auto mine = own_.find(who);
-    const bool perhaps_plain = mine != own_.end();
-    if (perhaps_plain) mine->second.session = 0;  // perhaps it is gone, whatever we hear: no renewal says otherwise
+    const bool perhaps_plain = own_.contains(who);
+    doubt(who);
     start(w, {.decide = [was, who, clean](resource& n, store_time at,
                                           kit::notices& out) { *was = n.release(who, clean, at, out); },
               .attempt_first = perhaps_plain});
@@ -156,7 +164,7 @@ void database::do_ask(std::string_view name, std::string_view reason, const call
 }
 
 void database::do_evict(const target& t, std::string_view reason, const call_ptr<fate>& c) {
-  if (const auto mine = own_.find(t.who); mine != own_.end()) mine->second.session = 0;
+  doubt(t.who);
   settle_in_turn(
       c, t,
       [who = t.who, reason = std::string{reason}](resource& n, store_time at, kit::notices& out) {

@@ -87,8 +87,9 @@ class database final : public kit::engine_base {
 
   struct own {
     std::string name;
-    std::int64_t session = 0;                      // that it is known to live by
-    bool plain = true;                             // lies in columns, as far as is known
+    std::int64_t session = 0;  // that it is known to live by
+    bool plain = true;         // lies in columns, as far as is known
+    bool doubtful = false;     // a release or eviction was sent: no renewal of a session says that it is held
     std::optional<seat_head> head = std::nullopt;  // as it lies if it is not plain, as far as is known
   };
   struct own_session {
@@ -117,6 +118,7 @@ class database final : public kit::engine_base {
   void settle_in_turn(const call_ptr<T>&, const seam::target&, Decide, Done);
   void note(work&, const answer&);
   static void learn(work&, const id&, own&);
+  void doubt(const id&);
   void forget(const id&);
 
   // --- settling.cpp
@@ -147,6 +149,7 @@ class database final : public kit::engine_base {
   void keep_name(const keeping_ptr&, indices);
   void is_alone(const id&);
   void is_known(const id&, fate);
+  static void lives_by(own& o, std::int64_t session) { o.session = o.doubtful ? 0 : session; }
   bool is_own(std::int64_t session) const;
   void count(const keeping_ptr&, time_point sent, milliseconds ttl);
   void settled(const keeping_ptr&, std::size_t, fate);

@@ -172,6 +172,7 @@ class dialect {
  private:
   std::optional<std::int64_t> number(const answered& a) const { return of_.number(a); }
   std::string client() const;  // the first half of its ids
+  failure without_tables() const;
 
   const setting setting_;
   const tongue& of_;

@@ -1,6 +1,14 @@
 // Renewal. A hold lives by its own time at first; the first keep() lets it live by this client's session of that length, and from
 // then on one statement renews all of them.
 //
+//   a hold that                  | is kept by
+//   -----------------------------+------------------------------------------------------------------------------------------
+//   lives by a live session      | the session's renewal
+//   is being kept already        | whatever that comes to: who asks waits for it, and then keeps it once more
+//   is plain                     | extend: one statement for all of them
+//   is known as it lies in state | extend_seats: a statement each
+//   is neither                   | the decider: a read and a write, for all of a name
+//
 // What a renewal proves: the session was not ended, and its generation is what it was when the hold was last seen to live by it.
 // Whoever else changes a hold that lives by a session raises the generation in the same statement; then each hold is extended by
 // itself again, and that tells which of them stand. See sessions.hpp for why nobody takes over meanwhile.
@@ -170,7 +178,7 @@ void database::extend(const keeping_ptr& k, indices which) {
         continue;
       }
       if (const auto mine = own_.find(k->all[i].who); mine != own_.end()) {
-        mine->second.session = session;
+        lives_by(mine->second, session);
         mine->second.plain = true;
         mine->second.head.reset();
       }
@@ -209,7 +217,7 @@ void database::seats_extended(const keeping_ptr& k, const indices& which, std::i
       continue;
     }
     if (const auto mine = own_.find(who); mine != own_.end() && mine->second.head) {
-      mine->second.session = session;
+      lives_by(mine->second, session);
       mine->second.head->expires = *until;
       if (session != 0) mine->second.head->lease = session;
     }
@@ -245,7 +253,7 @@ void database::keep_name(const keeping_ptr& k, indices which) {
       const id who = k->all[which[n]].who;
       const seat* s = over.machine->seen().name.find(who);
       if (const auto mine = own_.find(who); mine != own_.end() && s != nullptr) {
-        mine->second.session = sessions_.contains(s->lease) ? s->lease : 0;
+        lives_by(mine->second, sessions_.contains(s->lease) ? s->lease : 0);
         learn(over, who, mine->second);
       }
       settled(k, which[n], (*are)[n]);

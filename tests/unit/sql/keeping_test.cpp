@@ -226,6 +226,20 @@ TEST_F(sql_keeping, as_soon_as_there_is_a_session_it_lives_by_that_and_costs_not
   EXPECT_EQ(third->fates(), std::vector{fate::holding});
 }
 
+// Its answer came after the release was sent, and of that none came: each renewal of the session said that it is held.
+TEST_F(sql_keeping, a_keep_that_was_answered_after_a_release_spoke_for_a_hold_that_was_perhaps_gone) {
+  keep({shared});
+  answer("begin_session", {answered{}});
+  answer("extend_seat", {one_number(until)});
+  keep({shared});
+  step([&] { it->release({shared, "n"}, true, [](seam::outcome<fate>&&) {}); });
+  answer("extend_seat", {one_number(until + 1)});
+  pass(1ms);
+  keep({shared});
+  EXPECT_EQ(how_often("renew_session"), 0u);
+  EXPECT_EQ(how_often("extend_seat"), 1u) << "how it lies there tells";
+}
+
 TEST_F(sql_keeping, what_is_not_as_it_was_is_read_and_lives_by_a_session_that_came_meanwhile) {
   const auto h = keep({shared});
   answer("extend_seat", {nothing()});
