@@ -21,6 +21,7 @@ command bench_command();
 command completions_command();
 command config_command();
 command man_command();
+command schema_command();  // if a database is built in
 command version_command();
 
 }  // namespace cli

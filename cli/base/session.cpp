@@ -55,8 +55,9 @@ trouble not_reached(const std::string& where, const tyer::failure& why) {
           "whether it needs TLS (rediss://, etcds://) or not (redis://, etcd://), and that no firewall is in between."};
 }
 
-tyer::client open_found(const settings& found, tyer::client_options with) {
+tyer::client open_found(settings found, tyer::client_options with, std::string_view option = {}) {
   if (found.url.empty()) throw trouble(exit_code::usage, "no engine was named", how_to_say);
+  if (!option.empty()) found.url += (found.url.find('?') == found.url.npos ? '?' : '&') + std::string{option};
   with.prefix = found.prefix;
   if (with.label.empty()) with.label = "tyer";
   try {
@@ -77,8 +78,8 @@ tyer::client open_found(const settings& found, tyer::client_options with) {
 
 }  // namespace
 
-tyer::client session::open(tyer::client_options with) {
-  return open_found(find_settings(options_.engine), std::move(with));
+tyer::client session::open(tyer::client_options with, std::string_view option) {
+  return open_found(find_settings(options_.engine), std::move(with), option);
 }
 
 tyer::client session::open_beside(const std::string& url, const std::string& option) {

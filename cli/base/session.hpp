@@ -13,6 +13,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cli {
@@ -39,8 +40,8 @@ class session {
   // The command to run, word by word; empty if there is none.
   const std::vector<std::string>& command() const noexcept { return command_; }
 
-  // A new client of the selected engine, with its prefix. Does not wait for the engine.
-  tyer::client open(tyer::client_options with = {});
+  // A new client of the selected engine, with its prefix. Does not wait for the engine. `option` is added to those of the URL.
+  tyer::client open(tyer::client_options with = {}, std::string_view option = {});
   // The same of another engine, whose URL, or name in the configuration file, was given with that option.
   tyer::client open_beside(const std::string& url, const std::string& option);
 

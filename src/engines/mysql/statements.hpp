@@ -114,6 +114,12 @@ struct statement {
     " WHERE l.claimed = 1 AND l.expires >= @tyer_now + " TYER_INT(2) " AND l.session <=> COALESCE($1, l.session)"
     " AND (l.session IS NULL OR " TYER_ONE_OF("l.session", 4) ")";
 
+  // name, head, its time, session as it lies, ttl, layout. Tells until when. A number lies there little-endian.
+  static constexpr const char* extend_seat =
+    "UPDATE tyer_lock SET state = INSERT(state, LOCATE($2, state) + 26, 16, CONCAT(REVERSE(UNHEX(LPAD(HEX(LAST_INSERT_ID("
+    "GREATEST(" TYER_INT(3) ", " TYER_NOW " + " TYER_INT(5) "))), 16, '0'))), $4)), version = version + 1"
+    " WHERE name = $1 AND LOCATE($2, state) > 0 AND ORD(state) = " TYER_INT(6) " AND " TYER_INT(3) " > " TYER_NOW;
+
   // ttl, ids
   static constexpr const char* extend_queue =
     "UPDATE " TYER_LIST(2) " STRAIGHT_JOIN tyer_wait w FORCE INDEX (tyer_wait_id) ON w.id = UNHEX(k.e)"

@@ -119,6 +119,23 @@ struct statement {
       " WHERE l.name = substr(k.hold, 17) AND l.hold = substr(k.hold, 1, 16) AND l.claimed AND l.expires > " TYER_NOW
       " AND (l.session IS NULL OR l.session = ANY($4::bigint[])) RETURNING l.hold";
 
+// As it lies in the state: little-endian.
+#define TYER_BYTE(n, i) "substr(int8send(" n "), " #i ", 1)"
+#define TYER_BYTES(n)                                                                                           \
+  TYER_BYTE(n, 8)                                                                                               \
+  " || " TYER_BYTE(n, 7) " || " TYER_BYTE(n, 6) " || " TYER_BYTE(n, 5) " || " TYER_BYTE(n, 4) " || " TYER_BYTE( \
+      n, 3) " || " TYER_BYTE(n, 2) " || " TYER_BYTE(n, 1)
+
+  // name, head, its time, session as it lies, ttl, layout. Tells until when. Counted from when the statement began: one that waited
+  // for the row gives a shorter lease.
+  static constexpr const char* extend_seat =
+      "WITH t AS MATERIALIZED (SELECT greatest($3::bigint, " TYER_NOW
+      " + $5::bigint) AS until)"
+      " UPDATE tyer_lock l SET version = l.version + 1,"
+      " state = overlay(l.state placing " TYER_BYTES("t.until") " || $4::bytea from position($2::bytea in l.state) + 26)"
+      " FROM t WHERE l.name = $1::bytea AND position($2 in l.state) > 0 AND get_byte(l.state, 0) = $6::bigint"
+      " AND $3 > " TYER_NOW " RETURNING t.until";
+
 // A hint, of the snapshot: nothing is taken from anybody because of it.
 #define TYER_LIVES_BY_SESSION \
   "EXISTS (SELECT 1 FROM tyer_session s WHERE s.id = l.session AND NOT s.ended AND s.expires > " TYER_NOW ")"

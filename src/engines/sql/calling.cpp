@@ -32,16 +32,34 @@ bool is_plain(const request& r) { return r.what.how == mode::exclusive && r.lock
 }  // namespace
 
 // Who holds what, and who waits, as far as this client has asked.
-void database::note(const id& who, const std::string& name, bool plain, const answer& a) {
+void database::note(work& w, const answer& a) {
   if (std::holds_alternative<granted>(a)) {
-    auto& mine = own_[who];
-    mine.name = name;
-    mine.plain = plain;
-    waiting_.erase(who);
+    auto& mine = own_[w.who];
+    mine.name = w.name;
+    mine.doubtful = false;
+    learn(w, w.who, mine);
+    waiting_.erase(w.who);
   } else if (std::holds_alternative<queued>(a)) {
-    if (waiting_.insert(who).second) last_bell_ = now();
+    if (waiting_.insert(w.who).second) last_bell_ = now();
     bells_due_ = std::min(bells_due_, now() + bell_interval());
   }
+}
+
+// How it lies there, from what was read and written. A blind attempt writes columns.
+void database::learn(work& w, const id& who, own& mine) {
+  resource* const name = w.machine->by_attempt() ? nullptr : &w.machine->seen().name;
+  const seat* const s = name != nullptr ? name->find(who) : nullptr;
+  mine.plain = name == nullptr || lies_in_columns(*name);
+  mine.head.reset();
+  if (!mine.plain && s != nullptr && s->is == seat::state::holding) mine.head = seat_head::of(*s);
+}
+
+// Perhaps it is gone, whatever we hear.
+void database::doubt(const id& who) {
+  const auto mine = own_.find(who);
+  if (mine == own_.end()) return;
+  mine->second.doubtful = true;
+  mine->second.session = 0;
 }
 
 void database::forget(const id& who) {
@@ -67,8 +85,8 @@ void database::do_acquire(const request& r, const call_ptr<answer>& c) {
       if (part) *said = answer{granted{*part, want->r.ttl}};
       return part.has_value();
     };
-    w->done = [this, c, said, want](work& over) {
-      if (const auto* a = std::get_if<answer>(&**said)) note(over.who, over.name, is_plain(want->r), *a);
+    w->done = [this, c, said](work& over) {
+      if (const auto* a = std::get_if<answer>(&**said)) note(over, *a);
       calls().answer(*c, **std::move(said));
     };
     w->failed = [this, c](const failure& f) { calls().fail(*c, f); };
@@ -116,9 +134,8 @@ void database::do_release(const target& t, bool clean, const call_ptr<fate>& c) 
       calls().answer(*c, {*was});
     };
     w->failed = [this, c](const failure& f) { calls().fail(*c, f); };
-    const auto mine = own_.find(who);
-    const bool perhaps_plain = mine != own_.end();
-    if (perhaps_plain) mine->second.session = 0;  // perhaps it is gone, whatever we hear: no renewal says otherwise
+    const bool perhaps_plain = own_.contains(who);
+    doubt(who);
     start(w, {.decide = [was, who, clean](resource& n, store_time at,
                                           kit::notices& out) { *was = n.release(who, clean, at, out); },
               .attempt_first = perhaps_plain});
@@ -128,8 +145,8 @@ void database::do_release(const target& t, bool clean, const call_ptr<fate>& c) 
 void database::do_convert(const target& t, mode to, milliseconds, const call_ptr<answer>& c) {
   settle_in_turn(
       c, t, [who = t.who, to](resource& n, store_time at, kit::notices& out) { return n.convert(who, to, at, out); },
-      [this, to](work& over, const kit::result<answer>& said) {
-        if (const auto* a = std::get_if<answer>(&said)) note(over.who, over.name, to == mode::exclusive, *a);
+      [this](work& over, const kit::result<answer>& said) {
+        if (const auto* a = std::get_if<answer>(&said)) note(over, *a);
       });
 }
 
@@ -147,7 +164,7 @@ void database::do_ask(std::string_view name, std::string_view reason, const call
 }
 
 void database::do_evict(const target& t, std::string_view reason, const call_ptr<fate>& c) {
-  if (const auto mine = own_.find(t.who); mine != own_.end()) mine->second.session = 0;
+  doubt(t.who);
   settle_in_turn(
       c, t,
       [who = t.who, reason = std::string{reason}](resource& n, store_time at, kit::notices& out) {

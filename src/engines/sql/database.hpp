@@ -53,7 +53,8 @@ class database final : public kit::engine_base {
     core::function<void(work&)> done;
     core::function<void(const failure&)> failed;
     core::function<bool()> given_up;  // nobody waits for it any more, and what follows may be on its way already
-    std::int64_t session = 0;         // the hold of `who` lives by it, if it is written
+    std::vector<id> keeps;            // holds that live by a session of this client's, if they are written
+    milliseconds lives_for{};         // the session's length
     time_point deadline;
 
     record seen;
@@ -71,15 +72,25 @@ class database final : public kit::engine_base {
     time_point sent{}, patient_until{};
     bool impatient = false;  // what is known is told
     std::size_t open = 0;
-    std::optional<failure> wrong;                                 // with one whose fate is not known
-    std::map<std::int64_t, std::vector<std::size_t>> by_session;  // who is waiting for its renewal
+    std::optional<failure> wrong;  // with one whose fate is not known
   };
   using keeping_ptr = std::shared_ptr<keeping>;
+  using indices = std::vector<std::size_t>;
+  struct renewal {
+    keeping_ptr of;
+    indices which;
+  };
+  struct listener {
+    keeping_ptr of;
+    std::size_t which;
+  };
 
   struct own {
     std::string name;
     std::int64_t session = 0;  // that it is known to live by
     bool plain = true;         // lies in columns, as far as is known
+    bool doubtful = false;     // a release or eviction was sent: no renewal of a session says that it is held
+    std::optional<seat_head> head = std::nullopt;  // as it lies if it is not plain, as far as is known
   };
   struct own_session {
     std::int64_t generation = 0;
@@ -105,7 +116,9 @@ class database final : public kit::engine_base {
 
   template <class T, class Decide, class Done>
   void settle_in_turn(const call_ptr<T>&, const seam::target&, Decide, Done);
-  void note(const id&, const std::string& name, bool plain, const answer&);
+  void note(work&, const answer&);
+  static void learn(work&, const id&, own&);
+  void doubt(const id&);
   void forget(const id&);
 
   // --- settling.cpp
@@ -126,10 +139,18 @@ class database final : public kit::engine_base {
 
   // --- keeping.cpp
   void flush_keeps();
-  void keep_holds(const keeping_ptr&);
+  void keep_holds(const keeping_ptr&, const indices&);
   void keep_places(const keeping_ptr&);
-  void extend(const keeping_ptr&, std::vector<std::size_t>);
-  void keep_one(const keeping_ptr&, std::size_t, std::int64_t session);
+  void renew(const keeping_ptr&, std::int64_t session, indices);
+  void extend(const keeping_ptr&, indices);
+  void extend_seats(const keeping_ptr&, indices);
+  void seats_extended(const keeping_ptr&, const indices&, std::int64_t session, const answers&);
+  void decide(const keeping_ptr&, const indices&);
+  void keep_name(const keeping_ptr&, indices);
+  void is_alone(const id&);
+  void is_known(const id&, fate);
+  static void lives_by(own& o, std::int64_t session) { o.session = o.doubtful ? 0 : session; }
+  bool is_own(std::int64_t session) const;
   void count(const keeping_ptr&, time_point sent, milliseconds ttl);
   void settled(const keeping_ptr&, std::size_t, fate);
   void unsettled(const keeping_ptr&, std::size_t how_many, const failure&);
@@ -169,11 +190,11 @@ class database final : public kit::engine_base {
 
   kit::lease_pool pool_;
   std::map<std::int64_t, own_session> sessions_;
-  std::vector<std::int64_t> own_sessions_;  // the last that were made, to know them again
-  std::vector<keeping_ptr> keeps_;          // to be sent
-  std::vector<keeping_ptr> slow_;           // of several, under way
-  std::set<id> kept_alone_;                 // by keep_one(), which is under way
-  std::map<std::uint64_t, keeping_ptr> renewing_;
+  std::vector<std::int64_t> own_sessions_;          // the last that were made, to know them again
+  std::vector<keeping_ptr> keeps_;                  // to be sent
+  std::vector<keeping_ptr> slow_;                   // of several, under way
+  std::map<id, std::vector<listener>> kept_alone_;  // where they lie or by the decider, under way; who else asks
+  std::map<std::uint64_t, renewal> renewing_;
   std::uint64_t last_user_ = 0;
 
   time_point last_bell_{};  // or since when there could be one

@@ -25,6 +25,19 @@ bytes_list bytes_of(const std::vector<id>& all) {
   return list;
 }
 
+failure not_now(const std::string& words) { return kit::no(why::not_sent, errc::unavailable, words); }
+failure never(const std::string& words) { return kit::no(why::refused, errc::refused, words); }
+
+std::optional<failure> unless_known(std::int64_t version) {
+  if (version > schema_version)
+    return never("the tables of Tyer were made by a later version of it: bring this client up to date");
+  if (version == schema_version) return std::nullopt;
+  return never("the tables of Tyer are of version " + std::to_string(version) + " and this client needs " +
+               std::to_string(schema_version) +
+               ": drop them while nobody locks, and make them anew with tyer schema --apply, or connect once with "
+               "?schema=apply");
+}
+
 exchange said(catalogue::several texts, const std::vector<value>& values) {
   exchange all;
   for (const char* one : texts) all.push_back({one, values});
@@ -54,32 +67,26 @@ exchange dialect::greeting() const {
 }
 
 std::optional<failure> dialect::greeted(const answers& a, server& s) const {
-  const auto not_now = [](const std::string& words) { return kit::no(why::not_sent, errc::unavailable, words); };
-  const auto never = [](const std::string& words) { return kit::no(why::refused, errc::refused, words); };
   for (const auto& one : a) {
     if (!one.failed) continue;
     no_tables_ = of_.no_tables(one);
-    if (!no_tables_)
-      return what(one) == meaning::refused ? never("the database refused to be greeted: " + one.words)
-                                           : not_now("the database could not be greeted: " + one.words);
-    if (setting_.make_tables) return not_now("there are no tables of Tyer in this database yet: they are being made");
-    return never(
-        "there are no tables of Tyer in this database: connect once with ?schema=apply, as a user who may create "
-        "tables");
+    if (no_tables_) return without_tables();
+    return what(one) == meaning::refused ? never("the database refused to be greeted: " + one.words)
+                                         : not_now("the database could not be greeted: " + one.words);
   }
   const row& facts = a[a.size() - 2].rows.at(0);
   s.version = facts[0].bytes;
   s.clock = std::chrono::microseconds{facts[1].number};
   if (auto wrong = of_.learn(facts, s); !wrong.empty()) return not_now(wrong);
-  const auto version = a.back().rows.empty() ? 0 : a.back().rows[0][0].number;
-  if (version < schema_version) {
-    return never("the tables of Tyer are of version " + std::to_string(version) + " and this client needs " +
-                 std::to_string(schema_version) +
-                 ": drop them while nobody locks, and connect once with ?schema=apply");
-  }
-  if (version > schema_version)
-    return never("the tables of Tyer were made by a later version of it: bring this client up to date");
-  return std::nullopt;
+  no_tables_ = a.back().rows.empty();  // whoever makes them says last of which version they are
+  return no_tables_ ? without_tables() : unless_known(a.back().rows[0][0].number);
+}
+
+failure dialect::without_tables() const {
+  if (setting_.make_tables) return not_now("there are no tables of Tyer in this database yet: they are being made");
+  return never(
+      "there are no tables of Tyer in this database: make them with tyer schema --apply, or connect once with "
+      "?schema=apply, as a user who may create tables");
 }
 
 exchange dialect::take(std::string_view name, const id& who, milliseconds ttl, std::uint64_t above,
@@ -161,6 +168,27 @@ exchange dialect::extend(std::int64_t session, const std::vector<std::int64_t>& 
   bytes_list holds;
   for (const auto* n : in_order) holds.push_back(std::string{n->who.view()} + n->name);
   return said(say_.extend, {number_or_null(session), micros(ttl), std::move(holds), own});
+}
+
+// Each is minor: of one that fails the decider finds out how it is.
+exchange dialect::extend_seats(std::string_view name, std::int64_t session, milliseconds ttl,
+                               std::span<const seat_head> all) const {
+  exchange each;
+  for (const seat_head& was : all) {
+    seat_head is = was;
+    if (session != 0) is.lease = session;
+    each.push_back({say_.extend_seat,
+                    {text(name), was.bytes(), micros(was.expires), is.bytes().substr(seat_head::lease_at), micros(ttl),
+                     std::int64_t{seats_layout}},
+                    true});
+  }
+  return each;
+}
+
+std::optional<store_time> dialect::seat_extended(const answered& a) const {
+  const auto until = a.failed ? std::nullopt : number(a);
+  if (!until) return std::nullopt;
+  return at_micros(*until);
 }
 
 exchange dialect::extend_places(milliseconds ttl, std::span<const named> all) const {

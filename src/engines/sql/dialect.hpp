@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engines/sql/record.hpp"
+#include "engines/sql/seats.hpp"
 
 #include <optional>
 #include <span>
@@ -42,7 +43,9 @@ struct catalogue {
   const char* write;
   const char* clear;  // places that the write has marked
   const char *begin_session, *renew_session, *drop_session, *end_sessions, *how_sessions_are;
-  several extend, extend_places;
+  several extend;
+  const char* extend_seat;
+  several extend_places;
   const char *list, *ring;
   several look_for_bells;
   const char* forget_bells;
@@ -70,6 +73,7 @@ constexpr catalogue catalogue_of(catalogue::several ddl) {
           S::end_sessions,
           S::how_sessions_are,
           S::extend_texts,
+          S::extend_seat,
           S::extend_places_texts,
           S::list,
           S::ring,
@@ -138,6 +142,13 @@ class dialect {
   // now on. Answers whose.
   exchange extend(std::int64_t session, const std::vector<std::int64_t>& own_sessions, milliseconds ttl,
                   std::span<const named>) const;
+  // Extends holds that are not plain, all of one name, each where it lies and by a statement of its own: if it is as it was, and its
+  // own time is not over. With a session they live by that from now on.
+  exchange extend_seats(std::string_view name, std::int64_t session, milliseconds ttl,
+                        std::span<const seat_head>) const;
+  std::optional<store_time> seat_extended(
+      const answered&) const;  // until when; nothing: it is not as it was, or not known
+
   // Extends places. Answers: whose, its name, and whether something of that name is over.
   exchange extend_places(milliseconds ttl, std::span<const named>) const;
 
@@ -161,6 +172,7 @@ class dialect {
  private:
   std::optional<std::int64_t> number(const answered& a) const { return of_.number(a); }
   std::string client() const;  // the first half of its ids
+  failure without_tables() const;
 
   const setting setting_;
   const tongue& of_;

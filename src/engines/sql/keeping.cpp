@@ -1,6 +1,14 @@
 // Renewal. A hold lives by its own time at first; the first keep() lets it live by this client's session of that length, and from
 // then on one statement renews all of them.
 //
+//   a hold that                  | is kept by
+//   -----------------------------+------------------------------------------------------------------------------------------
+//   lives by a live session      | the session's renewal
+//   is being kept already        | whatever that comes to: who asks waits for it, and then keeps it once more
+//   is plain                     | extend: one statement for all of them
+//   is known as it lies in state | extend_seats: a statement each
+//   is neither                   | the decider: a read and a write, for all of a name
+//
 // What a renewal proves: the session was not ended, and its generation is what it was when the hold was last seen to live by it.
 // Whoever else changes a hold that lives by a session raises the generation in the same statement; then each hold is extended by
 // itself again, and that tells which of them stand. See sessions.hpp for why nobody takes over meanwhile.
@@ -8,6 +16,7 @@
 #include "engines/sql/rows.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace tyer::sql {
@@ -51,7 +60,9 @@ void database::flush_keeps() {
     } else if (k->as == fate::waiting) {
       keep_places(k);
     } else {
-      keep_holds(k);
+      indices all(k->all.size());
+      std::iota(all.begin(), all.end(), std::size_t{0});
+      keep_holds(k, all);
     }
   }
 }
@@ -105,35 +116,38 @@ time_point database::next_answer() const {
 
 // --- holds ---
 
-void database::keep_holds(const keeping_ptr& k) {
-  std::vector<std::size_t> alone;
-  std::size_t busy = 0;
-  const auto at = now();
-  for (std::size_t i = 0; i < k->all.size(); ++i) {
-    const id& who = k->all[i].who;
-    const auto mine = own_.find(who);
-    const auto session = mine != own_.end() ? mine->second.session : 0;
-    if (session != 0 && pool_.live(session, at)) {
-      k->by_session[session].push_back(i);
-    } else if (k->all.size() > 1 && kept_alone_.contains(who)) {  // who asks for one wants to know
-      ++busy;
-    } else if (mine != own_.end() && !mine->second.plain) {
-      keep_one(k, i, session_for(k->ttl));
+void database::keep_holds(const keeping_ptr& k, const indices& which) {
+  std::map<std::int64_t, indices> by_session;
+  std::map<std::string_view, indices> seats;
+  indices plain, others;
+  for (const auto i : which) {
+    const auto mine = own_.find(k->all[i].who);
+    const bool known = mine != own_.end();
+    if (known && mine->second.session != 0 && pool_.live(mine->second.session, now())) {
+      by_session[mine->second.session].push_back(i);
+    } else if (const auto at = kept_alone_.find(k->all[i].who); at != kept_alone_.end()) {
+      at->second.push_back({k, i});
+    } else if (known && mine->second.head && (mine->second.head->lease == 0 || is_own(mine->second.head->lease))) {
+      seats[k->all[i].name].push_back(i);
     } else {
-      alone.push_back(i);
+      (known && !mine->second.plain ? others : plain).push_back(i);
     }
   }
-  if (!alone.empty()) extend(k, std::move(alone));
-  if (busy > 0) unsettled(k, busy, kit::no(why::unknown, errc::outcome_unknown, "it is being kept already"));
-  if (k->by_session.empty()) return;
+  if (!plain.empty()) extend(k, std::move(plain));
+  for (auto& [name, those] : seats) extend_seats(k, std::move(those));
+  decide(k, others);
+  for (auto& [session, those] : by_session) renew(k, session, std::move(those));
+}
+
+void database::renew(const keeping_ptr& k, std::int64_t session, indices which) {
   kit::lease_pool::output out;
-  std::vector<std::int64_t> all;
-  for (const auto& [session, who] : k->by_session) all.push_back(session);
-  for (const auto session : all) {
-    renewing_.emplace(++last_user_, k);
-    pool_.renew(last_user_, session, at, at, out);
-  }
+  renewing_.emplace(++last_user_, renewal{k, std::move(which)});
+  pool_.renew(last_user_, session, k->sent, now(), out);
   carry_out(out);
+}
+
+bool database::is_own(std::int64_t session) const {
+  return std::ranges::find(own_sessions_, session) != own_sessions_.end();
 }
 
 // 0: there is none yet, and it is asked for.
@@ -148,7 +162,7 @@ std::int64_t database::session_for(milliseconds ttl) {
   return found;
 }
 
-void database::extend(const keeping_ptr& k, std::vector<std::size_t> which) {
+void database::extend(const keeping_ptr& k, indices which) {
   std::vector<named> all;
   for (const auto i : which) all.push_back(k->all[i]);
   const auto session = session_for(k->ttl);
@@ -157,45 +171,118 @@ void database::extend(const keeping_ptr& k, std::vector<std::size_t> which) {
     if (const auto* f = std::get_if<failure>(&s)) return unsettled(k, which.size(), *f);
     const auto extended = ids(std::get<answers>(s));
     const std::set<id> stand{extended.begin(), extended.end()};
+    indices others;
     for (const auto i : which) {
       if (!stand.contains(k->all[i].who)) {
-        keep_one(k, i, session);
+        others.push_back(i);
         continue;
       }
       if (const auto mine = own_.find(k->all[i].who); mine != own_.end()) {
-        mine->second.session = session;
+        lives_by(mine->second, session);
         mine->second.plain = true;
+        mine->second.head.reset();
       }
       settled(k, i, fate::holding);
     }
+    decide(k, others);
   });
 }
 
-// By the decider: a hold that is not plain, a place, what is over.
-void database::keep_one(const keeping_ptr& k, std::size_t i, std::int64_t session) {
-  auto w = std::make_shared<work>();
-  auto is = std::make_shared<fate>(fate::gone);
-  w->name = k->all[i].name;
-  w->who = k->all[i].who;
-  w->deadline = k->call->deadline;
-  w->session = k->as == fate::holding ? session : 0;
-  w->done = [this, k, i, is](work& over) {
-    kept_alone_.erase(over.who);
-    const seat* s = over.machine->seen().name.find(over.who);
-    const auto mine = own_.find(over.who);
-    if (mine != own_.end() && s != nullptr && over.session != 0 && s->lease == over.session) {
-      mine->second.session = over.session;
+// --- holds that are not plain ---
+
+// Of one name: each where it lies, as nobody else has touched it since. However many write to the name, this is one statement, and
+// it waits for a row at the most.
+void database::extend_seats(const keeping_ptr& k, indices which) {
+  const auto session = session_for(k->ttl);
+  std::vector<seat_head> heads;
+  for (const auto i : which) {
+    heads.push_back(*own_.at(k->all[i].who).head);
+    is_alone(k->all[i].who);
+  }
+  auto what = says_->extend_seats(k->all[which.front()].name, session, k->ttl, heads);
+  link_.ask(std::move(what), k->call->deadline, [this, k, which = std::move(which), session](link::said&& s) {
+    if (const auto* all = std::get_if<answers>(&s)) return seats_extended(k, which, session, *all);
+    unsettled(k, which.size(), std::get<failure>(s));
+    for (const auto i : which) is_known(k->all[i].who, fate::unknown);
+  });
+}
+
+void database::seats_extended(const keeping_ptr& k, const indices& which, std::int64_t session, const answers& all) {
+  indices others;
+  for (std::size_t n = 0; n < which.size(); ++n) {
+    const id& who = k->all[which[n]].who;
+    const auto until = says_->seat_extended(all.at(n));
+    if (!until) {
+      others.push_back(which[n]);
+      continue;
     }
-    settled(k, i, *is);
+    if (const auto mine = own_.find(who); mine != own_.end() && mine->second.head) {
+      lives_by(mine->second, session);
+      mine->second.head->expires = *until;
+      if (session != 0) mine->second.head->lease = session;
+    }
+    settled(k, which[n], fate::holding);
+    is_known(who, fate::holding);
+  }
+  decide(k, others);
+}
+
+// By the decider: what is not as it was, a place, what is over. All of a name at once: they would be in each other's way.
+void database::decide(const keeping_ptr& k, const indices& which) {
+  std::map<std::string_view, indices> names;
+  for (const auto i : which) names[k->all[i].name].push_back(i);
+  for (auto& [name, those] : names) keep_name(k, std::move(those));
+}
+
+void database::keep_name(const keeping_ptr& k, indices which) {
+  auto w = std::make_shared<work>();
+  auto are = std::make_shared<std::vector<fate>>(which.size(), fate::gone);
+  std::vector<id> all;
+  for (const auto i : which) all.push_back(k->all[i].who);
+  w->name = k->all[which.front()].name;
+  w->who = all.front();
+  w->deadline = k->call->deadline;
+  if (k->as == fate::holding) {
+    w->keeps = all;
+    w->lives_for = k->ttl;
+    session_for(k->ttl);  // asked for before the read, so that it is there for the write
+    for (const id& who : all) is_alone(who);
+  }
+  w->done = [this, k, which, are](work& over) {
+    for (std::size_t n = 0; n < which.size(); ++n) {
+      const id who = k->all[which[n]].who;
+      const seat* s = over.machine->seen().name.find(who);
+      if (const auto mine = own_.find(who); mine != own_.end() && s != nullptr) {
+        lives_by(mine->second, sessions_.contains(s->lease) ? s->lease : 0);
+        learn(over, who, mine->second);
+      }
+      settled(k, which[n], (*are)[n]);
+      is_known(who, (*are)[n]);
+    }
   };
-  w->failed = [this, k, who = w->who](const failure& f) {
-    kept_alone_.erase(who);
-    unsettled(k, 1, f);
+  w->failed = [this, k, all](const failure& f) {
+    unsettled(k, all.size(), f);
+    for (const id& who : all) is_known(who, fate::unknown);
   };
-  if (k->as == fate::holding) kept_alone_.insert(w->who);
-  start(w, {.decide = [is, who = w->who, as = k->as, ttl = k->ttl](resource& n, store_time at, kit::notices& out) {
-          *is = n.keep(who, as, ttl, at, out);
+  start(w, {.decide = [are, all, as = k->as, ttl = k->ttl](resource& n, store_time at, kit::notices& out) {
+          for (std::size_t i = 0; i < all.size(); ++i) (*are)[i] = n.keep(all[i], as, ttl, at, out);
         }});
+}
+
+void database::is_alone(const id& who) { kept_alone_.try_emplace(who); }
+
+// Who asked meanwhile is not told what was asked for earlier: but it is quick now.
+void database::is_known(const id& who, fate is) {
+  auto alone = kept_alone_.extract(who);
+  if (alone.empty()) return;
+  for (const auto& l : alone.mapped()) {
+    if (l.of->call->over()) continue;
+    if (is == fate::gone || is == fate::waiting) {
+      settled(l.of, l.which, is);
+    } else {
+      keep_holds(l.of, {l.which});
+    }
+  }
 }
 
 // --- places ---
@@ -210,7 +297,7 @@ void database::keep_places(const keeping_ptr& k) {
       if (p.look) look.insert(p.name);
     }
     for (std::size_t i = 0; i < k->all.size(); ++i) {
-      stand.contains(k->all[i].who) ? settled(k, i, fate::waiting) : keep_one(k, i, 0);
+      stand.contains(k->all[i].who) ? settled(k, i, fate::waiting) : keep_name(k, {i});
     }
     for (const auto& name : look) reap(name);
   });
@@ -276,22 +363,21 @@ void database::on_kept(const news& n) {
   }
   const auto at = renewing_.find(n.who);
   if (at == renewing_.end()) return;
-  const auto k = at->second;
+  auto [k, which] = std::move(at->second);
   renewing_.erase(at);
-  auto which = std::exchange(k->by_session[n.lease], {});
   if (n.what == news::kind::failed) return unsettled(k, which.size(), n.why_not);
   if (n.what == news::kind::kept) {
     count(k, n.sent, n.ttl);
-    const auto stands = [&](std::size_t i) {
-      const auto mine = own_.find(k->all[i].who);
+    const auto stands = [this, &all = k->all, &n](std::size_t i) {
+      const auto mine = own_.find(all[i].who);
       return mine != own_.end() && mine->second.session == n.lease;
     };
     const auto unsure = std::partition(which.begin(), which.end(), stands);
-    const std::vector<std::size_t> sure{which.begin(), unsure};
+    const indices sure{which.begin(), unsure};
     which.erase(which.begin(), unsure);
     for (const auto i : sure) settled(k, i, fate::holding);
   }
-  if (!which.empty()) extend(k, std::move(which));
+  if (!which.empty()) keep_holds(k, which);
 }
 
 }  // namespace tyer::sql

@@ -51,6 +51,7 @@ void link::on_answers(std::uint64_t number, answers all) {
     setting_.up();
     return flush();
   }
+  heard_ = setting_.now();
   const auto at = under_way_.find(number);
   if (at == under_way_.end()) return;
   auto r = std::move(at->second);
@@ -161,10 +162,11 @@ milliseconds link::let_in_patience() const noexcept {
   return std::max(setting_.patience, std::min(let_in_least * (1 << std::min(shut_out_, 3u)), let_in_most));
 }
 
-// Then it is given up. Not before it would have connected anew: whoever waits for less has been told by then.
+// Then it is given up. Not before it would have connected anew: whoever waits for less has been told by then. One that answers one
+// after the other is not silent, however long the last of many has to wait for its turn.
 time_point link::silent_until() const noexcept {
   if (under_way_.empty()) return time_point::max();
-  return under_way_.begin()->second.sent + std::max(setting_.patience, silence_least);
+  return std::max(under_way_.begin()->second.sent, heard_) + std::max(setting_.patience, silence_least);
 }
 
 time_point link::due() const noexcept {

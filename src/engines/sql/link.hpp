@@ -5,7 +5,7 @@
 //   ---------+----------------------------------------------------------------+----------------------------------------------
 //   away     | the pause is over (kit/reconnect.hpp)                          | arriving
 //   arriving | connected and greeted; or that takes too long, or it breaks    | up; away
-//   up       | it breaks, or the oldest request had no answer for too long    | away: whatever was asked is unknown
+//   up       | it breaks, or something was asked and no answer came for long  | away: whatever was asked is unknown
 //   closed   |                                                                |
 //
 // What is asked while it is not up waits until it is, or until its deadline: then it was not sent. After a refusal (the login, the
@@ -97,6 +97,7 @@ class link final : public wire::user {
   setting setting_;
   state state_ = state::away;
   time_point since_{};          // of the state; of away: when it ends
+  time_point heard_{};          // the last answer
   std::uint32_t shut_out_ = 0;  // how often in a row it took too long
   kit::reconnect reconnect_;
   std::minstd_rand chance_;

@@ -58,6 +58,8 @@ bool holds_now(const std::vector<seat>& holds, const id& who, store_time now) {
       holds, [&](const seat& s) { return s.who == who && !s.ghost() && (s.lease != 0 || s.expires > now); });
 }
 
+bool lies_in_columns(const resource& r) { return is_plain(r.holds()); }
+
 std::optional<std::vector<seat>> holds_of(const record& r) {
   if (r.state) return read_seats(*r.state);
   if (!r.hold) return std::vector<seat>{};

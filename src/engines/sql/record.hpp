@@ -47,6 +47,9 @@ struct record {
 // The holds as they lie there. Nothing: a later version of Tyer has written them.
 std::optional<std::vector<seat>> holds_of(const record&);
 
+// True if a column names the hold that there is.
+bool lies_in_columns(const resource&);
+
 // Who has its turn already needs no place; who had it, and let it pass, does.
 bool holds_now(const std::vector<seat>& holds, const id& who, store_time now);
 

@@ -12,8 +12,6 @@ namespace {
 using namespace std::chrono;
 using kit::store_time;
 
-constexpr std::uint8_t layout = 1;
-
 class writer {
  public:
   template <class T>
@@ -86,12 +84,7 @@ void get_terms(reader& r, seat& s) {
 }
 
 void put_hold(writer& w, const seat& s) {
-  w.raw(s.who.view());
-  w.number(static_cast<std::uint8_t>(s.is));
-  w.number(static_cast<std::uint8_t>(s.upgrading));
-  w.number(s.part);
-  w.number(micros(s.expires));
-  w.number(s.lease);
+  w.raw(seat_head::of(s).bytes());
   w.number(s.times_asked);
   w.text(s.asked);
   w.number(static_cast<std::uint32_t>(s.slots.size()));
@@ -117,9 +110,20 @@ seat get_hold(reader& r) {
 
 }  // namespace
 
+std::string seat_head::bytes() const {
+  writer w;
+  w.raw(who.view());
+  w.number(static_cast<std::uint8_t>(is));
+  w.number(static_cast<std::uint8_t>(upgrading));
+  w.number(part);
+  w.number(micros(expires));
+  w.number(lease);
+  return w.take();
+}
+
 std::string write_seats(const std::vector<seat>& all) {
   writer w;
-  w.number(layout);
+  w.number(seats_layout);
   w.number(static_cast<std::uint32_t>(all.size()));
   for (const seat& s : all) put_hold(w, s);
   return w.take();
@@ -127,7 +131,7 @@ std::string write_seats(const std::vector<seat>& all) {
 
 std::optional<std::vector<seat>> read_seats(std::string_view in) {
   reader r{in};
-  if (r.number<std::uint8_t>() != layout) return std::nullopt;
+  if (r.number<std::uint8_t>() != seats_layout) return std::nullopt;
   std::vector<seat> all;
   const auto n = r.number<std::uint32_t>();
   for (std::uint32_t i = 0; i < n && !r.bad(); ++i) all.push_back(get_hold(r));
@@ -137,7 +141,7 @@ std::optional<std::vector<seat>> read_seats(std::string_view in) {
 
 std::string write_place(const seat& s) {
   writer w;
-  w.number(layout);
+  w.number(seats_layout);
   put_terms(w, s);
   return w.take();
 }
@@ -146,7 +150,7 @@ std::optional<seat> read_place(std::string_view in) {
   reader r{in};
   seat s;
   s.is = seat::state::waiting;
-  if (r.number<std::uint8_t>() != layout) return std::nullopt;
+  if (r.number<std::uint8_t>() != seats_layout) return std::nullopt;
   get_terms(r, s);
   if (!r.whole()) return std::nullopt;
   return s;

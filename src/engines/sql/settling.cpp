@@ -103,10 +103,11 @@ void database::read_joined(const work_ptr& w, std::uint32_t number) {
 // A hold that lives by another client's session stays with it: that client goes by it.
 void database::write(const work_ptr& w, std::uint32_t number) {
   kit::view& v = w->machine->seen();
-  if (kit::seat* s = w->session != 0 ? v.name.find(w->who) : nullptr; s != nullptr && s->is == seat::state::holding) {
-    const bool free = s->lease == 0 || std::ranges::find(own_sessions_, s->lease) != own_sessions_.end();
-    if (free) s->lease = w->session;
-    if (!free) w->session = 0;
+  const auto session = w->keeps.empty() ? 0 : session_for(w->lives_for);
+  for (const id& who : w->keeps) {
+    kit::seat* const s = v.name.find(who);
+    if (session == 0 || s == nullptr || s->is != seat::state::holding) continue;
+    if (s->lease == 0 || is_own(s->lease)) s->lease = session;
   }
   ask(w, number, says_->write(change_of(w->name, w->seen, v, own_sessions_)), [this, w, number](answers&& a) {
     const auto joins = says_->written(a);

@@ -33,5 +33,29 @@ TEST(mysql_sessions, a_hold_was_taken_away_while_its_session_could_not_be_told_a
   EXPECT_EQ(holder.keep(kept, fate::holding, 60s), fate::gone);
 }
 
+// The decider would write the whole row, and when something of it is over.
+TEST(mysql_sessions, a_shared_hold_is_kept_where_it_lies_and_nothing_else_of_the_row_is_written) {
+  contract::client holder{"where it lies:"};
+  raw outside;
+  const auto first = holder.wants("shared", contract::mode::shared),
+             second = holder.wants("shared", contract::mode::shared);
+  holder.lock(first);
+  holder.lock(second);
+  const auto row = [&](const std::string& what) {
+    return outside.number("SELECT " + what + " FROM tyer_lock WHERE name = " + raw::bytes("where it lies:shared"));
+  };
+  const auto until = row("expires"), written = row("version");
+  EXPECT_EQ(holder.keep_all({first, second}, fate::holding, 90s), (std::vector{fate::holding, fate::holding}));
+  EXPECT_EQ(row("expires"), until);
+  EXPECT_EQ(row("version"), written + 2);
+  EXPECT_EQ(holder.keep_all({first, second}, fate::holding, 90s), (std::vector{fate::holding, fate::holding}));
+  EXPECT_EQ(row("version"), written + 4) << "and live by a session from now on";
+  EXPECT_EQ(holder.keep_all({first, second}, fate::holding, 90s), (std::vector{fate::holding, fate::holding}));
+  EXPECT_EQ(row("version"), written + 4);
+  EXPECT_EQ(holder.release(first), fate::holding);
+  EXPECT_EQ(holder.keep(second, fate::holding, 90s), fate::holding);
+  EXPECT_EQ(holder.release(second), fate::holding);
+}
+
 }  // namespace
 }  // namespace tyer::mysql

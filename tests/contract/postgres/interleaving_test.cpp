@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::int64_t second = 1'000'000, part_max = second * second * second, places = 4;
+constexpr std::int64_t second = 1'000'000;
 
 struct interleaving : ::testing::Test {
   interleaving() {
@@ -29,6 +29,16 @@ struct interleaving : ::testing::Test {
   void hold(std::int64_t ttl) {
     owner.run(statement::take, {name, holder, ttl, std::int64_t{1}, std::string{"o"}, second * second, places});
     owner.run(statement::extend, {session, ttl, sql::bytes_list{holder + name}, sql::number_list{session}});
+  }
+  // As sql/seats.hpp has it, as far as it matters: two holds, each with something behind it.
+  std::string head(std::size_t of) const { return (of == 0 ? holder : other) + std::string(26, of == 0 ? 'a' : 'b'); }
+  std::string shared() const { return "\1\2\3\3\3" + head(0) + "rest" + head(1) + "more"; }
+  void share() {
+    owner.run(statement::create, {name});
+    owner.run("UPDATE tyer_lock SET state = $2::bytea, crowd = true WHERE name = $1::bytea", {name, shared()});
+  }
+  std::vector<sql::value> extension(std::size_t of = 0) {
+    return {name, head(of), owner_now + 60 * second, std::string{"\1\2\3\4\5\6\7\10"}, 60 * second, std::int64_t{1}};
   }
   std::int64_t version() {
     return std::stoll(owner.run("SELECT version FROM tyer_lock WHERE name = $1::bytea", {name}).at(0).at(0));
@@ -56,8 +66,6 @@ struct interleaving : ::testing::Test {
   std::int64_t session = 0, owner_now = owner.now();
   std::string name, holder = "holder__________", other = "other___________";
 };
-
-}  // namespace
 
 TEST_F(interleaving, an_end_that_waits_for_a_renewal_finds_the_session_alive) {
   begin_session(1000);
@@ -136,6 +144,53 @@ TEST_F(interleaving, an_extension_that_waits_for_a_take_over_extends_nothing) {
   EXPECT_TRUE(owner.end().empty());
 }
 
+TEST_F(interleaving, a_take_over_that_waits_for_an_extension_of_a_hold_that_is_not_plain_is_refused) {
+  share();
+  const auto seen = version();
+  owner.run("BEGIN");
+  EXPECT_EQ(owner.run(statement::extend_seat, extension()).size(), 1u);
+  taker.begin(statement::write, take_over(seen));
+  EXPECT_TRUE(taker.waits());
+  owner.run("COMMIT");
+  EXPECT_TRUE(taker.end().empty());
+}
+
+TEST_F(interleaving, an_extension_of_a_hold_that_is_not_plain_that_waits_for_a_take_over_extends_nothing) {
+  share();
+  const auto seen = version();
+  taker.run("BEGIN");
+  EXPECT_EQ(taker.run(statement::write, take_over(seen)).size(), 1u);
+  owner.begin(statement::extend_seat, extension());
+  EXPECT_TRUE(owner.waits());
+  taker.run("COMMIT");
+  EXPECT_TRUE(owner.end().empty());
+}
+
+// Of two that share a name neither undoes what the other has written.
+TEST_F(interleaving, extensions_of_two_holds_of_one_name_wait_for_each_other_and_both_stand) {
+  share();
+  owner.run("BEGIN");
+  EXPECT_EQ(owner.run(statement::extend_seat, extension(0)).size(), 1u);
+  taker.begin(statement::extend_seat, extension(1));
+  EXPECT_TRUE(taker.waits());
+  owner.run("COMMIT");
+  EXPECT_EQ(taker.end().size(), 1u);
+  const auto lies = owner.run("SELECT encode(state, 'hex') FROM tyer_lock WHERE name = $1::bytea", {name}).at(0).at(0);
+  EXPECT_EQ(lies.size(), 2 * shared().size());
+  EXPECT_EQ(lies.substr(2 * (5 + 34), 16), "0102030405060708");
+  EXPECT_EQ(lies.substr(2 * (5 + 42 + 4 + 34), 16), "0102030405060708");
+}
+
+TEST_F(interleaving, a_hold_whose_own_time_is_over_is_not_extended_where_it_lies) {
+  share();
+  auto over = extension();
+  over.at(2) = owner.now();
+  EXPECT_TRUE(owner.run(statement::extend_seat, over).empty());
+  over.at(2) = owner.now() + second;
+  over.at(5) = std::int64_t{2};
+  EXPECT_TRUE(owner.run(statement::extend_seat, over).empty()) << "a later version of Tyer has written it";
+}
+
 TEST_F(interleaving, a_take_judges_the_time_when_it_has_the_row) {
   owner.run(statement::take, {name, holder, std::int64_t{50'000}, std::int64_t{1}, std::string{"o"}, part_max, places});
   owner.run("BEGIN");
@@ -211,4 +266,5 @@ TEST_F(interleaving, whoever_evicts_raises_the_generation_in_the_same_statement)
   EXPECT_EQ(owner.end().at(0).at(0), "1");
 }
 
+}  // namespace
 }  // namespace tyer::postgres

@@ -23,7 +23,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::int64_t part_max = std::int64_t{1} << 53, places = 4;
 constexpr auto ttl = 40ms;
 constexpr std::int64_t ttl_us = 40'000;
 

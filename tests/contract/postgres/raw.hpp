@@ -11,6 +11,8 @@
 
 namespace tyer::postgres {
 
+inline constexpr std::int64_t part_max = std::int64_t{1} << 53, places = 4;  // as the engine says them
+
 class raw {
  public:
   raw();  // to TYER_URI, with the tables

@@ -106,6 +106,20 @@ TEST(mysql_dialect, each_greeting_made_the_tables_that_were_there) {
   EXPECT_EQ(makes.greeting().size(), usual) << "the tables were not what was missing";
 }
 
+// Whoever made them was interrupted before it said of which version they are.
+TEST(mysql_dialect, tables_that_were_left_half_made_were_told_as_those_of_another_version) {
+  const dialect makes{{.nonce = 7, .request_timeout = 1s, .make_tables = true}, own_tongue};
+  answered facts;
+  facts.rows.push_back(
+      {cell{false, 0, "11"}, cell{false, 1, {}}, cell{false, 0, {}}, cell{false, 0, "h:1"}, cell{false, 5, {}}});
+  const auto usual = makes.greeting().size();
+  server s;
+  const auto wrong = makes.greeted({facts, answered{}}, s);
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->kind, kit::why::not_sent) << "it is tried again";
+  EXPECT_GT(makes.greeting().size(), usual);
+}
+
 answered told(std::initializer_list<std::pair<const char*, const char*>> variables) {
   answered a;
   for (const auto& [name, value] : variables) a.rows.push_back({cell{false, 0, name}, cell{false, 0, value}});

@@ -1,4 +1,4 @@
-// What a keep() of several answers while some of them take long, or go wrong.
+// What a keep() says and answers, also of several while some of them take long, or go wrong.
 #include "unit/kit/pocket_engine.hpp"
 #include "unit/sql/scripted.hpp"
 
@@ -26,6 +26,7 @@ struct silent final : seam::events {
 struct sql_keeping : ::testing::Test {
   static constexpr milliseconds ttl = 3s;
   static constexpr std::int64_t now = 1'000'000'000'000;  // at the server
+  static constexpr std::int64_t until = now + 4'000'000;
 
   void SetUp() override {
     it = std::make_unique<database>(
@@ -87,11 +88,13 @@ struct sql_keeping : ::testing::Test {
     kit::result<kept> said;
     const std::vector<fate>& fates() const { return std::get<kept>(said).fates; }
   };
-  std::shared_ptr<heard> keep() {
+  std::shared_ptr<heard> keep() { return keep({plain, shared}); }
+  std::shared_ptr<heard> keep(std::vector<seam::id> who) {
     auto h = std::make_shared<heard>();
-    const std::array<seam::target, 2> both{seam::target{plain, "n"}, seam::target{shared, "n"}};
+    std::vector<seam::target> all;
+    for (const auto& one : who) all.push_back({one, "n"});
     step([&] {
-      it->keep(both, fate::holding, ttl, [h](seam::outcome<kept>&& o) {
+      it->keep(all, fate::holding, ttl, [h](seam::outcome<kept>&& o) {
         ++h->times;
         h->said = std::move(o.result);
       });
@@ -99,6 +102,8 @@ struct sql_keeping : ::testing::Test {
     return h;
   }
   answered extended() const { return rows_of({{bytes_cell(plain.view())}}); }
+  static answered nothing() { return rows_of({}); }
+  static answered no() { return {.failed = true, .code = "no", .words = "no"}; }
 
   kit::hand_clock clock;
   core::random_ids ids;
@@ -118,18 +123,45 @@ TEST_F(sql_keeping, one_that_took_long_kept_the_others_waiting_until_their_lease
   EXPECT_EQ(h->fates(), (std::vector{fate::holding, fate::unknown}));
 }
 
-TEST_F(sql_keeping, what_comes_after_it_was_told_without_is_known_the_next_time) {
+// It is asked for once, and who asks again meanwhile is told how it ends.
+TEST_F(sql_keeping, what_came_just_after_it_was_asked_for_again_was_told_as_unknown) {
   keep();
+  answer("begin_session", {answered{}});
   answer("extend", {extended()});
   pass(ttl / 6);
-  answer("begin_session", {answered{}});
   const auto again = keep();
-  EXPECT_EQ(how_often("read"), 1u) << "it is being kept already";
-  answer("read", {rows_of({name_row(1, state), all_row(0, now + 1)})});
-  answer("write", {one_number(0)});
+  EXPECT_EQ(how_often("extend_seat"), 1u) << "it is being kept already";
+  answer("extend", {extended()});
+  EXPECT_EQ(again->times, 0);
+  answer("extend_seat", {one_number(until)});
+  EXPECT_EQ(again->times, 0) << "that was asked for by another, and earlier";
+  answer("extend_seat", {one_number(until + 1)});
+  ASSERT_EQ(again->times, 1);
+  EXPECT_EQ(again->fates(), (std::vector{fate::holding, fate::holding}));
+}
+
+TEST_F(sql_keeping, who_asks_meanwhile_is_told_that_it_is_gone) {
+  keep();
+  const auto again = keep();
+  answer("extend_seat", {nothing()});
+  answer("read", {rows_of({all_row(0, now + 1)})});
+  answer("extend", {extended()});
   answer("extend", {extended()});
   ASSERT_EQ(again->times, 1);
-  EXPECT_EQ(again->fates(), (std::vector{fate::holding, fate::unknown}));
+  EXPECT_EQ(again->fates(), (std::vector{fate::holding, fate::gone}));
+}
+
+TEST_F(sql_keeping, who_asks_meanwhile_tries_for_itself_if_the_other_has_failed) {
+  keep();
+  const auto again = keep();
+  answer("extend_seat", {nothing()});
+  answer("read", {no()});
+  answer("extend", {extended()});
+  answer("extend", {extended()});
+  EXPECT_EQ(again->times, 0);
+  answer("extend_seat", {one_number(until)});
+  ASSERT_EQ(again->times, 1);
+  EXPECT_EQ(again->fates(), (std::vector{fate::holding, fate::holding}));
 }
 
 TEST_F(sql_keeping, nothing_is_told_while_nothing_is_known) {
@@ -143,7 +175,8 @@ TEST_F(sql_keeping, nothing_is_told_while_nothing_is_known) {
 
 TEST_F(sql_keeping, one_that_was_refused_spoiled_what_was_known_of_the_others) {
   const auto h = keep();
-  answer("read", {answered{.failed = true, .code = "no", .words = "no"}});
+  answer("extend_seat", {nothing()});
+  answer("read", {no()});
   EXPECT_EQ(h->times, 0);
   answer("extend", {extended()});
   ASSERT_EQ(h->times, 1);
@@ -152,11 +185,117 @@ TEST_F(sql_keeping, one_that_was_refused_spoiled_what_was_known_of_the_others) {
 
 TEST_F(sql_keeping, if_nothing_is_known_it_is_told_why) {
   const auto h = keep();
-  answer("read", {answered{.failed = true, .code = "no", .words = "no"}});
-  answer("extend", {answered{.failed = true, .code = "no", .words = "no"}});
+  answer("extend_seat", {no()});
+  answer("read", {no()});
+  answer("extend", {no()});
   ASSERT_EQ(h->times, 1);
   ASSERT_TRUE(std::holds_alternative<failure>(h->said));
   EXPECT_EQ(std::get<failure>(h->said).kind, why::refused);
+}
+
+// --- a hold that is not plain ---
+
+// Others that write to the name made the write fail again and again, until the lease was over.
+TEST_F(sql_keeping, the_first_keep_of_a_shared_hold_was_a_read_and_a_write_and_came_too_late) {
+  const auto h = keep({shared});
+  EXPECT_EQ(how_often("read"), 0u);
+  const auto values = sent("extend_seat").at(0).values;
+  const auto head = std::get<std::string>(values.at(1));
+  EXPECT_NE(state.find(head), state.npos) << "as it lies there";
+  EXPECT_EQ(std::get<std::int64_t>(values.at(2)), now + micros(ttl)) << "until when it has been";
+  EXPECT_EQ(std::get<std::string>(values.at(3)), std::string(8, '\0')) << "there is no session yet";
+  answer("extend_seat", {one_number(until)});
+  ASSERT_EQ(h->times, 1);
+  EXPECT_EQ(h->fates(), std::vector{fate::holding});
+}
+
+TEST_F(sql_keeping, as_soon_as_there_is_a_session_it_lives_by_that_and_costs_nothing_more) {
+  keep({shared});
+  answer("begin_session", {answered{}});
+  answer("extend_seat", {one_number(until)});
+  keep({shared});
+  const auto values = sent("extend_seat").at(0).values;
+  EXPECT_EQ(std::get<std::int64_t>(values.at(2)), until) << "as the last keep has left it";
+  EXPECT_NE(std::get<std::string>(values.at(3)), std::string(8, '\0'));
+  answer("extend_seat", {one_number(until + 1)});
+  pass(1ms);
+  const auto third = keep({shared});
+  EXPECT_EQ(how_often("extend_seat"), 0u);
+  answer("renew_session", {one_number(0)});
+  ASSERT_EQ(third->times, 1);
+  EXPECT_EQ(third->fates(), std::vector{fate::holding});
+}
+
+// Its answer came after the release was sent, and of that none came: each renewal of the session said that it is held.
+TEST_F(sql_keeping, a_keep_that_was_answered_after_a_release_spoke_for_a_hold_that_was_perhaps_gone) {
+  keep({shared});
+  answer("begin_session", {answered{}});
+  answer("extend_seat", {one_number(until)});
+  keep({shared});
+  step([&] { it->release({shared, "n"}, true, [](seam::outcome<fate>&&) {}); });
+  answer("extend_seat", {one_number(until + 1)});
+  pass(1ms);
+  keep({shared});
+  EXPECT_EQ(how_often("renew_session"), 0u);
+  EXPECT_EQ(how_often("extend_seat"), 1u) << "how it lies there tells";
+}
+
+TEST_F(sql_keeping, what_is_not_as_it_was_is_read_and_lives_by_a_session_that_came_meanwhile) {
+  const auto h = keep({shared});
+  answer("extend_seat", {nothing()});
+  answer("begin_session", {answered{}});
+  answer("read", {rows_of({name_row(1, state), all_row(0, now + 1)})});
+  const auto seats = read_seats(std::get<std::string>(sent("write").at(0).values.at(8)));
+  ASSERT_TRUE(seats);
+  EXPECT_NE(seats->at(0).lease, 0);
+  answer("write", {one_number(0)});
+  ASSERT_EQ(h->times, 1);
+  EXPECT_EQ(h->fates(), std::vector{fate::holding});
+  pass(1ms);
+  keep({shared});
+  EXPECT_EQ(how_often("renew_session"), 1u);
+}
+
+TEST_F(sql_keeping, a_statement_that_failed_says_nothing_of_the_hold) {
+  const auto h = keep({shared});
+  answer("extend_seat", {no()});
+  EXPECT_EQ(h->times, 0);
+  answer("read", {rows_of({name_row(1, state), all_row(0, now + 1)})});
+  answer("write", {one_number(0)});
+  ASSERT_EQ(h->times, 1);
+  EXPECT_EQ(h->fates(), std::vector{fate::holding});
+}
+
+// Each read and wrote by itself, and of those that wrote at once one was done.
+TEST_F(sql_keeping, several_holds_of_one_name_were_in_each_others_way) {
+  const auto other = ids.next();
+  granted(other, mode::shared);
+  answer("read", {rows_of({name_row(1, state), all_row(0, now)})});
+  state = std::get<std::string>(sent("write").at(0).values.at(8));
+  answer("write", {one_number(0)});
+  const auto h = keep({shared, other});
+  EXPECT_EQ(sent("extend_seat").size(), 2u) << "they leave together";
+  answer("extend_seat", {nothing(), nothing()});
+  EXPECT_EQ(how_often("read"), 1u);
+  answer("read", {rows_of({name_row(2, state), all_row(0, now + 1)})});
+  EXPECT_EQ(how_often("write"), 1u);
+  answer("write", {one_number(0)});
+  ASSERT_EQ(h->times, 1);
+  EXPECT_EQ(h->fates(), (std::vector{fate::holding, fate::holding}));
+}
+
+TEST_F(sql_keeping, a_hold_that_lives_by_another_clients_session_is_not_moved_to_our_own) {
+  auto seats = *read_seats(state);
+  seats.at(0).lease = 4711;
+  keep({shared});
+  answer("begin_session", {answered{}});
+  answer("extend_seat", {nothing()});
+  answer("read", {rows_of({name_row(1, write_seats(seats)), all_row(0, now + 1)})});
+  EXPECT_EQ(read_seats(std::get<std::string>(sent("write").at(0).values.at(8)))->at(0).lease, 4711);
+  answer("write", {one_number(0)});
+  keep({shared});
+  EXPECT_EQ(how_often("extend_seat"), 0u) << "that would be to our own";
+  EXPECT_EQ(how_often("read"), 1u);
 }
 
 }  // namespace

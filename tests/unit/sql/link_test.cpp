@@ -70,8 +70,6 @@ struct sql_link : ::testing::Test {
           .rung = [](std::string) {}}};
 };
 
-}  // namespace
-
 TEST_F(sql_link, is_up_when_it_was_greeted_and_not_before) {
   w.to->on_open();
   EXPECT_EQ(ups, 0);
@@ -168,6 +166,23 @@ TEST_F(sql_link, a_silent_server_is_given_up) {
   pass(patience);
   EXPECT_EQ(downs, 1);
   EXPECT_EQ(kind(), why::unknown);
+}
+
+// Answers come in the order of what was asked: each shows that the next is on its way.
+TEST_F(sql_link, a_busy_server_that_answered_one_after_the_other_was_taken_for_silent) {
+  arrive();
+  ask();
+  ask();
+  pass(patience - 1ms);
+  w.to->on_answers(w.sent.at(w.sent.size() - 2).first, {answered{}});
+  EXPECT_EQ(said_times, 1);
+  pass(patience - 1ms);
+  EXPECT_EQ(downs, 0);
+  answer({answered{}});
+  EXPECT_EQ(said_times, 2);
+  ask();
+  pass(patience);
+  EXPECT_EQ(downs, 1) << "this one is not answered";
 }
 
 TEST_F(sql_link, a_server_that_does_not_let_in_is_given_up) {
@@ -315,4 +330,5 @@ TEST_F(sql_link, what_was_given_up_was_tried_again) {
   EXPECT_EQ(kind(), why::not_sent);
 }
 
+}  // namespace
 }  // namespace tyer::sql

@@ -33,9 +33,9 @@ struct scripted_wire final : wire {
 struct words {
   static constexpr const char *take = "take", *give_back = "give_back", *read = "read", *create = "create",
                               *write = "write", *begin_session = "begin_session", *renew_session = "renew_session",
-                              *drop_session = "drop_session", *end_sessions = "end_sessions",
-                              *how_sessions_are = "how_sessions_are", *list = "list", *ring = "ring",
-                              *questions = "questions", *facts = "facts", *schema = "schema";
+                              *drop_session = "drop_session", *extend_seat = "extend_seat",
+                              *end_sessions = "end_sessions", *how_sessions_are = "how_sessions_are", *list = "list",
+                              *ring = "ring", *questions = "questions", *facts = "facts", *schema = "schema";
   static constexpr std::array<const char*, 1> join_texts{"join"}, extend_texts{"extend"},
       extend_places_texts{"extend_places"}, sweep_texts{"sweep"};
   static constexpr std::array<const char*, 0> bell_texts{};

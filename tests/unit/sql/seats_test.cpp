@@ -31,6 +31,20 @@ seat example() {
 
 }  // namespace
 
+TEST(sql_seats, a_keep_finds_a_hold_by_its_head_and_changes_the_end_of_that) {
+  auto s = example();
+  auto bytes = write_seats({{}, s});
+  const auto was = seat_head::of(s).bytes();
+  ASSERT_EQ(was.size(), seat_head::size);
+  s.expires += 1s;
+  s.lease = 9;
+  const auto is = seat_head::of(s).bytes();
+  EXPECT_EQ(is.substr(0, seat_head::expires_at), was.substr(0, seat_head::expires_at));
+  const auto changed = is.substr(seat_head::expires_at);
+  bytes.replace(bytes.find(was) + seat_head::expires_at, changed.size(), changed);
+  EXPECT_EQ(bytes, write_seats({{}, s}));
+}
+
 TEST(sql_seats, come_back_as_they_were) {
   const auto all = read_seats(write_seats({example(), {}}));
   ASSERT_TRUE(all);
