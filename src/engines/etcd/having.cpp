@@ -333,8 +333,16 @@ void etcd_engine::look_ahead(const id& who) {
                                               });
 }
 
+// What it sees at its own key counts from now, also where the watch is late.
 void etcd_engine::seen_ahead(const id& who, const pb::TxnResponse& answer) {
   mine& m = mine_.at(who);
+  const auto& behind = answer.responses(1).response_range().kvs();
+  if (const auto own = std::ranges::find(behind, m.key, &pb::KeyValue::key); own != behind.end()) {
+    pb::Event e;
+    *e.mutable_kv() = *own;
+    own_changed(who, e);
+    if (!mine_.contains(who)) return;
+  }
   if (!m.waits && !m.upgrading) return;
   const auto revision = answer.header().revision();
   const auto& oldest = answer.responses(0).response_range();

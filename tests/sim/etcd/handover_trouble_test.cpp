@@ -151,6 +151,21 @@ TEST_F(etcd_hand_over_in_trouble, behind_a_server_that_lags_is_found_by_looking_
   EXPECT_EQ(let_go(next), fate::holding);
 }
 
+TEST_F(etcd_hand_over_in_trouble, that_was_found_by_looking_out_is_not_claimed_when_its_time_is_over) {
+  const auto h = holds(a), next = waits(b), other = waits(a);
+  fake.lags = [](std::size_t client) { return client == 1; };
+  EXPECT_EQ(let_go(h), fate::holding);
+  ASSERT_TRUE(a.run_until([&] { return was_told(b, next.who); }, 1s));
+  fake.decide = [](const exchange& e) { return journey{500us, 500us, e.client == 1}; };  // it cannot be taken away
+  for (const auto end = time.now() + waiter_ttl + 5ms; time.now() < end; a.run_for(100ms)) {
+    data.renew_leases();
+    a.keep(other.who, fate::waiting);
+  }
+  fake.decide = [](const exchange&) { return journey{500us, 500us}; };
+  EXPECT_EQ(granted_in(b.acquire(next.who, true)), nullptr);
+  EXPECT_TRUE(has_turn(other));
+}
+
 TEST_F(etcd_hand_over_in_trouble, behind_a_server_that_lags_is_found_by_asking) {
   const auto h = holds(a), next = waits(b);
   a.run_for(500ms);  // it has looked out
