@@ -14,6 +14,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <clocale>
 #include <iostream>
@@ -126,6 +129,14 @@ exit_code run(int argc, char** argv) {
 
 }  // namespace
 
+// Whatever is opened first would be what we print to: words for people would go to a socket. The other way round each, so that using
+// one fails as if it were closed; a command that is run has them closed, as we had.
+void take_closed_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+  }
+}
+
 // Option structs only ever grow, but a program must not be newer than its library.
 bool wrong_library() {
   const std::string mine = std::to_string(TYER_VERSION_MAJOR) + '.' + std::to_string(TYER_VERSION_MINOR) + '.' +
@@ -140,10 +151,13 @@ bool wrong_library() {
 }  // namespace cli
 
 int main(int argc, char** argv) {
+  cli::take_closed_descriptors();
   if (cli::wrong_library()) return static_cast<int>(cli::exit_code::failed);
   std::setlocale(LC_CTYPE, "C.UTF-8");  // the output is UTF-8, whatever the locale says
   cli::take_signals_over();
   const int code = static_cast<int>(cli::run(argc, argv));
   std::cout.flush();
-  return std::cout.good() ? code : static_cast<int>(cli::exit_code::failed);
+  if (std::cout.good()) return code;
+  std::cerr << "tyer: the output could not be written\n";
+  return static_cast<int>(cli::exit_code::failed);
 }

@@ -18,9 +18,10 @@ constexpr const char* about_once_per =
     "killed. The engine measures the time: if the clock of a Redis server is set forward, or the server loses its "
     "data, the next start may come earlier by as much. A start that comes too early is skipped, silently and with "
     "success. This is at most once, not exactly once: a job that is killed is not repeated before the next period. "
-    "Use a period a little shorter than the time between two starts of cron, 50m for an hourly job and 23h for a "
-    "daily one, since cron is not exact. The lock NAME:once marks the period: `tyer break NAME:once --now --reason "
-    "again` lets the job start again.";
+    "The mark of a start lasts for the period and a tenth of it (1 to 10 s). Use a period that with this is still "
+    "shorter than the time between two starts of cron, or every second start is skipped: 50s for a job of every "
+    "minute, 50m for an hourly and 23h for a daily one. The lock NAME:once marks the period: `tyer break NAME:once "
+    "--now --reason again` lets the job start again.";
 
 constexpr const char* about_flock =
     "Options of flock(1) have the same meaning here: -n does not wait, -w waits that long (with a unit: -w 30s), -E "

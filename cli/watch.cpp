@@ -69,7 +69,7 @@ std::string or_trouble(const tyer::failure& why, const T& text) {
 exit_code watch_one(session& s, const options& o, signals& bell) {
   const auto admin = s.admin();
   news told{admin, o.name, bell, o.when.every};
-  if (s.screen().out_is_terminal() && !s.json()) {
+  if (s.screen().out_is_redrawn() && !s.json()) {
     return repeat_on_screen(s, o.when, bell, [&] {
       while (told.take()) {}
       tyer::failure why;
@@ -118,10 +118,10 @@ void tell_changes(session& s, const std::vector<lock>& now, std::map<std::string
 
 exit_code watch_all(session& s, const options& o, signals& bell) {
   const auto admin = s.admin();
-  if (s.screen().out_is_terminal() && !s.json()) {
+  if (s.screen().out_is_redrawn() && !s.json()) {
     return repeat_on_screen(s, o.when, bell, [&] {
       tyer::failure why;
-      const auto locks = look_at_all(admin, o.prefix, why);
+      const auto locks = look_at_all(admin, o.prefix, bell, why);
       return or_trouble(why, [&] { return locks.empty() ? "no locks\n" : locks_table(locks).text(s.screen()); });
     });
   }
@@ -129,7 +129,7 @@ exit_code watch_all(session& s, const options& o, signals& bell) {
   bool known = true;
   return repeat(o.when, bell, [&] {
     tyer::failure why;
-    const auto now = look_at_all(admin, o.prefix, why);
+    const auto now = look_at_all(admin, o.prefix, bell, why);
     if (why && known) {
       tell_unknown(s, {}, why);
       for (auto& [name, g] : before) g.clear();  // so that all of them are printed again

@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   std::cout << "rendering in slot " << one.slot() << '\n';
 
   if (tyer::hold two = farm.permits(2).try_acquire()) {  // two at once, or none
-    std::cout << "and in " << two.slots()[0] << " and " << two.slots()[1] << '\n';
+    std::cout << "and in " << two.slot_numbers()[0] << " and " << two.slot_numbers()[1] << '\n';
     if (tyer::hold more = farm.try_acquire(); !more) std::cout << "no more is free\n";
   }  // given back, with the hold and only with it. Those of a process that dies come back after its ttl.
   // [semaphore]

@@ -23,6 +23,7 @@ class news {
             [this, &bell](const entries& all) {
               {
                 const std::lock_guard lock{mutex_};
+                if (untold_.size() == untold_max) untold_.pop_front();
                 untold_.push_back(all);
               }
               bell.wake();
@@ -39,6 +40,9 @@ class news {
   }
 
  private:
+  // Whoever reads a pipe may stop to. Each report has the whole state: one that is left out is as if it had not been seen.
+  static constexpr std::size_t untold_max = 64;
+
   std::mutex mutex_;
   std::deque<entries> untold_;
   tyer::observation watching_;  // ends before what it writes to

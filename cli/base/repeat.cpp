@@ -3,8 +3,13 @@
 #include "text/live.hpp"
 #include "text/plain.hpp"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <ctime>
+#include <iostream>
 
 namespace cli {
 
@@ -12,12 +17,24 @@ using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+namespace {
+
+// A command that has nothing to write for long would not notice.
+bool reader_is_gone() {
+  pollfd out{STDOUT_FILENO, 0, 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+}  // namespace
+
 constexpr milliseconds pause_least{100};  // --every 0 is no reason to ask an engine without end
 
-exit_code repeat(const repetition& r, signals& bell, const std::function<milliseconds()>& look) {
+exit_code repeat(const repetition& r, signals& bell, const std::function<milliseconds()>& look) try {
   const auto start = steady_clock::now();
   for (;;) {
     auto pause = std::max(look(), pause_least);
+    if (r.prints && !std::cout) return exit_code::failed;  // main() says so
+    if (r.prints && reader_is_gone()) return passed_on(128 + SIGPIPE);
     if (r.during) {
       const auto left = *r.during - std::chrono::duration_cast<milliseconds>(steady_clock::now() - start);
       if (left <= 0ms) return exit_code::ok;
@@ -25,11 +42,13 @@ exit_code repeat(const repetition& r, signals& bell, const std::function<millise
     }
     if (!bell.wait(pause)) return exit_code::ok;  // the usual way to end it
   }
+} catch (const interrupted&) {
+  return exit_code::ok;
 }
 
 exit_code repeat_on_screen(session& s, const repetition& r, signals& bell,
                            const std::function<std::string()>& picture) {
-  const live_screen screen;
+  const live_screen screen{bell};
   const auto where = short_address(s.admin().address());
   return repeat(r, bell, [&] {
     screen.draw(s.screen().in(tone::faint, where + "  " + clock_time() + "  Ctrl-C ends") + "\n\n" + picture(),
@@ -47,9 +66,14 @@ std::string clock_time() {
   return text;
 }
 
-std::vector<lock> look_at_all(const tyer::admin& admin, const std::string& prefix, tyer::failure& why) {
+void throw_if_interrupted(const signals& bell) {
+  if (bell.rung()) throw interrupted{};
+}
+
+std::vector<lock> look_at_all(const tyer::admin& admin, const std::string& prefix, const signals& bell,
+                              tyer::failure& why) {
   try {
-    return list_all(admin, prefix);
+    return list_all(admin, prefix, [&] { throw_if_interrupted(bell); });
   } catch (const tyer::error& e) {
     why = {e.code(), e.words()};
     return {};

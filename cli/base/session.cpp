@@ -55,10 +55,7 @@ trouble not_reached(const std::string& where, const tyer::failure& why) {
           "whether it needs TLS (rediss://, etcds://) or not (redis://, etcd://), and that no firewall is in between."};
 }
 
-}  // namespace
-
-tyer::client session::open(tyer::client_options with) {
-  const auto found = find_settings(options_.engine);
+tyer::client open_found(const settings& found, tyer::client_options with) {
   if (found.url.empty()) throw trouble(exit_code::usage, "no engine was named", how_to_say);
   with.prefix = found.prefix;
   if (with.label.empty()) with.label = "tyer";
@@ -76,6 +73,16 @@ tyer::client session::open(tyer::client_options with) {
                         found.source + '.');
     throw;
   }
+}
+
+}  // namespace
+
+tyer::client session::open(tyer::client_options with) {
+  return open_found(find_settings(options_.engine), std::move(with));
+}
+
+tyer::client session::open_beside(const std::string& url, const std::string& option) {
+  return open_found(find_settings_beside(options_.engine, url, option), {});
 }
 
 tyer::failure session::try_to_reach(tyer::client& c, std::chrono::milliseconds at_most, const std::stop_token& stop) {

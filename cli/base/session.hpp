@@ -41,6 +41,8 @@ class session {
 
   // A new client of the selected engine, with its prefix. Does not wait for the engine.
   tyer::client open(tyer::client_options with = {});
+  // The same of another engine, whose URL, or name in the configuration file, was given with that option.
+  tyer::client open_beside(const std::string& url, const std::string& option);
 
   // Waits until the engine has answered, with a message on the terminal; throws trouble if it does not answer in time, and
   // at once if it refuses us. Throws errc::cancelled when stopped.

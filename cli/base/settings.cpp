@@ -87,6 +87,15 @@ values read_files(const std::string& named) {
   return all;
 }
 
+value in(const values& config, std::string_view key) {
+  const auto at = config.find(key);
+  return at == config.end() ? value{} : at->second;
+}
+
+std::string prefix_of(const given& options, const values& config) {
+  return options.prefix.empty() ? in(config, "prefix").text : options.prefix;
+}
+
 // The URL itself, or the URL with that name in the files.
 value resolved(const std::string& url, const values& config) {
   if (url.empty() || url.find("://") != url.npos) return {url, {}};
@@ -135,20 +144,24 @@ std::string system_config_path() {
 
 settings find_settings(const given& options) {
   const auto config = read_files(options.config);
-  const auto in_config = [&](std::string_view key) {
-    const auto at = config.find(key);
-    return at == config.end() ? value{} : at->second;
-  };
   std::string url = options.url, source = "--url";
   if (url.empty()) url = environment("TYER_URL"), source = "TYER_URL";
   if (url.empty()) {
-    const auto found = in_config("url");
+    const auto found = in(config, "url");
     url = found.text;
     source = "the configuration file " + found.path;
   }
   auto meant = resolved(url, config);
   if (!meant.path.empty()) source = "url." + url + " in the configuration file " + meant.path;
-  return {std::move(meant.text), options.prefix.empty() ? in_config("prefix").text : options.prefix, std::move(source)};
+  return {std::move(meant.text), prefix_of(options, config), std::move(source)};
+}
+
+settings find_settings_beside(const given& options, const std::string& url, const std::string& option) {
+  const auto config = read_files(options.config);
+  auto meant = resolved(url, config);
+  const auto source = meant.path.empty() ? option : "url." + url + " in the configuration file " + meant.path;
+  const bool has_its_own = option_in(meant.text, "prefix").has_value();
+  return {std::move(meant.text), has_its_own ? "" : prefix_of(options, config), source};
 }
 
 std::string settings::prefix_in_use() const {

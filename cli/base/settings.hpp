@@ -32,6 +32,10 @@ std::map<std::string, std::string> read_config(std::string_view text, const std:
 // Looks at the environment and at the files. Throws trouble.
 settings find_settings(const given& options);
 
+// Of another engine beside it, whose URL, or name in the files, was given with that option. Its names have the same prefix,
+// unless its own URL has one.
+settings find_settings_beside(const given& options, const std::string& url, const std::string& option);
+
 // The paths of the files, which need not exist. Empty: there is no such path, for example without HOME.
 std::string own_config_path();
 std::string system_config_path();  // TYER_SYSTEM_CONFIG in the environment overrides it

@@ -69,6 +69,8 @@ bool signals::wait(std::chrono::milliseconds at_most) {
   return signal_that_came == 0;
 }
 
+bool signals::rung() const noexcept { return signal_that_came != 0; }
+
 void signals::wake() noexcept { ring(); }
 
 exit_code signals::code() const noexcept { return passed_on(128 + signal_that_came); }

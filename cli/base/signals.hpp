@@ -18,6 +18,9 @@ class signals {
   // Waits until wake(), a signal, or the end of that time. False: a signal has come, now or before.
   bool wait(std::chrono::milliseconds at_most);
 
+  // Whether one has come.
+  bool rung() const noexcept;
+
   // From any thread. A call before wait() is not lost.
   void wake() noexcept;
 

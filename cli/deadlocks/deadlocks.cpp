@@ -36,7 +36,7 @@ class engines {
   engines(session& s, const std::vector<std::string>& also) {
     all_.push_back({short_address(s.admin().address()), s.admin()});
     for (const auto& url : also) {
-      others_.emplace_back(url);
+      others_.push_back(s.open_beside(url, "--also"));
       s.reach(others_.back());
       const tyer::admin its{others_.back()};
       all_.push_back({short_address(its.address()), its});
@@ -67,13 +67,18 @@ struct sight {
   std::vector<circle> found;
 };
 
+// Signals are heard for as long as this only: one that came during a look would have to wait for its end.
+void wait_until_next_look(milliseconds how_long) {
+  signals bell;
+  if (!bell.wait(how_long)) throw trouble{bell.code(), "interrupted"};
+}
+
 // What waits for each other at one moment may be gone at the next: what is told was so twice.
 sight look_twice(session& s, const engines& at, const options& o) {
   const progress looking{s.screen(), [] { return "looking for processes that wait for each other"; }};
   const auto first = at.look(o.prefix);
   if (circles(first).empty()) return {};
-  signals bell;
-  if (!bell.wait(o.apart)) throw tyer::error(tyer::errc::cancelled);
+  wait_until_next_look(o.apart);
   sight second{at.look(o.prefix), {}};
   second.found = lasting(circles(second.locks), first);
   return second;
@@ -142,7 +147,9 @@ command deadlocks_command() {
       .details =
           "Looks at who holds and who waits, and names every circle of processes in which each waits for a lock that "
           "the next one holds, or that the next one is to have before it. It looks twice, so that what passes by "
-          "itself is not told. Nothing is changed.\n\n"
+          "itself is not told. Nothing is changed. Names at other engines (--also) have the same prefix, unless their "
+          "URLs "
+          "have one.\n\n"
           "Processes are told apart by the host and pid that Tyer writes with each lock; holders of other libraries "
           "are left out, and so are waiters on Redlock, which has no queue. Ends with 1 if there is a deadlock.",
       .examples = {{"tyer deadlocks", "among all locks of the prefix"},
@@ -151,7 +158,8 @@ command deadlocks_command() {
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
         app.add_option("PREFIX", o->prefix, "Only locks whose names begin with this");
-        app.add_option("--also", o->also, "Another engine to look at, with its login; may be given several times")
+        app.add_option("--also", o->also,
+                       "Another engine to look at, or its name in the configuration file; may be given several times")
             ->type_name("URL");
         app.add_option("--picture", o->picture, "Write what was found to this file, as SVG")->type_name("FILE");
         add_duration(app, "--apart", o->apart, "How long after the first look to look again");

@@ -13,6 +13,7 @@
 
 #include <iostream>
 #include <memory>
+#include <set>
 
 namespace cli {
 
@@ -29,11 +30,12 @@ struct options {
   std::size_t entries_max = 100'000;
 };
 
-engine_look look_at(const tyer::admin& admin, const options& o, tyer::failure& why) {
+engine_look look_at(const tyer::admin& admin, const options& o, const signals& bell, tyer::failure& why) {
   engine_look l{.by_prefix = std::vector<std::pair<std::string, tally>>{}, .at = std::chrono::system_clock::now()};
   const auto start = steady_clock::now();
   try {
-    for (const auto& p : o.prefixes) l.by_prefix->emplace_back(p, count(list_up_to(admin, p, o.entries_max)));
+    for (const auto& p : o.prefixes)
+      l.by_prefix->emplace_back(p, count(list_up_to(admin, p, o.entries_max, [&] { throw_if_interrupted(bell); })));
   } catch (const tyer::error& e) {
     why = {e.code(), e.words()};
     l.by_prefix.reset();
@@ -43,12 +45,19 @@ engine_look look_at(const tyer::admin& admin, const options& o, tyer::failure& w
 }
 
 void say_where(session& s, const page_server& page) {
-  if (s.json()) return print({{"url", page.url()}});
-  std::cout << "metrics at " << page.url() << std::endl;
+  s.json() ? print({{"url", page.url()}}) : void(std::cout << "metrics at " << page.url() << std::endl);
+  std::cout.clear();  // nobody need hear that: it is the page that counts
+}
+
+// The page may show each of them once.
+void drop_repeated(std::vector<std::string>& prefixes) {
+  std::set<std::string> seen;
+  std::erase_if(prefixes, [&](const std::string& p) { return !seen.insert(p).second; });
 }
 
 exit_code exporter(session& s, options o) {
   if (o.prefixes.empty()) o.prefixes.emplace_back();
+  drop_repeated(o.prefixes);
   const auto client = s.open();  // the engine may be away: that is what it is to tell
   const tyer::admin admin{client};
   page_server page{parse_endpoint(o.listen)};
@@ -56,9 +65,9 @@ exit_code exporter(session& s, options o) {
   say_where(s, page);
   look_counts looks;
   bool was_up = true;
-  return repeat({}, bell, [&] {
+  return repeat({.prints = false}, bell, [&] {
     tyer::failure why;
-    const auto seen = look_at(admin, o, why);
+    const auto seen = look_at(admin, o, bell, why);
     ++(why ? looks.failed : looks.answered);
     page.show(metrics_text(seen, looks));
     if (why && was_up) std::cerr << "tyer: " << in_words(why) << '\n';

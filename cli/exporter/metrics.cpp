@@ -11,10 +11,14 @@ namespace {
 
 double seconds(std::chrono::milliseconds d) { return static_cast<double>(d.count()) / 1000; }
 
-// The value of a label, as the format wants it.
+std::optional<double> seconds_if_known(std::optional<std::chrono::milliseconds> d) {
+  return d ? std::optional{seconds(*d)} : std::nullopt;
+}
+
+// The value of a label, as the format wants it. Bytes that are not UTF-8 are shown as \xNN: two labels stay two.
 std::string quoted(const std::string& value) {
   std::string text = "\"";
-  for (const char c : valid_utf8(value)) {
+  for (const char c : is_utf8(value) ? value : plain(value)) {
     if (c == '\\' || c == '"') text += '\\';
     c == '\n' ? text += "\\n" : text += c;
   }
@@ -41,7 +45,7 @@ class page {
 
 struct instrument {
   const char *name, *help;
-  std::function<double(const tally&)> read;
+  std::function<std::optional<double>(const tally&)> read;  // nothing: it is not known
 };
 
 const std::vector<instrument>& instruments() {
@@ -55,9 +59,9 @@ const std::vector<instrument>& instruments() {
        [](auto& t) { return static_cast<double>(t.longest_queue); }},
       {"tyer_locks_oldest_hold_seconds",
        "How long the oldest hold has lasted: since its grant, on etcd since it was asked for.",
-       [](auto& t) { return seconds(t.oldest_hold); }},
+       [](auto& t) { return seconds_if_known(t.oldest_hold); }},
       {"tyer_locks_longest_wait_seconds", "How long ago the one that waits longest asked, by its own clock.",
-       [](auto& t) { return seconds(t.longest_wait); }},
+       [](auto& t) { return seconds_if_known(t.longest_wait); }},
       {"tyer_locks_complete", "0 if there are more locks than were read (--entries-max): then the numbers are too low.",
        [](auto& t) { return t.complete ? 1.0 : 0.0; }},
   };
@@ -74,7 +78,9 @@ std::string metrics_text(const engine_look& last, const look_counts& looks) {
   for (const auto& i : instruments()) {
     if (!last.by_prefix) break;
     p.family(i.name, "gauge", i.help);
-    for (const auto& [prefix, t] : *last.by_prefix) p.sample(i.read(t), "{begins_with=" + quoted(prefix) + '}');
+    for (const auto& [prefix, t] : *last.by_prefix) {
+      if (const auto value = i.read(t)) p.sample(*value, "{begins_with=" + quoted(prefix) + '}');
+    }
   }
   p.family("tyer_exporter_looks_total", "counter", "Looks at the engine, by outcome.");
   p.sample(static_cast<double>(looks.answered), "{outcome=\"answered\"}");

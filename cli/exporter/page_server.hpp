@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace cli {
 
@@ -34,9 +36,16 @@ class page_server {
 
  private:
   struct visit;
+  using visits = std::vector<std::unique_ptr<visit>>;  // the oldest first
   void serve();
+  void let_in(visits& all) const;
+  static void make_room(visits& all);
   std::string answer_to(const std::string& request) const;
+  // False: the connection is over.
   bool go_on(visit& v) const;
+  bool read_request(visit& v) const;
+  static bool send_answer(visit& v);
+  static bool read_rest(const visit& v);
 
   int listens_ = -1, ends_ = -1;
   mutable std::mutex mutex_;

@@ -11,9 +11,9 @@ namespace {
 using std::chrono::milliseconds;
 
 // Since the grant; where the engine does not say when that was, since it was asked for.
-milliseconds time_held(const tyer::lock_entry& e) {
-  if (const auto granted = held_for(e)) return *granted;
-  return asked_for(e).value_or(milliseconds::zero());
+std::optional<milliseconds> time_held(const tyer::lock_entry& e) {
+  const auto granted = held_for(e);
+  return granted ? granted : asked_for(e);
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ tally count(const listing& seen) {
     bool held = false;
     for (const auto& e : l.all) {
       if (e.waiting) {
-        t.longest_wait = std::max(t.longest_wait, asked_for(e).value_or(milliseconds::zero()));
+        t.longest_wait = std::max(t.longest_wait, asked_for(e));  // what is not known is less than anything
       } else if (!once_per::is_memory(e)) {
         held = true;
         t.oldest_hold = std::max(t.oldest_hold, time_held(e));
@@ -37,6 +37,8 @@ tally count(const listing& seen) {
     }
     t.held += held ? 1 : 0;
   }
+  if (t.held == 0) t.oldest_hold = milliseconds::zero();
+  if (t.waiters == 0) t.longest_wait = milliseconds::zero();
   return t;
 }
 

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 
 namespace cli {
 
@@ -13,7 +14,8 @@ struct tally {
   std::size_t waited_for = 0;     // names with a queue
   std::size_t waiters = 0;        // of all names together
   std::size_t longest_queue = 0;  // of one name
-  std::chrono::milliseconds oldest_hold{}, longest_wait{};
+  // 0 if nobody holds or waits; nothing if somebody does, and not one of them says since when.
+  std::optional<std::chrono::milliseconds> oldest_hold, longest_wait;
   bool complete = true;  // false: there are more locks than were read
 };
 

@@ -37,10 +37,10 @@ std::string environment_of(const tyer::hold& h) {
     add(all, "TYER_TOKEN", std::to_string(h.token()));
   } catch (const tyer::error&) {  // Redisson locks have no token
   }
-  if (h.slots().empty()) return all;
+  if (h.slot_numbers().empty()) return all;
   std::string slots;
-  for (const auto slot : h.slots()) slots += (slots.empty() ? "" : ",") + std::to_string(slot);
-  add(all, "TYER_SLOT", std::to_string(h.slots().front()));
+  for (const auto slot : h.slot_numbers()) slots += (slots.empty() ? "" : ",") + std::to_string(slot);
+  add(all, "TYER_SLOT", std::to_string(h.slot_numbers().front()));
   add(all, "TYER_SLOTS", slots);
   return all;
 }

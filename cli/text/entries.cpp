@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
-#include <map>
 
 namespace cli {
 
@@ -80,9 +79,9 @@ std::string how(const tyer::lock_entry& e) {
     case tyer::lock_mode::shared: return "shared";
     case tyer::lock_mode::permit: break;
   }
-  if (e.slots.empty()) return "permit";
-  std::string text = e.slots.size() == 1 ? "slot" : "slots";
-  for (const auto& s : e.slots) text += (&s == &e.slots.front() ? " " : ", ") + std::to_string(s);
+  if (e.slot_numbers.empty()) return "permit";
+  std::string text = e.slot_numbers.size() == 1 ? "slot" : "slots";
+  for (const auto& s : e.slot_numbers) text += (&s == &e.slot_numbers.front() ? " " : ", ") + std::to_string(s);
   return text;
 }
 
@@ -103,37 +102,23 @@ std::string state(const entries& of_one_name) {
     case tyer::lock_mode::permit: break;
   }
   std::size_t permits = 0;
-  for (const auto& e : of_one_name) permits += e.waiting ? 0 : std::max<std::size_t>(e.slots.size(), 1);
+  for (const auto& e : of_one_name) permits += e.waiting ? 0 : std::max<std::size_t>(e.slot_numbers.size(), 1);
   return count(permits, "permit", "permits");
 }
 
-std::vector<lock> by_name(entries all) {
-  std::map<std::string, lock> found;
-  for (auto& e : all) {
-    auto& l = found[e.name];
-    l.name = e.name;
-    const bool known = e.id && std::ranges::any_of(l.all, [&](const auto& x) { return x.id == e.id; });
-    if (!known) l.all.push_back(std::move(e));
-  }
-  std::vector<lock> sorted;
-  for (auto& [name, l] : found) {
-    std::ranges::stable_partition(l.all, [](const auto& e) { return !e.waiting; });
-    sorted.push_back(std::move(l));
-  }
-  return sorted;
+std::vector<lock> list_all(const tyer::admin& admin, const std::string& prefix, const std::function<void()>& between) {
+  return list_up_to(admin, prefix, std::numeric_limits<std::size_t>::max(), between).locks;
 }
 
-std::vector<lock> list_all(const tyer::admin& admin, const std::string& prefix) {
-  return list_up_to(admin, prefix, std::numeric_limits<std::size_t>::max()).locks;
-}
-
-listing list_up_to(const tyer::admin& admin, const std::string& prefix, std::size_t entries_max) {
+listing list_up_to(const tyer::admin& admin, const std::string& prefix, std::size_t entries_max,
+                   const std::function<void()>& between) {
   entries all;
   std::string cursor;
   do {
     auto page = admin.list(prefix, cursor, static_cast<std::uint32_t>(std::min<std::size_t>(entries_max, 1000)));
     std::ranges::move(page.entries, std::back_inserter(all));
     cursor = std::move(page.cursor);
+    if (between) between();
   } while (!cursor.empty() && all.size() < entries_max);
   return {by_name(std::move(all)), cursor.empty()};
 }

@@ -4,6 +4,7 @@
 #include <tyer/admin.hpp>
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,14 +45,17 @@ struct lock {
 std::vector<lock> by_name(entries all);
 
 // All pages of a listing, without duplicates, in the order of names.
-std::vector<lock> list_all(const tyer::admin& admin, const std::string& prefix);
+std::vector<lock> list_all(const tyer::admin& admin, const std::string& prefix,
+                           const std::function<void()>& between = {});
 
 // The same, but only about the first `entries_max` entries.
 struct listing {
   std::vector<lock> locks;
   bool complete = true;
 };
-listing list_up_to(const tyer::admin& admin, const std::string& prefix, std::size_t entries_max);
+// `between` is called between two pages, of which there may be many: what it throws ends the listing.
+listing list_up_to(const tyer::admin& admin, const std::string& prefix, std::size_t entries_max,
+                   const std::function<void()>& between = {});
 
 // As many as can be read in a short time, since an engine may have millions. Never throws: empty on failure.
 std::vector<lock> list_some(const tyer::admin& admin);

@@ -74,7 +74,7 @@ json entry_json(const tyer::lock_entry& e) {
   const auto held = held_for(e);
   j["held_ms"] = held ? json(held->count()) : json(nullptr);
   j["remaining_ms"] = e.remaining.count();
-  j["slots"] = e.slots;
+  j["slots"] = e.slot_numbers;
   j["owner"] = owner_json(e.owner);
   return j;
 }

@@ -33,11 +33,24 @@ character first_of(std::string_view text) {
   return {length, code, true};
 }
 
+struct range {
+  char32_t first, last;
+};
+constexpr bool is_in(const auto& ranges, char32_t code) {
+  return std::ranges::any_of(ranges, [&](const range& r) { return code >= r.first && code <= r.last; });
+}
+
+// Text after these runs the other way, or on another line.
+constexpr range turning[] = {{0x61c, 0x61c}, {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
+
+// With one of these a name looks like another. Joiners (200c, 200d) are not among them: scripts and emoji need them.
+constexpr range unseen[] = {{0xad, 0xad},     {0x34f, 0x34f},   {0x115f, 0x1160},   {0x17b4, 0x17b5},  {0x180e, 0x180e},
+                            {0x200b, 0x200b}, {0x2060, 0x2064}, {0x206a, 0x206f},   {0x3164, 0x3164},  {0xfeff, 0xfeff},
+                            {0xffa0, 0xffa0}, {0xfff9, 0xfffb}, {0x1bca0, 0x1bca3}, {0xe0000, 0xe007f}};
+
 // The width of one character, in the locale that main() has set; negative for characters that must not be printed.
 int width_of(char32_t code) {
-  const bool turns = code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
-                     (code >= 0x2066 && code <= 0x2069);
-  return turns ? -1 : ::wcwidth(static_cast<wchar_t>(code));
+  return is_in(turning, code) || is_in(unseen, code) ? -1 : ::wcwidth(static_cast<wchar_t>(code));
 }
 
 std::string escaped(const character& c, std::string_view text) {

@@ -6,8 +6,8 @@
 
 namespace cli {
 
-// Printable UTF-8 stays. Control characters, bytes that are not UTF-8, and characters that change the direction of text
-// become \xNN or \u{N}: data from an engine must not move the cursor, hide a line or set a title.
+// Printable UTF-8 stays. Control characters, bytes that are not UTF-8, and characters that change the direction of text or cannot
+// be seen become \xNN or \u{N}: data from an engine must not move the cursor, hide a line, set a title or look like another name.
 std::string plain(std::string_view text);
 
 // The name of a lock in a sentence: 'nightly'.

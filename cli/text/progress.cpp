@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 progress::progress(const terminal& where, std::function<std::string()> doing,
                    std::optional<std::chrono::seconds> for_a_log_after)
     : doing_(std::move(doing)), where_(where) {
-  if (where.err_is_terminal()) {
+  if (where.err_is_redrawn()) {
     thread_ = std::jthread{[this](const std::stop_token& stop) { go_on(stop); }};
   } else if (for_a_log_after) {
     thread_ = std::jthread{[this, after = *for_a_log_after](const std::stop_token& stop) { tell_log(stop, after); }};

@@ -11,11 +11,16 @@ namespace cli {
 
 namespace {
 
+// A terminal that knows what an escape sequence is.
+bool understands_sequences() {
+  const char* term = std::getenv("TERM");
+  return term != nullptr && *term != '\0' && std::string_view{term} != "dumb";
+}
+
 bool colours_wanted(std::string_view colour, bool out) {
   if (colour != "auto") return colour == "always";
   const char* no = std::getenv("NO_COLOR");
-  const char* term = std::getenv("TERM");
-  return out && (no == nullptr || *no == '\0') && term != nullptr && std::string_view{term} != "dumb";
+  return out && (no == nullptr || *no == '\0') && understands_sequences();
 }
 
 std::string_view code_of(tone t) {
@@ -42,6 +47,7 @@ terminal::terminal(std::string_view colour)
     : out_(::isatty(STDOUT_FILENO) == 1),
       err_(::isatty(STDERR_FILENO) == 1),
       in_(::isatty(STDIN_FILENO) == 1),
+      moves_(understands_sequences()),
       colours_(colours_wanted(colour, out_)),
       group_(::getpgrp()) {}
 

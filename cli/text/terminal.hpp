@@ -17,6 +17,10 @@ class terminal {
   bool err_is_terminal() const noexcept { return err_; }
   bool in_is_terminal() const noexcept { return in_; }
 
+  // Whether the cursor may be moved there: not in a pipe, nor if TERM is dumb or missing.
+  bool out_is_redrawn() const noexcept { return out_ && moves_; }
+  bool err_is_redrawn() const noexcept { return err_ && moves_; }
+
   // Whether this process may write to the terminal now: false for a background job.
   bool err_is_ours() const;
 
@@ -28,7 +32,7 @@ class terminal {
   std::string in(tone t, std::string_view text) const;
 
  private:
-  bool out_, err_, in_, colours_;
+  bool out_, err_, in_, moves_, colours_;
   int group_;  // the process group that the shell started: the keeper is in another one
 };
 

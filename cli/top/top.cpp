@@ -90,11 +90,12 @@ json json_of(const std::vector<busy_lock>& all, const activity_totals& t, std::s
 
 class looker {
  public:
-  looker(session& s, const options& o) : session_(s), options_(o), admin_(s.admin()) {}
+  looker(session& s, const options& o, const signals& bell)
+      : session_(s), options_(o), bell_(bell), admin_(s.admin()) {}
 
   std::string picture(std::size_t rows) {
     tyer::failure why;
-    auto locks = look_at_all(admin_, options_.prefix, why);
+    auto locks = look_at_all(admin_, options_.prefix, bell_, why);
     if (why) return in_words(why) + '\n';
     const auto all = activity_.look(std::move(locks), steady_clock::now());
     const auto text = summary(activity_.totals(), session_.screen()) + '\n';
@@ -103,7 +104,7 @@ class looker {
 
   json object(std::size_t rows) {
     tyer::failure why;
-    auto locks = look_at_all(admin_, options_.prefix, why);
+    auto locks = look_at_all(admin_, options_.prefix, bell_, why);
     if (why) return {{"time", time_json(std::chrono::system_clock::now())}, {"why", text_json(in_words(why))}};
     const auto all = activity_.look(std::move(locks), steady_clock::now());
     return json_of(all, activity_.totals(), rows);
@@ -112,14 +113,16 @@ class looker {
  private:
   session& session_;
   const options& options_;
+  const signals& bell_;
   tyer::admin admin_;
   activity activity_;
 };
 
 exit_code top(session& s, const options& o) {
-  looker eyes{s, o};
+  s.client();  // signals end it while nobody has been reached yet
   signals bell;
-  if (s.screen().out_is_terminal() && !s.json()) {
+  looker eyes{s, o, bell};
+  if (s.screen().out_is_redrawn() && !s.json()) {
     return repeat_on_screen(s, o.when, bell, [&] {
       return eyes.picture(o.rows > 0 ? o.rows : static_cast<std::size_t>(std::max(s.screen().height(), 1)));
     });

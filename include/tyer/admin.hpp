@@ -21,10 +21,6 @@
 #include <utility>
 #include <vector>
 
-// Qt's headers define the word as nothing, unless QT_NO_KEYWORDS is defined.
-#pragma push_macro("slots")
-#undef slots
-
 namespace tyer {
 inline namespace v1 {
 
@@ -54,8 +50,8 @@ struct lock_entry {
   bool waiting = false;
   std::uint32_t place = 0;  // in the queue: 1 is next. 0: it holds the lock, or list() made the entry
   lock_mode mode = lock_mode::exclusive;
-  std::chrono::milliseconds remaining{};  // until its lease or its place ends if it is not renewed
-  std::vector<std::uint32_t> slots = {};  // of permits
+  std::chrono::milliseconds remaining{};         // until its lease or its place ends if it is not renewed
+  std::vector<std::uint32_t> slot_numbers = {};  // of permits
   lock_owner owner = {};
 };
 
@@ -161,5 +157,3 @@ class TYER_EXPORT admin {
 
 }  // namespace v1
 }  // namespace tyer
-
-#pragma pop_macro("slots")

@@ -13,10 +13,10 @@
 //
 //   call                                                | completes with                        | when it is cancelled
 //   ----------------------------------------------------+---------------------------------------+------------------------------
-//   async_acquire, async_try_acquire, .._for            | void(failure, hold)                   | what was sent is taken back
+//   async_acquire, async_try_acquire, .._for, .._until  | void(failure, hold)                   | what was sent is taken back
 //   the same of a multi_mutex                           | void(failure, multi_hold)             | what was taken is given back
-//   async_upgrade, async_try_upgrade, .._for            | void(failure, bool)                   | the hold is shared as before
-//   async_confirm                                       | void(failure, bool)                   | it goes on, and nobody waits
+//   async_upgrade, async_try_upgrade, .._for, .._until  | void(failure, bool)                   | the hold is shared as before
+//   async_confirm of a hold or a multi_hold             | void(failure, bool)                   | it goes on, and nobody waits
 //   async_wait_ready                                    | void(failure)                         | nothing else happens
 //   async_release of a hold or a multi_hold             | void(failure, release_outcome)        | it goes on, and nobody waits
 //
@@ -98,12 +98,12 @@ completion_executor run_on(AsioExecutor ex) {
 template <class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_acquire(const acquirable& m, Token&& token = {},
                                  std::source_location where = std::source_location::current()) {
-  return detail::acquire_with(m, {.where = where}, std::forward<Token>(token));
+  return detail::acquire_with(m, detail::acquire_terms{.where = where}, std::forward<Token>(token));
 }
 template <class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_acquire(const multi_mutex& m, Token&& token = {},
                                  std::source_location where = std::source_location::current()) {
-  return detail::acquire_with(m, {.where = where}, std::forward<Token>(token));
+  return detail::acquire_with(m, detail::acquire_terms{.where = where}, std::forward<Token>(token));
 }
 
 // Waits at most that long; then the hold is empty if others have it, and errc::unavailable if the engine is silent. A limit
@@ -112,43 +112,66 @@ template <class Rep, class Period, class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_try_acquire_for(const acquirable& m, const std::chrono::duration<Rep, Period>& at_most,
                                          Token&& token = {},
                                          std::source_location where = std::source_location::current()) {
-  return detail::acquire_with(m, {.at_most = detail::to_wait(at_most), .where = where}, std::forward<Token>(token));
+  return detail::acquire_with(m, detail::acquire_terms{.at_most = detail::to_wait(at_most), .where = where},
+                              std::forward<Token>(token));
 }
 template <class Rep, class Period, class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_try_acquire_for(const multi_mutex& m, const std::chrono::duration<Rep, Period>& at_most,
                                          Token&& token = {},
                                          std::source_location where = std::source_location::current()) {
-  return detail::acquire_with(m, {.at_most = detail::to_wait(at_most), .where = where}, std::forward<Token>(token));
+  return detail::acquire_with(m, detail::acquire_terms{.at_most = detail::to_wait(at_most), .where = where},
+                              std::forward<Token>(token));
+}
+
+// The same, until a time by any clock. What is left until then is computed when the call begins.
+template <class Clock, class Duration, class Token = boost::asio::deferred_t>
+[[nodiscard]] auto async_try_acquire_until(const acquirable& m, const std::chrono::time_point<Clock, Duration>& limit,
+                                           Token&& token = {},
+                                           std::source_location where = std::source_location::current()) {
+  return detail::acquire_with(m, detail::terms_until<Clock, Duration>{limit, where}, std::forward<Token>(token));
+}
+template <class Clock, class Duration, class Token = boost::asio::deferred_t>
+[[nodiscard]] auto async_try_acquire_until(const multi_mutex& m, const std::chrono::time_point<Clock, Duration>& limit,
+                                           Token&& token = {},
+                                           std::source_location where = std::source_location::current()) {
+  return detail::acquire_with(m, detail::terms_until<Clock, Duration>{limit, where}, std::forward<Token>(token));
 }
 
 // One attempt: an empty hold if somebody has it.
 template <class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_try_acquire(const acquirable& m, Token&& token = {},
                                      std::source_location where = std::source_location::current()) {
-  return detail::acquire_with(m, {.waits = false, .where = where}, std::forward<Token>(token));
+  return detail::acquire_with(m, detail::acquire_terms{.waits = false, .where = where}, std::forward<Token>(token));
 }
 template <class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_try_acquire(const multi_mutex& m, Token&& token = {},
                                      std::source_location where = std::source_location::current()) {
-  return detail::acquire_with(m, {.waits = false, .where = where}, std::forward<Token>(token));
+  return detail::acquire_with(m, detail::acquire_terms{.waits = false, .where = where}, std::forward<Token>(token));
 }
 
 // As shared_mutex::upgrade and its variants. The hold stays with its owner, who may move it meanwhile; releasing it ends the
 // call with errc::lost.
 template <class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_upgrade(const shared_mutex& m, hold& h, Token&& token = {}) {
-  return detail::upgrade_with(m, h, {}, std::forward<Token>(token));
+  return detail::upgrade_with(m, h, detail::acquire_terms{}, std::forward<Token>(token));
 }
 // The same, until the limit: false if others still read then.
 template <class Rep, class Period, class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_try_upgrade_for(const shared_mutex& m, hold& h,
                                          const std::chrono::duration<Rep, Period>& at_most, Token&& token = {}) {
-  return detail::upgrade_with(m, h, {.at_most = detail::to_wait(at_most)}, std::forward<Token>(token));
+  return detail::upgrade_with(m, h, detail::acquire_terms{.at_most = detail::to_wait(at_most)},
+                              std::forward<Token>(token));
+}
+// The same, until a time by any clock.
+template <class Clock, class Duration, class Token = boost::asio::deferred_t>
+[[nodiscard]] auto async_try_upgrade_until(const shared_mutex& m, hold& h,
+                                           const std::chrono::time_point<Clock, Duration>& limit, Token&& token = {}) {
+  return detail::upgrade_with(m, h, detail::terms_until<Clock, Duration>{limit}, std::forward<Token>(token));
 }
 // One attempt: false if others read.
 template <class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_try_upgrade(const shared_mutex& m, hold& h, Token&& token = {}) {
-  return detail::upgrade_with(m, h, {.waits = false}, std::forward<Token>(token));
+  return detail::upgrade_with(m, h, detail::acquire_terms{.waits = false}, std::forward<Token>(token));
 }
 
 // As hold::confirm: true if it stands, false if it is lost. The hold may be moved meanwhile.
@@ -156,9 +179,15 @@ template <class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_confirm(const hold& h, Token&& token = {}) {
   return detail::confirm_with(h, std::forward<Token>(token));
 }
+template <class Token = boost::asio::deferred_t>
+[[nodiscard]] auto async_confirm(const multi_hold& h, Token&& token = {}) {
+  return detail::confirm_with(h, std::forward<Token>(token));
+}
 // A temporary hold would be released at once: name it.
 template <class Token = boost::asio::deferred_t>
 auto async_confirm(const hold&&, Token&& = {}) = delete;
+template <class Token = boost::asio::deferred_t>
+auto async_confirm(const multi_hold&&, Token&& = {}) = delete;
 
 // Waits until the engine has answered once; errc::unavailable, with what went wrong, if it does not in time.
 template <class Rep, class Period, class Token = boost::asio::deferred_t>
@@ -167,7 +196,7 @@ template <class Rep, class Period, class Token = boost::asio::deferred_t>
   return detail::wait_ready_with(c, detail::to_wait(at_most), std::forward<Token>(token));
 }
 
-// Releases the lock and reports the outcome. Takes the hold: it is empty afterwards.
+// Releases the lock and reports the outcome. The hold is empty afterwards, as after hold::release().
 template <class Token = boost::asio::deferred_t>
 [[nodiscard]] auto async_release(hold&& h, Token&& token = {}) {
   return detail::release_with(std::move(h), std::forward<Token>(token));

@@ -5,10 +5,10 @@
 //
 //   call                                           | the callback gets          | when it is stopped (errc::cancelled)
 //   -----------------------------------------------+----------------------------+---------------------------------------
-//   start_acquire, start_try_acquire, .._for       | failure, hold              | what was sent is taken back
+//   start_acquire, start_try_acquire, .._for/until | failure, hold              | what was sent is taken back
 //   the same of a multi_mutex                      | failure, multi_hold        | what was taken is given back
-//   start_upgrade, start_try_upgrade, .._for       | failure, bool              | the hold is shared as before
-//   start_confirm                                  | failure, bool              | it goes on, and nobody waits for it
+//   start_upgrade, start_try_upgrade, .._for/until | failure, bool              | the hold is shared as before
+//   start_confirm of a hold or a multi_hold        | failure, bool              | it goes on, and nobody waits for it
 //   start_wait_ready                               | failure                    | nothing else happens
 //   start_release of a hold or a multi_hold        | failure, release_outcome   | it goes on, and nobody waits for it
 //
@@ -90,6 +90,19 @@ void start_try_acquire_for(const Locks& m, const std::chrono::duration<Rep, Peri
   detail::acquire_then(m, {.at_most = detail::to_wait(at_most), .where = where}, std::move(done), std::move(stop));
 }
 
+// The same, until a time by any clock.
+template <class Clock, class Duration, std::convertible_to<const acquirable&> Lock, std::invocable<failure, hold> Done>
+void start_try_acquire_until(const Lock& m, const std::chrono::time_point<Clock, Duration>& limit, Done done,
+                             std::stop_token stop = {}, std::source_location where = std::source_location::current()) {
+  detail::acquire_then(m, {.at_most = detail::to_wait(limit), .where = where}, std::move(done), std::move(stop));
+}
+template <class Clock, class Duration, std::convertible_to<const multi_mutex&> Locks,
+          std::invocable<failure, multi_hold> Done>
+void start_try_acquire_until(const Locks& m, const std::chrono::time_point<Clock, Duration>& limit, Done done,
+                             std::stop_token stop = {}, std::source_location where = std::source_location::current()) {
+  detail::acquire_then(m, {.at_most = detail::to_wait(limit), .where = where}, std::move(done), std::move(stop));
+}
+
 // One attempt: an empty hold if somebody has it.
 template <std::convertible_to<const acquirable&> Lock, std::invocable<failure, hold> Done>
 void start_try_acquire(const Lock& m, Done done, std::stop_token stop = {},
@@ -114,6 +127,12 @@ void start_try_upgrade_for(const shared_mutex& m, hold& h, const std::chrono::du
                            std::stop_token stop = {}) {
   detail::upgrade_then(m, h, {.at_most = detail::to_wait(at_most)}, std::move(done), std::move(stop));
 }
+// The same, until a time by any clock.
+template <class Clock, class Duration, std::invocable<failure, bool> Done>
+void start_try_upgrade_until(const shared_mutex& m, hold& h, const std::chrono::time_point<Clock, Duration>& limit,
+                             Done done, std::stop_token stop = {}) {
+  detail::upgrade_then(m, h, {.at_most = detail::to_wait(limit)}, std::move(done), std::move(stop));
+}
 // One attempt: false if others read.
 template <std::invocable<failure, bool> Done>
 void start_try_upgrade(const shared_mutex& m, hold& h, Done done, std::stop_token stop = {}) {
@@ -125,9 +144,15 @@ template <std::invocable<failure, bool> Done>
 void start_confirm(const hold& h, Done done, std::stop_token stop = {}) {
   detail::confirm_then(h, std::move(done), std::move(stop));
 }
+template <std::invocable<failure, bool> Done>
+void start_confirm(const multi_hold& h, Done done, std::stop_token stop = {}) {
+  detail::confirm_then(h, std::move(done), std::move(stop));
+}
 // A temporary hold would be released at once: name it.
 template <class Done>
 void start_confirm(const hold&&, Done, std::stop_token = {}) = delete;
+template <class Done>
+void start_confirm(const multi_hold&&, Done, std::stop_token = {}) = delete;
 
 // Waits until the engine has answered once; errc::unavailable, with what went wrong, if it does not in time.
 template <class Rep, class Period, std::invocable<failure> Done>
@@ -136,13 +161,21 @@ void start_wait_ready(const client& c, const std::chrono::duration<Rep, Period>&
   detail::wait_ready_then(c, detail::to_wait(at_most), std::move(done), std::move(stop));
 }
 
-// Releases the lock and reports the outcome. Takes the hold: it is empty afterwards.
+// Releases the lock and reports the outcome. The hold is empty afterwards, as after hold::release().
 template <std::invocable<failure, release_outcome> Done>
 void start_release(hold&& h, Done done, std::stop_token stop = {}) {
   detail::release_then(std::move(h), std::move(done), std::move(stop));
 }
 template <std::invocable<failure, release_outcome> Done>
+void start_release(hold& h, Done done, std::stop_token stop = {}) {
+  detail::release_then(std::move(h), std::move(done), std::move(stop));
+}
+template <std::invocable<failure, release_outcome> Done>
 void start_release(multi_hold&& h, Done done, std::stop_token stop = {}) {
+  detail::release_then(std::move(h), std::move(done), std::move(stop));
+}
+template <std::invocable<failure, release_outcome> Done>
+void start_release(multi_hold& h, Done done, std::stop_token stop = {}) {
   detail::release_then(std::move(h), std::move(done), std::move(stop));
 }
 

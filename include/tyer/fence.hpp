@@ -36,10 +36,6 @@
 #include <string_view>
 #include <vector>
 
-// Qt's headers define the word as nothing, unless QT_NO_KEYWORDS is defined.
-#pragma push_macro("slots")
-#undef slots
-
 namespace tyer {
 inline namespace v1 {
 
@@ -114,33 +110,33 @@ class fence_gate {
 // The gates of a resource with permits: one for each slot, since two holds conflict only if they have the same slot. A hold
 // of several permits passes all its slots or none, and leaves no trace if one of them refuses it.
 //
-//   gates.enter(h.slots(), h.fence())
+//   gates.enter(h.slot_numbers(), h.fence())
 //
 // Thread safety: everything may be called from any thread.
 class slot_gates {
  public:
-  explicit slot_gates(std::size_t slots) : marks_(slots) {}
+  explicit slot_gates(std::size_t count) : marks_(count) {}
 
   // False also for a slot out of range, and for an empty list.
-  [[nodiscard]] bool enter(std::span<const std::uint32_t> slots, const fence_pass& shown) noexcept {
-    return enter_all(slots, [&](fence_marks& m) { return m.enter(shown); });
+  [[nodiscard]] bool enter(std::span<const std::uint32_t> numbers, const fence_pass& shown) noexcept {
+    return enter_all(numbers, [&](fence_marks& m) { return m.enter(shown); });
   }
-  [[nodiscard]] bool enter_by_token(std::span<const std::uint32_t> slots, std::uint64_t token) noexcept {
-    return enter_all(slots, [token](fence_marks& m) { return m.enter_by_token(token); });
+  [[nodiscard]] bool enter_by_token(std::span<const std::uint32_t> numbers, std::uint64_t token) noexcept {
+    return enter_all(numbers, [token](fence_marks& m) { return m.enter_by_token(token); });
   }
 
   std::size_t size() const noexcept { return marks_.size(); }
 
  private:
   template <class Enter>
-  bool enter_all(std::span<const std::uint32_t> slots, Enter enter_one) noexcept {
+  bool enter_all(std::span<const std::uint32_t> numbers, Enter enter_one) noexcept {
     std::lock_guard guard{mutex_};
-    for (const auto slot : slots) {
+    for (const auto slot : numbers) {
       if (slot >= marks_.size()) return false;
       if (fence_marks look = marks_[slot]; !enter_one(look)) return false;
     }
-    for (const auto slot : slots) static_cast<void>(enter_one(marks_[slot]));
-    return !slots.empty();
+    for (const auto slot : numbers) static_cast<void>(enter_one(marks_[slot]));
+    return !numbers.empty();
   }
 
   mutable std::mutex mutex_;
@@ -197,5 +193,3 @@ inline constexpr std::string_view redis_fence_script =
 
 }  // namespace v1
 }  // namespace tyer
-
-#pragma pop_macro("slots")

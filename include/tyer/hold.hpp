@@ -16,10 +16,6 @@
 #include <stop_token>
 #include <string_view>
 
-// Qt's headers define the word as nothing, unless QT_NO_KEYWORDS is defined.
-#pragma push_macro("slots")
-#undef slots
-
 namespace tyer {
 inline namespace v1 {
 
@@ -115,8 +111,8 @@ class [[nodiscard]] TYER_EXPORT hold {
   std::stop_token revoked() const&& = delete;
 
   // For permits: which of the semaphore's slots, 0 to N-1. Empty for other holds.
-  [[nodiscard]] std::span<const std::uint32_t> slots() const& noexcept;
-  std::span<const std::uint32_t> slots() const&& = delete;  // they live in the hold: name it
+  [[nodiscard]] std::span<const std::uint32_t> slot_numbers() const& noexcept;
+  std::span<const std::uint32_t> slot_numbers() const&& = delete;  // they live in the hold: name it
   // The first of them; throws errc::not_held if there is none.
   [[nodiscard]] std::uint32_t slot() const&;
   std::uint32_t slot() const&& = delete;
@@ -144,5 +140,3 @@ class [[nodiscard]] TYER_EXPORT hold {
 
 }  // namespace v1
 }  // namespace tyer
-
-#pragma pop_macro("slots")

@@ -59,6 +59,9 @@ class [[nodiscard]] TYER_EXPORT multi_hold {
   [[nodiscard]] lease_clock::duration remaining() const noexcept;
   [[nodiscard]] std::stop_token lost() const& noexcept;
   std::stop_token lost() const&& = delete;
+  // Requested when somebody asks for one of the locks (`client::ask`).
+  [[nodiscard]] std::stop_token revoked() const&;
+  std::stop_token revoked() const&& = delete;
 
   // As hold::confirm, for all parts at once. True if all stand, false if one is lost; otherwise `why` of the first part whose
   // state is not known.

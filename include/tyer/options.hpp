@@ -16,8 +16,14 @@ inline namespace v1 {
 enum class log_level { debug, info, warning, error };
 
 // Called from any thread, one call at a time. Must not block, call Tyer or destroy the client: a blocking call fails there
-// with errc::would_deadlock. Its exceptions are ignored. Messages never contain a secret.
+// with errc::would_deadlock. The text is valid during the call only. Exceptions are ignored. Messages never contain a secret.
 using log_hook = std::function<void(log_level, std::string_view)>;
+
+// Called with each event (<tyer/event.hpp>), where completions run (see below), one call at a time there. Like a completion
+// it should be quick, and must not call blocking functions of Tyer (errc::would_deadlock). Its exceptions are ignored. No
+// event comes after close() has returned, unless `completions` runs it later.
+struct event;
+using event_hook = std::function<void(const event&)>;
 
 // Runs a function later, somewhere: `tyer::run_on(asio_executor)` in <tyer/asio.hpp> makes one.
 using completion_executor = std::function<void(std::function<void()>)>;
@@ -51,6 +57,14 @@ struct client_options {
   // function without having run it, as a loop that has ended does, the callback is destroyed with its answer, a hold in that
   // answer is released, and an observer is called after its next read.
   completion_executor completions = {};
+
+  // Receives losses, requests to give a lock back, waits that take long, and whether the engine is there.
+  event_hook on_event = {};
+
+  // A wait for a lock is reported to `on_event` when it has lasted this long, at the latest a quarter of it later; then
+  // again when it has lasted twice as long, and so on. Each report asks the engine who holds the lock. 0: none is
+  // reported. Otherwise at least 10 ms.
+  std::chrono::milliseconds slow_wait{10000};
 };
 
 // Options of one lock object.

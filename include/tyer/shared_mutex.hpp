@@ -83,6 +83,17 @@ class TYER_EXPORT shared_mutex : public acquirable {
     return upgrade_within(why, h, detail::to_wait(at_most), std::move(stop));
   }
 
+  template <class Clock, class Duration>
+  [[nodiscard]] bool try_upgrade_until(hold& h, const std::chrono::time_point<Clock, Duration>& limit,
+                                       std::stop_token stop = {}) const {
+    return upgrade_within(h, detail::to_wait(limit), std::move(stop));
+  }
+  template <class Clock, class Duration>
+  [[nodiscard]] bool try_upgrade_until(failure& why, hold& h, const std::chrono::time_point<Clock, Duration>& limit,
+                                       std::stop_token stop = {}) const noexcept {
+    return upgrade_within(why, h, detail::to_wait(limit), std::move(stop));
+  }
+
   // The hold, exclusive before, is shared when this returns; readers at the head of the queue come in. Throws errc::lost.
   void downgrade(hold& h) const;
   void downgrade(failure& why, hold& h) const noexcept;

@@ -11,6 +11,7 @@
 #include <tyer/election.hpp>
 #include <tyer/error.hpp>
 #include <tyer/etcd.hpp>
+#include <tyer/event.hpp>
 #include <tyer/fence.hpp>
 #include <tyer/fence_pass.hpp>
 #include <tyer/hold.hpp>

@@ -1,5 +1,6 @@
 #include "api/acquiring.hpp"
 #include "api/calling.hpp"
+#include "api/describing.hpp"
 #include "api/modes.hpp"
 #include "api/observing.hpp"
 #include "core/for_ever.hpp"
@@ -23,37 +24,10 @@ severity severity_of(int level) noexcept {
   return static_cast<severity>(std::clamp(level, 0, static_cast<int>(severity::error)));
 }
 
-lock_owner describe(std::string text) {
-  lock_owner o;
-  if (const auto read = core::read_owner(text)) {
-    o.host = read->host;
-    o.pid = read->pid;
-    o.label = read->label;
-    o.site = read->site;
-    o.note = read->note;
-    o.since = read->since;
-  }
-  o.text = std::move(text);
-  return o;
-}
-
-lock_entry describe(engine::entry e, bool tokens) {
-  lock_entry d;
-  d.waiting = e.what == core::fate::waiting;
-  d.name = std::move(e.name);
-  if (e.who) d.id = hold_id::from(core::to_hex(e.who) + "00");
-  if (tokens && !d.waiting && e.part != 0) d.token = core::make_token(e.part, 0);
-  d.mode = detail::mode_of(e.how);
-  d.remaining = std::max(e.left, std::chrono::milliseconds::zero());
-  d.slots = std::move(e.slots);
-  d.owner = describe(std::move(e.owner));
-  return d;
-}
-
 std::vector<lock_entry> describe(engine::page p, bool tokens) {
   std::vector<lock_entry> all;
   all.reserve(p.entries.size());
-  for (auto& e : p.entries) all.push_back(describe(std::move(e), tokens));
+  for (auto& e : p.entries) all.push_back(detail::describe(std::move(e), tokens));
   return all;
 }
 

@@ -168,51 +168,6 @@ class multi_call final : public pending_call, public std::enable_shared_from_thi
   std::shared_ptr<runtime::client_runtime> waiting_at_;
 };
 
-// Collects the outcomes of all parts and reports the worst.
-class multi_release final : public pending_call, public std::enable_shared_from_this<multi_release> {
- public:
-  explicit multi_release(answer_ptr<release_outcome> h) : handler_(std::move(h)) {}
-
-  void begin(std::vector<hold> parts) {
-    left_ = parts.size() + 1;
-    for (hold& h : parts) {
-      auto p = start_release(std::move(h), std::make_unique<part>(shared_from_this()));
-      const std::lock_guard lock{mutex_};
-      parts_.push_back(std::move(p));
-    }
-    one_more({}, release_outcome::released);
-  }
-  void cancel() override {
-    std::unique_lock lock{mutex_};
-    const auto all = parts_;
-    lock.unlock();
-    for (const auto& p : all) p->cancel();
-  }
-
- private:
-  struct part final : answer_object<release_outcome> {
-    explicit part(std::shared_ptr<multi_release> c) : call(std::move(c)) {}
-    void done(failure f, release_outcome o) override { call->one_more(std::move(f), o); }
-    std::shared_ptr<multi_release> call;
-  };
-
-  void one_more(failure f, release_outcome o) {
-    std::unique_lock lock{mutex_};
-    worst_ = std::max(worst_, o);
-    if (f && !why_) why_ = std::move(f);
-    if (--left_ != 0) return;
-    lock.unlock();
-    handler_.release()->finish(std::move(why_), worst_);
-  }
-
-  answer_ptr<release_outcome> handler_;
-  std::mutex mutex_;
-  std::vector<pending> parts_;
-  std::size_t left_ = 0;
-  release_outcome worst_ = release_outcome::released;
-  failure why_;
-};
-
 }  // namespace
 
 multi_ptr state_of(const multi_mutex& m) { return multi_maker::state(m); }
@@ -223,19 +178,7 @@ pending start_acquire(const multi_ptr& m, const acquire_terms& terms, answer_ptr
   return call;
 }
 
-pending start_release(multi_hold h, answer_ptr<release_outcome> handler) {
-  auto parts = multi_maker::take(h);
-  if (parts.empty()) {
-    handler.release()->finish(errc::not_held, release_outcome::already_gone);
-    return nullptr;
-  }
-  auto call = std::make_shared<multi_release>(std::move(handler));
-  call->begin(std::move(parts));
-  return call;
-}
-
 home home_of(const multi_mutex& m) { return multi_maker::state(m)->locks.front()->home; }
-home home_of(const multi_hold& h) { return h ? home_of(h.parts().front()) : nullptr; }
 
 }  // namespace detail
 }  // namespace v1

@@ -1,4 +1,5 @@
 #include "api/acquiring.hpp"
+#include "api/events.hpp"
 #include "api/open.hpp"
 #include "api/recursive_name.hpp"
 #include "core/clock.hpp"
@@ -41,6 +42,7 @@ void check(const client_options& options) {
   require(options.request_timeout >= 10ms && options.request_timeout <= 1h,
           "request_timeout must be from 10 ms to 1 h");
   require(options.unavailable_after >= 0ms, "unavailable_after must not be negative");
+  require(options.slow_wait == 0ms || options.slow_wait >= 10ms, "slow_wait must be 0 or at least 10 ms");
   require(options.prefix.size() <= 256, "prefix must have at most 256 bytes");
 }
 
@@ -65,6 +67,8 @@ std::shared_ptr<client_state> open_client(runtime::client_runtime::parts parts, 
   parts.bounds.unavailable_after = core::within_for_ever(options.unavailable_after);
   parts.completions = options.completions;
   parts.log = options.log;
+  parts.on_event = telling(options.on_event, parts.engine->can().token);
+  parts.slow_wait = core::within_for_ever(options.slow_wait);
   auto s = std::make_shared<client_state>();
   s->owner = describe_owner(options);
   s->address = std::move(address);

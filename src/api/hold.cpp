@@ -99,7 +99,7 @@ std::stop_token hold::lost() const& noexcept {
 
 std::stop_token hold::revoked() const& { return state_ && !state_->forked() ? state_->revoked() : std::stop_token{}; }
 
-std::span<const std::uint32_t> hold::slots() const& noexcept {
+std::span<const std::uint32_t> hold::slot_numbers() const& noexcept {
   return state_ ? std::span<const std::uint32_t>{state_->slots()} : std::span<const std::uint32_t>{};
 }
 

@@ -102,6 +102,10 @@ std::stop_token multi_hold::lost() const& noexcept {
   return state_->birth.forked() ? state_->parts.front().lost() : state_->lost();
 }
 
+std::stop_token multi_hold::revoked() const& {
+  return state_ && !state_->birth.forked() ? state_->revoked() : std::stop_token{};
+}
+
 namespace {
 
 std::vector<primitives::held_at> where_held(std::span<const hold> parts) {

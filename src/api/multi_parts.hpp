@@ -2,12 +2,12 @@
 #pragma once
 
 #include "api/access.hpp"
+#include "api/stop_relay.hpp"
 #include "primitives/multi.hpp"
 #include "runtime/fork.hpp"
 
 #include <tyer/multi_mutex.hpp>
 
-#include <list>
 #include <memory>
 #include <mutex>
 #include <source_location>
@@ -25,63 +25,31 @@ class multi_state {
   std::source_location made_at;
 };
 
-// Forwards the first loss of a part. Its end does not wait for a callback that runs on another thread: that thread then
-// removes the callbacks.
-class loss_relay : public std::enable_shared_from_this<loss_relay> {
- public:
-  void listen(const hold& h) { on_loss_.emplace_back(h.lost(), tell{this}); }
-  void end() noexcept {
-    std::unique_lock lock{mutex_};
-    over_ = true;
-    if (telling_ != 0) return;
-    lock.unlock();
-    on_loss_.clear();  // a callback that begins now returns at once, so this does not block
-  }
-
-  std::stop_source lost;
-
- private:
-  struct tell {
-    loss_relay* to;
-    void operator()() const {
-      if (const auto kept = to->weak_from_this().lock()) kept->pass_on();
-    }
-  };
-
-  void pass_on() noexcept {
-    std::unique_lock lock{mutex_};
-    if (over_) return;
-    ++telling_;
-    lock.unlock();
-    lost.request_stop();
-    lock.lock();
-    if (--telling_ != 0 || !over_) return;
-    lock.unlock();
-    on_loss_.clear();  // also the callback that runs this: that is allowed and does not block
-  }
-
-  std::mutex mutex_;
-  int telling_ = 0;
-  bool over_ = false;
-  std::list<std::stop_callback<tell>> on_loss_;
-};
-
 class multi_hold_state {
  public:
   explicit multi_hold_state(std::vector<hold> all) : parts(std::move(all)) {
-    for (const hold& h : parts) (*relay_)->listen(h);
+    for (const hold& h : parts) lost_.listen(h.lost());
   }
-  // In a forked child a callback may seem to run for ever, on a thread that exists only in the parent: leak them.
-  ~multi_hold_state() { birth.forked() ? static_cast<void>(relay_.release()) : (*relay_)->end(); }
 
-  std::stop_token lost() const noexcept { return (*relay_)->lost.get_token(); }
+  std::stop_token lost() const noexcept { return lost_.first(); }
+  // Made when somebody asks for it, as for a single hold.
+  std::stop_token revoked() const {
+    const std::lock_guard lock{mutex_};
+    if (!revoked_) {
+      auto made = std::make_unique<stop_relay>();
+      for (const hold& h : parts) made->listen(h.revoked());
+      revoked_ = std::move(made);
+    }
+    return revoked_->first();
+  }
 
   const runtime::birth birth;
   std::vector<hold> parts;
 
  private:
-  std::unique_ptr<const std::shared_ptr<loss_relay>> relay_ =
-      std::make_unique<const std::shared_ptr<loss_relay>>(std::make_shared<loss_relay>());
+  stop_relay lost_;
+  mutable std::mutex mutex_;  // protects what follows
+  mutable std::unique_ptr<stop_relay> revoked_;
 };
 
 struct multi_maker {

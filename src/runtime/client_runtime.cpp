@@ -12,7 +12,11 @@ client_runtime::client_runtime(parts p)
     : parts_(std::move(p)),
       watch_(std::make_unique<watch>(*parts_.clock)),
       coordinator_(
-          std::make_unique<coordinator>(*parts_.engine, *parts_.clock, *parts_.ids, *watch_, parts_.bounds, &door_)) {}
+          std::make_unique<coordinator>(*parts_.engine, *parts_.clock, *parts_.ids, *watch_, parts_.bounds, &door_)) {
+  if (!parts_.on_event) return;
+  events_ = std::make_shared<event_line>(std::move(parts_.on_event));
+  coordinator_->report_to([this](event&& e) { report(std::move(e)); }, parts_.slow_wait);
+}
 
 std::shared_ptr<client_runtime> client_runtime::open(parts p) {
   // A forked child does not have the threads, and whatever they held or waited for stays so for ever (even destroying a
@@ -183,6 +187,13 @@ void client_runtime::complete(std::shared_ptr<completion> c) {
     parts_.completions([mine] { mine->call(); });
   } catch (...) {
     run_on_own_thread(std::move(c));
+  }
+}
+
+void client_runtime::report(event&& e) noexcept {
+  try {
+    if (auto deliver = events_->enter(std::move(e))) complete(std::move(deliver));
+  } catch (const std::bad_alloc&) {  // counted as left out
   }
 }
 

@@ -17,6 +17,7 @@
 #include "engine/engine.hpp"
 #include "runtime/baton.hpp"
 #include "runtime/coordinator/coordinator.hpp"
+#include "runtime/event_line.hpp"
 #include "runtime/fork.hpp"
 #include "runtime/latch.hpp"
 #include "runtime/late_line.hpp"
@@ -44,6 +45,8 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
     limits bounds;
     completion_executor completions;
     log_hook log;
+    event_line::hook on_event = {};
+    lease::duration slow_wait{};  // as of coordinator::report_to
   };
 
   static std::shared_ptr<client_runtime> open(parts p);
@@ -126,6 +129,7 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
   class slip;
 
   void run_on_own_thread(std::shared_ptr<completion> c);
+  void report(event&& e) noexcept;
 
   bool join(const std::shared_ptr<acquisition>& w);
   bool hand_off(const hold_ptr& h);
@@ -184,6 +188,7 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
   const std::shared_ptr<late_line> late_ = std::make_shared<late_line>();
   coordinator::door door_;  // the coordinator's mutex: the driver has it locked except while it waits for the engine
   std::unique_ptr<coordinator> coordinator_;
+  std::shared_ptr<event_line> events_;  // null: nobody wants them
 
   std::mutex inbox_mutex_;
   std::vector<task> inbox_;

@@ -55,6 +55,7 @@ class hold_state {
         alarm_at_(std::min(g.alarm_at, last_alarm()).time_since_epoch().count()) {}
 
   const runtime::spec& what() const noexcept { return *what_; }
+  const std::shared_ptr<const runtime::spec>& terms() const noexcept { return what_; }
   const core::id& who() const noexcept { return who_; }
   // The number of hand-offs before this hold since the engine's grant: with `who` it identifies the hold. Unlike the token
   // it never changes.

@@ -30,6 +30,12 @@ inline query<engine::page> show(std::string name) {
       [name = std::move(name)](engine::engine& e, engine::reply<engine::page> told) { e.show(name, std::move(told)); };
 }
 
+inline query<engine::page> holders(std::string name) {
+  return [name = std::move(name)](engine::engine& e, engine::reply<engine::page> told) {
+    e.look(name, false, std::move(told));
+  };
+}
+
 inline query<engine::page> list(std::string prefix, std::string cursor, std::uint32_t limit) {
   return [prefix = std::move(prefix), cursor = std::move(cursor), limit](
              engine::engine& e, engine::reply<engine::page> told) { e.list(prefix, cursor, limit, std::move(told)); };

@@ -95,6 +95,7 @@ struct lane {
   tyer::failure silence;            // if not: the last error message
   std::optional<lease::time_point> silent_since;          // when the first of the unanswered requests left
   lease::time_point tells_at = lease::time_point::max();  // when the first in line gives up because of that
+  lease::time_point slow_again_at{};                      // the next report of a slow wait, if there is one
   std::uint32_t late = 0;                                 // grants in a row that came too late to be useful
   lease::time_point late_since{};
   tyer::failure too_late;  // the error for them

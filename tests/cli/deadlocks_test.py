@@ -132,6 +132,24 @@ class Deadlocks(harness.OnEngine):
             self.assertIn(f"'{self.base}b' at {other.url.split('?')[0]}", text)
             self.assertRegex(text, r"\(tyer break \S+, at \S+\)", "a name alone would be broken at the first engine")
 
+    def test_the_other_engine_was_looked_at_with_another_prefix_and_there_was_no_deadlock(self):
+        with Engine("etcd" if KIND == "redis" else "redis") as other, tempfile.TemporaryDirectory() as folder:
+            mine, its = (url + ("&" if "?" in url else "?") + "prefix=shop:" for url in (self.url, other.url))
+            a, b = self.lock("a", url=mine), self.lock("b", url=its)
+            stuck = [self.circle(self.entangle((a, b), (b, a)))]
+            self.assertEqual(self.deadlocks("--prefix", "shop:", "--also", other.url), stuck)
+            self.assertEqual(self.deadlocks("--prefix", "shop:", "--also", its), stuck)
+            config = os.path.join(folder, "config")
+            with open(config, "w", encoding="utf-8") as file:
+                file.write(f"url.other = {other.url}\nprefix = shop:\n")
+            self.assertEqual(self.deadlocks("--config", config, "--also", "other"), stuck)
+            self.assertEqual(self.deadlocks("--prefix", "shop:", "--also", other.url + ("&" if "?" in other.url else "?") + "prefix=web:", code=harness.OK), [])
+
+    def test_what_is_wrong_with_the_other_url_did_not_say_which_url_that_is(self):
+        done = tyer(self.url, "deadlocks", "--also", "redis://joe:s3cr3t@127.0.0.1:x", code=harness.USAGE)
+        self.assertIn("It comes from --also.", done.stderr)
+        self.assertNotIn("s3cr3t", done.stderr)
+
 
 if __name__ == "__main__":
     harness.main()

@@ -46,6 +46,10 @@ class Hostile(unittest.TestCase):
             self.assertTrue(harmless(out), repr(out))
             self.assertIn(r"\x1b", out)
 
+    def test_a_name_looked_like_another(self):
+        with Holder(self.url, "twin/7").held(), Holder(self.url, "twin/\u200b7\u3164").held():
+            self.assertEqual(tyer(self.url, "ls", "twin/", "--names").stdout, "twin/7\ntwin/\\u{200b}7\\u{3164}\n")
+
     def test_a_terminal_is_not_moved(self):
         with Terminal(self.url, "show", NAME, env={"NO_COLOR": "1"}) as terminal:
             self.assertEqual(terminal.end(), 0)

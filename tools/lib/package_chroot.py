@@ -25,7 +25,7 @@ INSIDE = """
 root=$1 folders=$2; shift 2
 mount -t proc proc "$root/proc"
 mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
-printf '%s' "$folders" | while read -r outside inside mode; do
+printf '%s' "$folders" | while read -r inside mode outside; do
   mkdir -p "$root$inside"
   mount --bind "$outside" "$root$inside"
   [ "$mode" = rw ] || mount -o remount,bind,ro "$root$inside"
@@ -78,6 +78,15 @@ def _must_be_able(suite: str) -> str:
     return address
 
 
+def mounted(folders: dict[str, str]) -> str:
+    """The lines that INSIDE reads. A path may have blanks: it comes last."""
+    lines = ""
+    for inside, outside in folders.items():
+        path = outside.removesuffix(":rw")
+        lines += f"{inside} {'ro' if path == outside else 'rw'} {path}\n"
+    return lines
+
+
 class Debian:
     """A folder with a Debian system in it."""
 
@@ -86,10 +95,6 @@ class Debian:
 
     def run(self, script: str, *, folders: dict[str, str] | None = None, quiet: bool = False) -> str:
         """Runs a shell script inside; folders says what is seen where, "PATH" or "PATH:rw". Gives what it printed."""
-        lines = ""
-        for inside, outside in (folders or {}).items():
-            path, _, mode = outside.partition(":")
-            lines += f"{path} {inside} {mode or 'ro'}\n"
         environment = {
             "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
             "HOME": "/root",
@@ -97,7 +102,7 @@ class Debian:
             "DEBIAN_FRONTEND": "noninteractive",
         }
         done = _isolated(
-            ["sh", "-eu", "-c", INSIDE, "sh", self.root, lines, "sh", "-eu", "-c", script],
+            ["sh", "-eu", "-c", INSIDE, "sh", self.root, mounted(folders or {}), "sh", "-eu", "-c", script],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE if quiet else None,

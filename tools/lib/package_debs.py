@@ -50,10 +50,17 @@ def make(build: str, out: str, maintainer: str | None, revision: str) -> list[st
 
     run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "--log-level=NOTICE", *options)
     run("cmake", "--build", build, "--", "--quiet")
-    shutil.rmtree(out, ignore_errors=True)
+    remove_older(out)
     run("cpack", "--config", os.path.join(build, "CPackConfig.cmake"), "-G", "DEB", "-B", out)
     shutil.rmtree(os.path.join(out, "_CPack_Packages"), ignore_errors=True)
     return found(out)
+
+
+def remove_older(folder: str) -> None:
+    """Packages of another time, and nothing else: whoever named the folder may have more in it."""
+    for package in glob.glob(os.path.join(glob.escape(folder), "*.deb")):
+        os.unlink(package)
+    shutil.rmtree(os.path.join(folder, "_CPack_Packages"), ignore_errors=True)
 
 
 def found(folder: str) -> list[str]:

@@ -12,9 +12,11 @@ BUILT_BY_DEFAULT = {"redis", "etcd", "tools"}
 TOOLS = os.path.join(os.environ.get("TYER_DEPS") or "/opt/tyer", "release", "bin")
 
 
-def dependencies(root: str) -> list[dict]:
-    with open(os.path.join(root, "packaging", "dependencies.json"), encoding="utf-8") as file:
-        return json.load(file)["dependencies"]
+PATH = "packaging/dependencies.json"
+
+
+def read(text: str) -> list[dict]:
+    return json.loads(text)["dependencies"]
 
 
 def _package(identifier: str, name: str, version: str, license_name: str, url: str) -> dict:
@@ -43,8 +45,8 @@ def _dependency(entry: dict) -> tuple[dict, dict]:
     return package, relation
 
 
-def document(root: str, *, version: str, commit: str, when: str, archive: str, sha256: str) -> str:
-    """when: the commit's time in UTC, as 2026-01-31T12:00:00Z; archive: the name of the file whose checksum is given."""
+def document(needed: list[dict], *, version: str, commit: str, when: str, archive: str, sha256: str) -> str:
+    """needed: as read() gives it; when: the commit's time in UTC, as 2026-01-31T12:00:00Z; archive: the name of the file whose checksum is given."""
     tyer = _package("SPDXRef-tyer", "tyer", version, "Apache-2.0", "NOASSERTION")
     del tyer["homepage"]
     tyer["licenseConcluded"] = "Apache-2.0"
@@ -55,7 +57,7 @@ def document(root: str, *, version: str, commit: str, when: str, archive: str, s
     tyer["externalRefs"] = [{
         "referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": f"pkg:generic/tyer@{version}",
     }]
-    pairs = [_dependency(entry) for entry in dependencies(root)]
+    pairs = [_dependency(entry) for entry in needed]
     name = f"tyer-{version}"
     made = {
         "spdxVersion": "SPDX-2.3",

@@ -47,6 +47,15 @@ def fingerprint(key: str, *, home: str | None) -> str:
     return found[0]
 
 
+def must_be_able(key: str, *, home: str | None) -> None:
+    """RuntimeError with gpg's words if the key cannot sign: it is over, or wants a passphrase that nobody types."""
+    with tempfile.TemporaryDirectory(prefix="tyer-sign-") as folder:
+        path = os.path.join(folder, "trial")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("trial\n")
+        sign(path, key, home=home)
+
+
 def sign(path: str, key: str, *, home: str | None) -> str:
     """Writes PATH.asc, looks at it as a user does, and gives its path."""
     signature = f"{path}.asc"

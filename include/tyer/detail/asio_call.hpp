@@ -5,6 +5,7 @@
 #include <tyer/detail/asio_ledger.hpp>
 #include <tyer/detail/asio_turnstile.hpp>
 #include <tyer/detail/async.hpp>
+#include <tyer/detail/to_wait.hpp>
 
 #include <boost/asio/associated_allocator.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -16,9 +17,11 @@
 #include <boost/asio/post.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <source_location>
 #include <system_error>
 #include <tuple>
 #include <type_traits>
@@ -232,26 +235,41 @@ auto asio_initiate(home h, Token&& token, Start start) {
                                                                       std::move(start));
 }
 
-template <class Token>
-auto acquire_with(const acquirable& m, const acquire_terms& terms, Token&& token) {
-  return asio_initiate<hold>(home_of(m), std::forward<Token>(token),
-                             [m, terms](answer_ptr<hold> to) { return start_acquire(m, terms, std::move(to)); });
+// Terms with a limit in time. What is left until then is computed when the call begins: a deferred call may begin later
+// than it was made.
+template <class Clock, class Duration>
+struct terms_until {
+  std::chrono::time_point<Clock, Duration> limit;
+  std::source_location where = std::source_location::current();
+};
+inline const acquire_terms& from_now(const acquire_terms& terms) { return terms; }
+template <class Clock, class Duration>
+acquire_terms from_now(const terms_until<Clock, Duration>& terms) {
+  return {.at_most = to_wait(terms.limit), .where = terms.where};
 }
-template <class Token>
-auto upgrade_with(const shared_mutex& m, hold& h, const acquire_terms& terms, Token&& token) {
+
+template <class Terms, class Token>
+auto acquire_with(const acquirable& m, const Terms& terms, Token&& token) {
+  return asio_initiate<hold>(home_of(m), std::forward<Token>(token), [m, terms](answer_ptr<hold> to) {
+    return start_acquire(m, detail::from_now(terms), std::move(to));
+  });
+}
+template <class Terms, class Token>
+auto upgrade_with(const shared_mutex& m, hold& h, const Terms& terms, Token&& token) {
   return asio_initiate<bool>(home_of(m), std::forward<Token>(token),
                              [m = acquirable{m}, h = state_of(h), terms](answer_ptr<bool> to) {
-                               return start_upgrade(m, h, terms, std::move(to));
+                               return start_upgrade(m, h, detail::from_now(terms), std::move(to));
                              });
 }
-template <class Token>
-auto acquire_with(const multi_mutex& m, const acquire_terms& terms, Token&& token) {
-  return asio_initiate<multi_hold>(
-      home_of(m), std::forward<Token>(token),
-      [m = state_of(m), terms](answer_ptr<multi_hold> to) { return start_acquire(m, terms, std::move(to)); });
+template <class Terms, class Token>
+auto acquire_with(const multi_mutex& m, const Terms& terms, Token&& token) {
+  return asio_initiate<multi_hold>(home_of(m), std::forward<Token>(token),
+                                   [m = state_of(m), terms](answer_ptr<multi_hold> to) {
+                                     return start_acquire(m, detail::from_now(terms), std::move(to));
+                                   });
 }
-template <class Token>
-auto confirm_with(const hold& h, Token&& token) {
+template <class Hold, class Token>
+auto confirm_with(const Hold& h, Token&& token) {
   return asio_initiate<bool>(home_of(h), std::forward<Token>(token),
                              [h = state_of(h)](answer_ptr<bool> to) { return start_confirm(h, std::move(to)); });
 }

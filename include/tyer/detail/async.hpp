@@ -16,6 +16,7 @@
 #include <optional>
 #include <source_location>
 #include <utility>
+#include <vector>
 
 namespace tyer {
 inline namespace v1 {
@@ -90,8 +91,10 @@ struct acquire_terms {
 using home = std::shared_ptr<void>;  // of a client; see below
 using multi_ptr = std::shared_ptr<const multi_state>;
 using held_ptr = std::shared_ptr<hold_state>;
+using held_parts = std::vector<held_ptr>;
 TYER_EXPORT multi_ptr state_of(const multi_mutex&);
 TYER_EXPORT held_ptr state_of(const hold&);
+TYER_EXPORT held_parts state_of(const multi_hold&);
 
 TYER_EXPORT pending start_acquire(const acquirable&, const acquire_terms&, answer_ptr<hold>);
 TYER_EXPORT pending start_acquire(const multi_ptr&, const acquire_terms&, answer_ptr<multi_hold>);
@@ -99,6 +102,7 @@ TYER_EXPORT pending start_acquire(const multi_ptr&, const acquire_terms&, answer
 TYER_EXPORT pending start_upgrade(const acquirable& to, const held_ptr&, const acquire_terms&, answer_ptr<bool>);
 // Cancelling only stops waiting for its answer.
 TYER_EXPORT pending start_confirm(const held_ptr&, answer_ptr<bool>);
+TYER_EXPORT pending start_confirm(const held_parts&, answer_ptr<bool>);  // all of them
 TYER_EXPORT pending start_wait_ready(const home&, std::chrono::nanoseconds at_most, answer_ptr<>);
 // A release cannot be undone: cancelling only stops waiting for its answer.
 TYER_EXPORT pending start_release(hold, answer_ptr<release_outcome>);

@@ -130,8 +130,8 @@ void upgrade_then(const shared_mutex& m, const hold& h, const acquire_terms& ter
     return start_upgrade(m, state_of(h), terms, std::move(to));
   });
 }
-template <class Done>
-void confirm_then(const hold& h, Done done, std::stop_token stop) {
+template <class Hold, class Done>
+void confirm_then(const Hold& h, Done done, std::stop_token stop) {
   detail::start_unless_stopped<bool>(home_of(h), std::move(done), std::move(stop),
                                      [&](answer_ptr<bool> to) { return start_confirm(state_of(h), std::move(to)); });
 }

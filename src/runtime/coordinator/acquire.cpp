@@ -260,7 +260,10 @@ void coordinator::give(ticket& t, hold_ptr h) noexcept {
   h->at_coordinator = &t;
   t.current = h;
   board_.hold_began(group_of(h->what()));
-  if (t.asked_back) watch_.ask(h);
+  if (t.asked_back) {
+    watch_.ask(h);
+    report_hold(event_kind::revoked, *h, {}, {});
+  }
   wake(t);
   if (l.apart) {
     join_the_others(t);
@@ -297,12 +300,11 @@ bool coordinator::give_to_next(ticket& t, const hold_ptr& from) noexcept {
   return true;
 }
 
-// No acquisition in the lane waits any more, so its ticket leaves the engine's queue.
+// The first in line has got the hold of another ticket than the one that asks for it.
 void coordinator::spare_contender(lane& l, const ticket& besides) {
-  ticket* contender = l.standing;
-  if (contender == nullptr || contender == &besides || contender->acquiring() == nullptr || !l.line.empty()) return;
-  detach(*contender);
-  retire(*contender);
+  const ticket* contender = l.standing;
+  if (contender == nullptr || contender == &besides || l.standing->acquiring() == nullptr) return;
+  stand_for_the_rest(l);
 }
 
 }  // namespace tyer::runtime

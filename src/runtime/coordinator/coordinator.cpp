@@ -126,7 +126,7 @@ void coordinator::place(lane& l, const std::shared_ptr<acquisition>& w) noexcept
   board_.begins_to_wait(group_of(*w->what));
   if (!w->waits) ++l.tries;
   l.line.join(*w);
-  acquisition_times_.set(*w, w->limit);
+  acquisition_times_.set(*w, due_of(*w));
   plan_to_tell(l, *w);
 }
 
@@ -243,6 +243,7 @@ void coordinator::leave(lane& l, acquisition& w) noexcept {
   l.line.leave(w);
   acquisition_times_.dismiss(w);
   if (!w.waits) --l.tries;
+  if (l.line.empty()) l.slow_again_at = {};
   --acquisitions_;
   board_.waits_no_more(group_of(*w.what));
 }
@@ -252,16 +253,21 @@ void coordinator::cancel(const std::shared_ptr<acquisition>& w, tyer::failure wh
   if (l == nullptr) return;
   leave(*l, *w);
   ticket* t = l->standing;
-  if (t != nullptr && t->acquiring() != nullptr) {
-    if (l->line.empty()) {
-      detach(*t);
-      retire(*t);
-    } else if (static_cast<const acquisition&>(*l->line.front()).waits) {
-      t->acquiring()->enqueue_from_now(core::for_ever);  // after a cancelled try
-    }
-  }
+  if (t != nullptr && t->acquiring() != nullptr) stand_for_the_rest(*l);
   go_on(*l);
   finish(*w, std::move(why), nullptr);
+}
+
+// One in line has left, and the ticket that asks for them was perhaps made for that one: after a try, it queues for those
+// who wait. If nobody is left, it leaves the engine's queue.
+void coordinator::stand_for_the_rest(lane& l) {
+  ticket& t = *l.standing;
+  if (l.line.empty()) {
+    detach(t);
+    retire(t);
+  } else if (static_cast<const acquisition&>(*l.line.front()).waits) {
+    t.acquiring()->enqueue_from_now(core::for_ever);
+  }
 }
 
 void acquisition::call_off(coordinator& d) { d.cancel(shared_from_this(), called_off); }
@@ -295,20 +301,28 @@ void coordinator::gone(const core::id& who) {
   if (t->acquiring() != nullptr) act(*t, t->acquiring()->on_kept(clock_.now(), fate::gone));
 }
 
-void coordinator::asked(const core::id& who, std::string_view) {
+void coordinator::asked(const core::id& who, std::string_view reason) {
   ticket* t = find(who);
   if (t == nullptr || (t->held() == nullptr && t->acquiring() == nullptr)) return;
   t->asked_back = true;  // also for a waiter that was handed the lock and does not know it yet
-  if (t->current) watch_.ask(t->current);
+  if (!t->current) return;
+  watch_.ask(t->current);
+  report_hold(event_kind::revoked, *t->current, {}, reason);
 }
 
 void coordinator::changed(std::string_view name) { look_all(name); }
 void coordinator::queue_changed(std::string_view name) { look_all(name, true); }
-void coordinator::down(const engine::failure&) { board_.disconnected(); }  // each request under way gets its own answer
+
+// Each request under way gets its own answer.
+void coordinator::down(const engine::failure& f) {
+  board_.disconnected();
+  report_down(f);
+}
 
 void coordinator::up(const engine::server_facts& server) {
   met_ = true;
   board_.connected(server.id);
+  report_up(server);
   keeper_.hurry_all();
   std::vector<core::id> all;
   try {

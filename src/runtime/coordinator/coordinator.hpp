@@ -21,6 +21,7 @@
 #include "lease/list.hpp"
 #include "runtime/acquisition.hpp"
 #include "runtime/agenda.hpp"
+#include "runtime/event.hpp"
 #include "runtime/floors.hpp"
 #include "runtime/observer.hpp"
 #include "runtime/query.hpp"
@@ -34,6 +35,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -101,6 +104,11 @@ class coordinator final : public engine::events {
 
   void on_time(lease::time_point now);
   lease::time_point next_due() const noexcept;
+
+  // Called with each event, inside the coordinator: it must not block and must not throw. A wait is reported when it has
+  // lasted this long; 0: never. Before the engine is opened.
+  using reporter = core::function<void(event&&)>;
+  void report_to(reporter r, lease::duration slow_wait) noexcept;
 
   // No more acquisitions; calls that wait for a lock or for an answer of the engine end with errc::closed at once. Live
   // holds are lost, everything is released.
@@ -261,6 +269,7 @@ class coordinator final : public engine::events {
   void go_on(lane& l) noexcept;
   static bool known_taken(const lane& l) noexcept;
   void leave(lane& l, acquisition& w) noexcept;
+  void stand_for_the_rest(lane& l);
 
   // how long acquisitions wait for an engine that does not answer
   using leaving = lease::list<lease::waiting, &lease::waiting::place>;
@@ -291,6 +300,28 @@ class coordinator final : public engine::events {
     board_.answered(what, failed ? request_end::failed : request_end::answered, took);
     if (f != nullptr && f->kind == core::why::over_limit) board_.turned_away(limit_set_by::engine);
   }
+
+  // what is reported (coordinator/report.cpp)
+  // Nothing is reported once the client is being closed: its owner has done that, and may be gone.
+  template <class Make>
+  void report(Make make) noexcept {
+    if (!report_ || closed_) return;
+    try {
+      event e = make();
+      e.when = clock_.wall();
+      if (e.what && e.what->counted_in != nullptr) e.group = e.what->counted_in->name;
+      report_(std::move(e));
+    } catch (const std::bad_alloc&) {  // only this report is lost
+    }
+  }
+  void report_hold(event_kind kind, const detail::hold_state& h, std::optional<loss_reason> why,
+                   std::string_view words) noexcept;
+  void report_up(const engine::server_facts& server) noexcept;
+  void report_down(const engine::failure& f) noexcept;
+  lease::time_point due_of(const acquisition& w) const noexcept;
+  void on_slow(acquisition& w, lease::time_point now) noexcept;
+  void look_for_holders(acquisition& w) noexcept;
+  void report_slow(lane& l, engine::outcome<engine::page>&& o) noexcept;
 
   // limits and schedule of a ticket
   tyer::failure at_its_limit(const acquisition& w) noexcept;
@@ -417,6 +448,12 @@ class coordinator final : public engine::events {
   const std::shared_ptr<stats::board> shared_board_ = std::make_shared<stats::board>();  // shared with its readers
   stats::board& board_ = *shared_board_;
   std::uint64_t dice_;
+
+  reporter report_;
+  lease::duration slow_wait_ = lease::duration::max();
+  const std::shared_ptr<void> looking_for_holders_ = std::make_shared<char>();  // one more owner for each request
+  std::string server_;                                                          // its id, as last connected
+  std::optional<lease::time_point> away_since_;
 
   std::unordered_map<lane_key, std::unique_ptr<lane>, lane_hash> lanes_;
   std::unordered_map<const lane*, std::unique_ptr<lane>> apart_;

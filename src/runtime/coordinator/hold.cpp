@@ -273,8 +273,10 @@ void coordinator::on_waiter_kept(ticket& t, fate f, lease::time_point sent, leas
 // If the watch has ended the hold meanwhile, its owner was told already.
 void coordinator::end_as_lost(const hold_ptr& h, loss_reason why) {
   const bool by_us = h->end(phase::lost);
-  count_end(*h, clock_.now(), by_us ? why : lost_in_time(*h));
+  const auto reason = by_us ? why : lost_in_time(*h);
+  count_end(*h, clock_.now(), reason);
   if (by_us) watch_.tell(h);
+  report_hold(event_kind::lost, *h, reason, {});
 }
 
 // Tells the owner, and separates it from the ticket.

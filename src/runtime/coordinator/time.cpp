@@ -12,9 +12,13 @@ using core::fate;
 using lease::acquire;
 
 void coordinator::on_time(lease::time_point now) {
-  while (acquisition* late = acquisition_times_.take_due(now)) {
-    const auto w = late->self;
-    cancel(w, at_its_limit(*late));
+  while (acquisition* due = acquisition_times_.take_due(now)) {
+    if (due->limit > now) {
+      on_slow(*due, now);
+      continue;
+    }
+    const auto w = due->self;
+    cancel(w, at_its_limit(*due));
   }
   while (ticket* t = ticket_times_.take_due(now)) {
     const auto who = t->who;
@@ -87,8 +91,10 @@ void coordinator::do_what_was_not_done(ticket& t, lease::time_point now) {
 }
 
 lease::time_point coordinator::next_due() const noexcept {
-  return std::min({keeper_.next_due(), acquisition_times_.next(), ticket_times_.next(), observer_times_.next(),
-                   asker_times_.next()});
+  const auto due = std::min({keeper_.next_due(), acquisition_times_.next(), ticket_times_.next(),
+                             observer_times_.next(), asker_times_.next()});
+  if (slow_wait_ == lease::duration::max() || tickets_.empty()) return due;
+  return std::min(due, clock_.now() + slow_wait_ / 4);  // callers that join() others do not wake the driver
 }
 
 }  // namespace tyer::runtime

@@ -15,6 +15,10 @@ asio::awaitable<void> awaited(tyer::client& c, tyer::mutex& m, tyer::shared_mute
   tyer::hold h = co_await tyer::async_acquire(s.shared(), asio::cancel_after(5s));
   if (co_await tyer::async_confirm(h) && co_await tyer::async_upgrade(s, h)) s.downgrade(h);
   tyer::multi_hold both = co_await tyer::async_acquire(all, asio::use_awaitable);
+  const auto limit = std::chrono::system_clock::now() + 5s;
+  if (co_await tyer::async_confirm(both) && co_await tyer::async_try_upgrade_until(s, h, limit)) s.downgrade(h);
+  h = co_await tyer::async_try_acquire_until(m, limit, asio::cancel_after(5s));
+  both = co_await tyer::async_try_acquire_until(all, limit);
   co_await tyer::async_release(std::move(both));
 }
 

@@ -10,8 +10,8 @@ bool shown(const tyer::hold& h, tyer::fence_gate& gate, tyer::slot_gates& slots,
   const std::string text = row.set(h.fence()) + row.where(h.fence()) + rows.set(h.fence()) + rows.where(h.fence());
   const std::array<std::string, 3> argv = tyer::redis_fence_arguments(h.fence());
   const tyer::etcd::comparison held = tyer::etcd::guard_txn(h);
-  return gate.enter(h.fence()) && slots.enter(h.slots(), h.fence()) && stored.enter(h.fence()) && !text.empty() &&
-         !argv[0].empty() && !held.key.empty();
+  return gate.enter(h.fence()) && slots.enter(h.slot_numbers(), h.fence()) && stored.enter(h.fence()) &&
+         !text.empty() && !argv[0].empty() && !held.key.empty();
 }
 
 // A statement that is prepared once.

@@ -19,6 +19,8 @@ void limits_of(tyer::client& c, tyer::mutex& m, tyer::failure& why, const Limit&
   tyer::shared_mutex s{c, "x"};
   h = s.shared().try_acquire_for(limit);
   if (s.try_upgrade_for(h, limit) || s.try_upgrade_for(why, h, limit)) s.downgrade(h);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{1};
+  if (s.try_upgrade_until(h, until) || s.try_upgrade_until(why, h, until)) s.downgrade(h);
   if (s.try_lock_for(limit)) s.unlock();
   if (s.try_lock_shared_for(limit)) s.unlock_shared();
   tyer::multi_mutex both{c, {"x", "y"}};

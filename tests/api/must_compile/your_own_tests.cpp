@@ -25,4 +25,14 @@ void called(tyer::mutex& m, tyer::shared_mutex& s, tyer::hold& reader, std::stop
     if (!why && h) tyer::start_release(std::move(h), [](tyer::failure, tyer::release_outcome) {});
   });
   tyer::start_try_upgrade_for(s, reader, 5s, [](tyer::failure, bool) {}, stop);
+  const auto limit = std::chrono::system_clock::now() + 5s;
+  tyer::start_try_acquire_until(m, limit, [](tyer::failure, tyer::hold) {}, stop);
+  tyer::start_try_upgrade_until(s, reader, limit, [](tyer::failure, bool) {}, stop);
+  tyer::start_release(reader, [](tyer::failure, tyer::release_outcome) {});
+}
+
+void called(tyer::multi_mutex& all, tyer::multi_hold& h) {
+  tyer::start_try_acquire_until(all, std::chrono::steady_clock::now() + 5s, [](tyer::failure, tyer::multi_hold) {});
+  tyer::start_confirm(h, [](tyer::failure, bool) {});
+  tyer::start_release(h, [](tyer::failure, tyer::release_outcome) {});
 }

@@ -9,11 +9,12 @@
 using namespace std::chrono_literals;
 
 void misused(tyer::mutex& m, tyer::hold& h) {
-  tyer::async_acquire(m);              // error: nodiscard
-  tyer::async_try_acquire(m);          // error: nodiscard
-  tyer::async_try_acquire_for(m, 5s);  // error: nodiscard
-  tyer::async_release(h);              // error: nodiscard
-  tyer::async_release(std::move(h));   // error: nodiscard
+  tyer::async_acquire(m);                                              // error: nodiscard
+  tyer::async_try_acquire(m);                                          // error: nodiscard
+  tyer::async_try_acquire_for(m, 5s);                                  // error: nodiscard
+  tyer::async_try_acquire_until(m, std::chrono::steady_clock::now());  // error: nodiscard
+  tyer::async_release(h);                                              // error: nodiscard
+  tyer::async_release(std::move(h));                                   // error: nodiscard
 }
 
 void misused_too(tyer::multi_mutex& all, tyer::multi_hold& h, tyer::shared_mutex& s, tyer::hold& reader,
@@ -28,9 +29,10 @@ void misused_too(tyer::multi_mutex& all, tyer::multi_hold& h, tyer::shared_mutex
   tyer::async_wait_ready(c, 5s);               // error: nodiscard
 }
 
-void of_a_temporary(tyer::mutex& m) {
-  auto later = tyer::async_confirm(m.acquire());  // error: deleted
-  static_cast<void>(later);
+void of_a_temporary(tyer::mutex& m, tyer::multi_mutex& all) {
+  auto later = tyer::async_confirm(m.acquire());     // error: deleted
+  auto of_all = tyer::async_confirm(all.acquire());  // error: deleted
+  static_cast<void>(later), static_cast<void>(of_all);
 }
 
 void used(tyer::mutex& m, tyer::hold& h) {

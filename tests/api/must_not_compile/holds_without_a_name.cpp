@@ -50,12 +50,13 @@ void asked(tyer::mutex& m, tyer::semaphore& farm, tyer::failure& why) {
 }
 
 void asked(tyer::multi_mutex& all, tyer::failure& why) {
-  const auto token = all.acquire().token("a");        // error: deleted
-  const auto pass = all.acquire().fence("a");         // error: deleted
-  const std::stop_token lost = all.acquire().lost();  // error: deleted
-  if (all.acquire(why).confirm()) work();             // error: deleted
-  if (all.acquire(why).confirm(why)) work();          // error: deleted
-  static_cast<void>(token), static_cast<void>(pass), static_cast<void>(lost);
+  const auto token = all.acquire().token("a");            // error: deleted
+  const auto pass = all.acquire().fence("a");             // error: deleted
+  const std::stop_token lost = all.acquire().lost();      // error: deleted
+  const std::stop_token asked = all.acquire().revoked();  // error: deleted
+  if (all.acquire(why).confirm()) work();                 // error: deleted
+  if (all.acquire(why).confirm(why)) work();              // error: deleted
+  static_cast<void>(token), static_cast<void>(pass), static_cast<void>(lost), static_cast<void>(asked);
 }
 
 void asked(tyer::recipes::striped& parts) {

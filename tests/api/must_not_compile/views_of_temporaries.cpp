@@ -18,9 +18,9 @@ void misused(const tyer::multi_mutex& several) {
 }
 
 void misused(const tyer::mutex& m, const tyer::semaphore& slots) {
-  static_cast<void>(m.acquire().name());       // error: deleted
-  static_cast<void>(slots.acquire().slots());  // error: deleted
-  static_cast<void>(slots.permits(2).name());  // error: deleted
+  static_cast<void>(m.acquire().name());              // error: deleted
+  static_cast<void>(slots.acquire().slot_numbers());  // error: deleted
+  static_cast<void>(slots.permits(2).name());         // error: deleted
 }
 void misused(const tyer::client& c) {
   const std::string_view name = tyer::mutex{c, "a"}.name();         // error: deleted

@@ -66,7 +66,7 @@ TEST_F(administration, a_holder_is_shown_as_its_hold_says) {
   EXPECT_FALSE(e.waiting);
   EXPECT_EQ(e.place, 0u);
   EXPECT_EQ(e.mode, tyer::lock_mode::exclusive);
-  EXPECT_TRUE(e.slots.empty());
+  EXPECT_TRUE(e.slot_numbers.empty());
   EXPECT_GT(e.remaining, 30s);
   EXPECT_LE(e.remaining, 61s);
   EXPECT_EQ(e.token.has_value(), can().token);
@@ -146,7 +146,7 @@ TEST_F(administration, readers_and_permits_are_shown_as_what_they_are) {
   all = admin.show(name() + "/places");
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all.front().mode, tyer::lock_mode::permit);
-  EXPECT_TRUE(std::ranges::equal(all.front().slots, some.slots()));
+  EXPECT_TRUE(std::ranges::equal(all.front().slot_numbers, some.slot_numbers()));
 }
 
 TEST_F(administration, a_listing_has_all_names_with_a_prefix) {

@@ -134,6 +134,43 @@ TEST_F(asio_calls, multi_mutexes_in_any_order_and_number_take_turns) {
   EXPECT_EQ(turns, 60);
 }
 
+TEST_F(asio_calls, all_of_several_are_confirmed_at_once) {
+  auto a = connect();
+  const tyer::multi_mutex m{a, {name() + "1", name() + "2"}, {.ttl = 60s}};
+  run([&]() -> asio::awaitable<void> {
+    tyer::multi_hold h = co_await tyer::async_acquire(m);
+    EXPECT_TRUE(co_await tyer::async_confirm(h));
+    raw().evict(raw().holding(name() + "2").front());
+    EXPECT_FALSE(co_await tyer::async_confirm(h));
+    h.release();
+    const auto [why, stand] = co_await tyer::async_confirm(h, asio::as_tuple);
+    EXPECT_EQ(why.code, errc::not_held);
+    EXPECT_FALSE(stand);
+  }());
+}
+
+// ---- limits in time
+
+TEST_F(asio_calls, a_deferred_call_has_what_is_left_until_its_limit_when_it_begins) {
+  auto a = connect(), b = connect();
+  const tyer::mutex mine{a, name()}, theirs{b, name()};
+  const tyer::multi_mutex all{a, {name(), name() + "2"}};
+  tyer::hold other = theirs.acquire();
+  run([&]() -> asio::awaitable<void> {
+    const auto limit = std::chrono::steady_clock::now() + 300ms;
+    auto one = tyer::async_try_acquire_until(mine, limit);
+    auto several = tyer::async_try_acquire_until(all, limit);
+    const tyer::hold none = co_await std::move(one);
+    EXPECT_FALSE(none);
+    EXPECT_GE(std::chrono::steady_clock::now(), limit);
+    const tyer::multi_hold none_of_them = co_await std::move(several);  // one attempt now
+    EXPECT_FALSE(none_of_them);
+    co_await tyer::async_release(other);
+    const tyer::hold h = co_await tyer::async_try_acquire_until(mine, std::chrono::steady_clock::now() + patience);
+    EXPECT_TRUE(h.valid());
+  }());
+}
+
 // ---- upgrades
 
 class asio_upgrade : public asio_calls {
@@ -150,6 +187,7 @@ TEST_F(asio_upgrade, a_reader_becomes_the_writer_when_the_others_are_gone) {
   run([&]() -> asio::awaitable<void> {
     EXPECT_FALSE(co_await tyer::async_try_upgrade(mine, h));
     EXPECT_FALSE(co_await tyer::async_try_upgrade_for(mine, h, 100ms));
+    EXPECT_FALSE(co_await tyer::async_try_upgrade_until(mine, h, std::chrono::steady_clock::now() + 100ms));
     const auto [why, changed] = co_await tyer::async_upgrade(mine, h, asio::as_tuple(asio::cancel_after(100ms)));
     EXPECT_EQ(why.code, errc::cancelled);
     EXPECT_FALSE(changed);

@@ -203,6 +203,30 @@ TEST_F(multi, the_loss_of_one_is_the_loss_of_all) {
   }
 }
 
+TEST_F(multi, whoever_asks_for_one_is_heard_by_the_holder_of_all) {
+  tyer::multi_mutex m{a, {x, y, z}, options};
+  for (const auto& wanted : {x, y, z}) {
+    auto h = m.acquire();
+    ASSERT_FALSE(h.revoked().stop_requested());
+    EXPECT_EQ(b.ask(wanted), 1U);
+    EXPECT_TRUE(wait_for_loss(h.revoked())) << wanted;
+    EXPECT_TRUE(h.valid()) << "nothing is taken";
+    EXPECT_FALSE(h.lost().stop_requested());
+    h.release();
+  }
+  auto h = std::make_unique<tyer::multi_hold>(m.acquire());
+  EXPECT_EQ(b.ask(y), 1U);
+  std::promise<void> given;
+  {
+    const std::stop_callback polite{h->revoked(), [&] {  // asked for before anybody looked
+                                      h.reset();
+                                      given.set_value();
+                                    }};
+    soon(given.get_future());
+  }
+  EXPECT_TRUE(all_become_free({x, y, z}));
+}
+
 TEST_F(multi, a_later_callback_of_its_loss_may_destroy_it) {
   tyer::multi_mutex m{a, {x, y}, options};
   auto h = std::make_unique<tyer::multi_hold>(m.acquire());
@@ -319,7 +343,7 @@ TEST_F(multi, an_empty_one_answers_everything) {
   EXPECT_FALSE(none || none.valid());
   EXPECT_EQ(none.remaining(), 0s);
   EXPECT_LT(none.valid_until(), tyer::lease_clock::now());
-  EXPECT_FALSE(none.lost().stop_possible());
+  EXPECT_FALSE(none.lost().stop_possible() || none.revoked().stop_possible());
   EXPECT_TRUE(none.parts().empty());
   EXPECT_EQ(code_of([&] { none.release(); }), errc::not_held);
   tyer::failure why;

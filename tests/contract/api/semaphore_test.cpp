@@ -32,8 +32,8 @@ TEST_F(semaphore, as_many_as_there_are_and_no_more) {
   std::set<std::uint32_t> slots;
   for (const auto& h : all) {
     ASSERT_TRUE(h.valid());
-    ASSERT_EQ(h.slots().size(), 1U);
-    EXPECT_EQ(h.slot(), h.slots().front());
+    ASSERT_EQ(h.slot_numbers().size(), 1U);
+    EXPECT_EQ(h.slot(), h.slot_numbers().front());
     EXPECT_EQ(h.mode(), tyer::lock_mode::permit);
     slots.insert(h.slot());
   }
@@ -49,7 +49,7 @@ TEST_F(semaphore, as_many_as_there_are_and_no_more) {
 
 TEST_F(semaphore, other_holds_have_no_slots) {
   auto h = tyer::mutex{a, name()}.acquire();
-  EXPECT_TRUE(h.slots().empty());
+  EXPECT_TRUE(h.slot_numbers().empty());
   EXPECT_EQ(code_of([&] { static_cast<void>(h.slot()); }), errc::not_held);
   const tyer::hold none;
   EXPECT_EQ(code_of([&] { static_cast<void>(none.slot()); }), errc::not_held);
@@ -64,16 +64,16 @@ TEST_F(semaphore, many_threads_of_two_clients_keep_the_bound_and_have_slots_of_t
   const auto work = [&](tyer::semaphore& s, std::uint32_t k) {
     for (int i = 0; i < turns; ++i) {
       auto h = s.permits(k).acquire();
-      ASSERT_EQ(h.slots().size(), k);
+      ASSERT_EQ(h.slot_numbers().size(), k);
       const auto now = inside.fetch_add(k) + k;
       EXPECT_LE(now, bound);
       for (auto seen = most.load(); seen < now && !most.compare_exchange_weak(seen, now);) {}
-      for (const auto slot : h.slots()) {
+      for (const auto slot : h.slot_numbers()) {
         ASSERT_LT(slot, bound);
         EXPECT_EQ(in_slot[slot].fetch_add(1), 0);
       }
       std::this_thread::yield();
-      for (const auto slot : h.slots()) in_slot[slot].fetch_sub(1);
+      for (const auto slot : h.slot_numbers()) in_slot[slot].fetch_sub(1);
       inside.fetch_sub(k);
       if (i % 2 == 0) h.release();
     }
@@ -110,8 +110,8 @@ TEST_F(semaphore, many_processes_keep_the_bound) {
 TEST_F(semaphore, several_at_once_all_or_none) {
   tyer::semaphore in_a{a, name(), 3, options}, in_b{b, name(), 3, options};
   auto two = in_a.permits(2).try_acquire();
-  ASSERT_EQ(two.slots().size(), 2U);
-  EXPECT_NE(two.slots()[0], two.slots()[1]);
+  ASSERT_EQ(two.slot_numbers().size(), 2U);
+  EXPECT_NE(two.slot_numbers()[0], two.slot_numbers()[1]);
   EXPECT_FALSE(took(in_b.permits(2).try_acquire()));
   auto one = in_b.try_acquire();
   EXPECT_TRUE(one);
@@ -134,7 +134,7 @@ TEST_F(semaphore, who_wants_many_is_not_overtaken_by_those_who_want_few) {
   EXPECT_EQ(few.done.wait_for(0s), std::future_status::timeout);
   another.release();
   auto all = soon(many.done).hold;
-  EXPECT_EQ(all.slots().size(), 3U);
+  EXPECT_EQ(all.slot_numbers().size(), 3U);
   EXPECT_EQ(few.done.wait_for(0s), std::future_status::timeout);
   all.release();
   EXPECT_TRUE(took(soon(few.done).hold));
@@ -185,7 +185,7 @@ TEST_F(semaphore, the_permits_of_a_process_that_dies_come_back) {
   holder.kill();
   const stopwatch watch;
   const auto got = soon(waiting.done);
-  EXPECT_EQ(got.hold.slots().size(), 2U);
+  EXPECT_EQ(got.hold.slot_numbers().size(), 2U);
   EXPECT_LT(watch.elapsed(), child_order{}.ttl + slack);
   EXPECT_TRUE(one.valid());
 }

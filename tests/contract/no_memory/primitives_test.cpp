@@ -150,7 +150,7 @@ TEST_P(no_memory_of, permits) {
         expect_no_memory(why);
         or_no_memory([&] {
           const hold two = s.permits(2).acquire();
-          EXPECT_EQ(two.slots().size(), 2U);
+          EXPECT_EQ(two.slot_numbers().size(), 2U);
         });
       },
       [&] {

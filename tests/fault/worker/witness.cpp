@@ -9,7 +9,7 @@ namespace {
 
 // The hold's own word; what was asked for only tells permits without slots from a hold that has none.
 mode mode_of(const tyer::hold& h, mode asked) {
-  if (asked == mode::permit || !h.slots().empty()) return mode::permit;
+  if (asked == mode::permit || !h.slot_numbers().empty()) return mode::permit;
   return h.mode() == tyer::lock_mode::shared ? mode::shared : mode::exclusive;
 }
 
@@ -28,7 +28,7 @@ witness::witness(journal& j, const tyer::hold& h, std::uint64_t number)
       token_(h.token()),
       name_(j.name()),
       how_(mode_of(h, j.how())),
-      slots_(bits_of(h.slots())) {
+      slots_(bits_of(h.slot_numbers())) {
   event e = j.with_mode({.t_ns = now_ns(),
                          .deadline_ns = ns_of(h.valid_until()),
                          .token = token_,

@@ -294,6 +294,9 @@ TEST_F(async_upgrade_on_hand_time, an_upgrade_waits_for_the_other_readers) {
   const auto [why, changed] = limited.get();
   EXPECT_FALSE(why);
   EXPECT_FALSE(changed);
+  told<bool> over;
+  start_try_upgrade_until(in_a, h, std::chrono::steady_clock::now(), over.callback());
+  EXPECT_FALSE(std::get<1>(over.get())) << "a time that has passed is one attempt";
 
   start_upgrade(in_a, h, got.callback());
   engine.advance(1s);
@@ -357,7 +360,8 @@ TEST_F(async_multi_on_hand_time, all_are_taken_and_given_back) {
   EXPECT_EQ(h.parts().size(), 3U);
   EXPECT_FALSE(took(second.try_acquire()));
   told<release_outcome> released;
-  start_release(std::move(h), released.callback());
+  start_release(h, released.callback());
+  EXPECT_FALSE(h) << "it is empty, as after release()";
   EXPECT_EQ(std::get<1>(released.get()), release_outcome::released);
   EXPECT_TRUE(took(second.try_acquire()));
 }
@@ -369,6 +373,9 @@ TEST_F(async_multi_on_hand_time, one_that_is_held_is_waited_for_until_the_limit_
   EXPECT_FALSE(took(std::get<1>(once.get())));
   // What was taken is given back in the background.
   EXPECT_TRUE(took(first.try_acquire_for(1s)));
+  told<multi_hold> over;
+  start_try_acquire_until(all, std::chrono::steady_clock::now(), over.callback());
+  EXPECT_FALSE(took(std::get<1>(over.get()))) << "a time that has passed is one attempt";
   start_try_acquire_for(all, 5s, limited.callback());
   engine.advance(5s);
   auto [why, none] = limited.get();

@@ -23,7 +23,8 @@ class confirm_on_hand_time : public ::testing::Test {
     failure why;
     bool stands;
   };
-  static std::future<told> confirm_later(const hold& h, std::stop_token stop = {}) {
+  template <class Hold>
+  static std::future<told> confirm_later(const Hold& h, std::stop_token stop = {}) {
     auto promise = std::make_shared<std::promise<told>>();
     auto answer = promise->get_future();
     start_confirm(
@@ -120,6 +121,40 @@ TEST_F(confirm_on_hand_time, a_release_of_several_asked_for_the_second_when_the_
   engine.lose_next_reply();
   EXPECT_EQ(h.release(), release_outcome::released) << "the first was done, and is found to be when it is asked again";
   EXPECT_EQ(within_reason(got.get_future()), before);
+}
+
+TEST_F(confirm_on_hand_time, several_are_asked_about_without_waiting_too) {
+  const multi_mutex several{a, {"x", "y", "z"}, {.ttl = 30s}};
+  multi_hold h;
+  EXPECT_EQ(within_reason(confirm_later(h)).why, errc::not_held);
+  h = several.acquire();
+  engine.advance(5s);
+  const auto before = h.valid_until();
+  EXPECT_TRUE(within_reason(confirm_later(h)).stands);
+  EXPECT_EQ(h.valid_until() - before, 5s) << "all of them are renewed";
+  engine.lose(h.parts()[1]);
+  auto asked = confirm_later(h);
+  h = {};  // it may end meanwhile
+  const auto lost = within_reason(std::move(asked));
+  EXPECT_FALSE(lost.why) << lost.why.message();
+  EXPECT_FALSE(lost.stands);
+}
+
+TEST_F(confirm_on_hand_time, of_several_a_known_loss_outweighs_silence_about_the_others) {
+  testing::engine silent;
+  const client c = silent.connect({.request_timeout = 2s});
+  const multi_mutex several{{{a, "x"}, {c, "y"}}, {.ttl = 30s}};
+  const multi_hold h = several.acquire();
+  silent.pause();
+  auto asked = confirm_later(h);
+  silent.advance(2s);
+  EXPECT_EQ(within_reason(std::move(asked)).why, errc::unavailable);
+  engine.lose(h.parts()[0]);
+  asked = confirm_later(h);
+  silent.advance(2s);
+  const auto lost = within_reason(std::move(asked));
+  EXPECT_FALSE(lost.why) << lost.why.message();
+  EXPECT_FALSE(lost.stands);
 }
 
 TEST_F(confirm_on_hand_time, an_empty_hold_has_nothing_to_confirm) {

@@ -92,7 +92,7 @@ TEST_F(moved, locks_of_every_kind_grow_in_a_vector) {
   for (auto& m : several) m.unlock();
   for (const auto& s : slots) {
     const hold both = s.permits(2).acquire();
-    EXPECT_EQ(both.slots().size(), 2U);
+    EXPECT_EQ(both.slot_numbers().size(), 2U);
   }
   for (const auto& l : offices) EXPECT_TRUE(l.campaign().valid());
   EXPECT_TRUE(took(mutex(b, "mutex/0").try_acquire()));

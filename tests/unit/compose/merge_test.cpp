@@ -44,6 +44,21 @@ TEST(survey_test, is_over_when_all_have_answered_or_failed) {
   EXPECT_NE(s.shortage({"a", "b", "c", "d", "e"}).words.find("b: does not answer"), std::string::npos);
 }
 
+TEST(survey_test, a_refusal_by_most_nodes_was_told_as_an_outage) {
+  const failure no{why::refused, make_error_code(errc::refused), "NOPERM"};
+  auto s = asked<fate>();
+  for (std::size_t i = 0; i < 2; ++i) s.on_answer(i, no, start);
+  s.on_answer(2, away(), start);
+  s.on_answer(3, h, start);
+  const std::vector<std::string> names{"a", "b", "c", "d", "e"};
+  EXPECT_EQ(s.shortage(names).code, errc::unavailable) << "the others could decide";
+  EXPECT_EQ(s.shortage(names).kind, why::unknown);
+  s.on_answer(4, no, start);
+  EXPECT_EQ(s.shortage(names).code, errc::refused);
+  EXPECT_EQ(s.shortage(names).kind, why::refused);
+  EXPECT_EQ(s.shortage(names).words, "NOPERM");
+}
+
 TEST(survey_test, the_others_have_one_node_time_out_when_a_majority_has_answered) {
   bool over = false;
   auto s = asked<fate>(&over);

@@ -75,8 +75,10 @@ class survey final : public survey_base {
   }
   bool has_majority() const noexcept { return good() >= majority(all_.size()); }
 
-  // Why there is no majority.
+  // Why there is no majority. If there is none without the nodes that refused, a retry does not help.
   failure shortage(const std::vector<std::string>& names) const {
+    std::size_t refusals = 0;
+    const failure* refusal = nullptr;
     failure f{why::not_sent, make_error_code(errc::unavailable),
               std::to_string(majority(all_.size())) + " of " + std::to_string(all_.size()) + " nodes are needed"};
     for (std::size_t i = 0; i < all_.size(); ++i) {
@@ -84,8 +86,11 @@ class survey final : public survey_base {
       if (of(i) != nullptr) continue;
       f.words += "; " + names[i] + ": " + (w != nullptr ? w->words : "no answer yet");
       if (w == nullptr || w->kind == why::unknown) f.kind = why::unknown;
+      if (w == nullptr || core::passing(w->kind)) continue;
+      ++refusals;
+      refusal = w;
     }
-    return f;
+    return refusals > all_.size() - majority(all_.size()) ? *refusal : f;
   }
 
  private:

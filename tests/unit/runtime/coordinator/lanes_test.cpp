@@ -46,6 +46,44 @@ TEST_F(readers, who_wait_with_a_limit_are_asked_for_side_by_side_too) {
   for (const auto& c : all) EXPECT_TRUE(c->hold);
 }
 
+// Went wrong: the request of a try does not queue. The try was handed a hold of this client before its answer came, and the
+// answer, that others have the lock, was nobody's: who waited behind the try was never asked for again.
+TEST_F(readers, a_waiter_behind_a_try_that_was_handed_the_lock_waited_for_ever) {
+  auto first = want();
+  b.engine.acquires[0].grant(1);
+  auto hasty = try_once();
+  auto patient = want();
+  ASSERT_EQ(b.engine.acquires.size(), 2u);
+  EXPECT_FALSE(b.engine.acquires[1].what.enqueue);
+  b.confirm();
+  b.give_back(first);
+  ASSERT_TRUE(hasty->hold) << "handed off";
+  b.engine.acquires[1].busy(1s);
+  EXPECT_EQ(patient->times, 0);
+  ASSERT_EQ(b.engine.acquires.size(), 3u) << "it is asked for now";
+  EXPECT_TRUE(b.engine.acquires[2].what.enqueue);
+  b.engine.acquires[2].grant(2);
+  EXPECT_TRUE(patient->hold);
+}
+
+// Its sibling: after request_timeout, the patience of the try, the one who waited behind it was told of an outage.
+TEST_F(readers, a_waiter_behind_a_try_that_was_handed_the_lock_had_only_the_patience_of_the_try) {
+  auto first = want();
+  b.engine.acquires[0].grant(1);
+  auto hasty = try_once();
+  auto patient = want();
+  b.confirm();
+  b.give_back(first);
+  ASSERT_TRUE(hasty->hold);
+  for (int i = 0; i < 30; ++i) {
+    for (auto& a : b.engine.acquires) {
+      if (!a.answered()) a.fail(why::unknown);
+    }
+    b.pass(100ms);
+  }
+  EXPECT_EQ(patient->times, 0) << patient->why.words;
+}
+
 TEST_F(readers, one_after_the_other_need_one_request_each) {
   for (std::size_t i = 1; i <= 3; ++i) {
     auto c = try_once();
