@@ -19,9 +19,10 @@ enum class log_level { debug, info, warning, error };
 // with errc::would_deadlock. The text is valid during the call only. Exceptions are ignored. Messages never contain a secret.
 using log_hook = std::function<void(log_level, std::string_view)>;
 
-// Called with each event (<tyer/event.hpp>), where completions run (see below), one call at a time there. Like a completion
-// it should be quick, and must not call blocking functions of Tyer (errc::would_deadlock). Its exceptions are ignored. No
-// event comes after close() has returned, unless `completions` runs it later.
+// Called with each event (<tyer/event.hpp>), where completions run: one after the other on a thread of the client, or as
+// `completions` runs them. Like a completion it should be quick; on a thread of the client blocking functions of Tyer fail
+// (errc::would_deadlock). Its exceptions are ignored. No event comes after close() has returned, unless `completions` runs it
+// later.
 struct event;
 using event_hook = std::function<void(const event&)>;
 
