@@ -6,8 +6,6 @@ namespace tyer::sim::etcd {
 namespace {
 
 using layout = one_client::layout;
-using messages = std::map<std::string, int>;
-
 struct etcd_confirming : etcd_scripted {
   fate said(const outcome<seam::kept>& o) {
     const auto* k = std::get_if<seam::kept>(&o.result);
@@ -47,7 +45,7 @@ TEST_F(etcd_confirming, a_hold_that_was_broken_behind_a_server_that_lags_is_lost
 TEST_F(etcd_confirming, is_one_round_trip_however_many_wait) {
   const auto who = held(a);
   for (int i = 0; i < 5; ++i) b.acquire(b.next_id(), true);
-  a.run_for(50ms);
+  a.run_for(800ms);  // those who wait look out for each other now
   fake.decide = [](const exchange&) { return journey{50ms, 50ms}; };
   fake.latency = [](std::size_t) { return duration{50ms}; };
   a.run_for(200ms);

@@ -58,6 +58,8 @@ class fake_etcd {
   void stall(std::size_t client, moment until);  // what is on its streams arrives then
   // The server that a client is with has not heard what was written: its watches tell nothing, reads ask the others.
   std::function<bool(std::size_t client)> lags = [](std::size_t) { return false; };
+  // A watch of that client has to catch up with what was written: then etcd does not say how far all of them are.
+  std::function<bool(std::size_t client)> catches_up = [](std::size_t) { return false; };
   void pause();  // the servers take everything and do nothing
   void resume();
   void set_up(std::size_t server, bool up);

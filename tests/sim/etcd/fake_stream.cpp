@@ -85,6 +85,15 @@ void stream_end::change_watches(const pb::WatchRequest& r) {
     back.set_canceled(true);
     return answer(back.SerializeAsString());
   }
+  if (r.has_progress_request()) {
+    // As etcd 3.5.
+    const auto begins_later = [this](const auto& w) { return w.second.start > fake_.data.revision(); };
+    if (fake_.catches_up(client_) || std::ranges::any_of(watches_, begins_later)) return;
+    tell();
+    back.set_watch_id(-1);
+    back.mutable_header()->set_revision(told_);
+    return answer(back.SerializeAsString());
+  }
   const auto& c = r.create_request();
   if (const auto known = fake_.check("Watch", token_); !known.ok()) {
     back.set_watch_id(-1);  // etcd does not say which
@@ -111,12 +120,13 @@ void stream_end::change_watches(const pb::WatchRequest& r) {
     return answer(back.SerializeAsString());
   }
   const auto next = c.start_revision() != 0 ? c.start_revision() : fake_.data.revision() + 1;
-  watches_[c.watch_id()] = {c.key(), c.range_end(), c.filters_size() > 0, next};
+  watches_[c.watch_id()] = {c.key(), c.range_end(), c.filters_size() > 0, next, next};
   tell();
 }
 
 void stream_end::tell() {
   if (method_ != "Watch" || ended_ || !fake_.is_up(server_) || fake_.lags(client_)) return;
+  told_ = fake_.data.revision();
   for (auto& [number, w] : watches_) {
     if (w.next > fake_.data.revision()) continue;
     pb::WatchResponse back;

@@ -151,7 +151,8 @@ TEST_F(etcd_permission, to_watch_was_denied_to_a_waiter_in_silence) {
   };
   sent.clear();
   wait_for(5s);
-  EXPECT_EQ(sent["Watch"], 1) << "of the holder; what was refused is not tried at once";
+  EXPECT_EQ(sent["Watch"], 2)
+      << "of the holder, and of who is before the waiter; what was refused is not tried at once";
   a.woken.clear();
   fake.denies = nullptr;
   wait_for(6s);

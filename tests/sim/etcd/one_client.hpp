@@ -163,7 +163,13 @@ inline const seam::granted* granted_in(const outcome<answer>& o) {
   const auto* a = std::get_if<answer>(&o.result);
   return a != nullptr ? std::get_if<seam::granted>(a) : nullptr;
 }
+inline const seam::queued* queued_in(const outcome<answer>& o) {
+  const auto* a = std::get_if<answer>(&o.result);
+  return a != nullptr ? std::get_if<seam::queued>(a) : nullptr;
+}
 inline const seam::failure* failure_in(const outcome<answer>& o) { return std::get_if<seam::failure>(&o.result); }
+
+using messages = std::map<std::string, int>;  // by method
 
 struct etcd_scripted : ::testing::Test {
   explicit etcd_scripted(lie server = lie::none) : data{time, server} {
@@ -184,7 +190,7 @@ struct etcd_scripted : ::testing::Test {
   }
 
   // What it costs, in messages to the server.
-  std::map<std::string, int> cost(const std::function<void()>& act) {
+  messages cost(const std::function<void()>& act) {
     sent.clear();
     act();
     return sent;
@@ -194,7 +200,7 @@ struct etcd_scripted : ::testing::Test {
   store data;
   fake_etcd fake{time, data};
   order_judge judge{time, prefix};
-  std::map<std::string, int> sent;
+  messages sent;
   std::vector<one_client*> all;
   one_client a{time, fake, all}, b{time, fake, all};
 };
