@@ -18,7 +18,9 @@ constexpr std::size_t keep_batch = 100;  // one read each in a transaction of at
 
 etcd_engine::etcd_engine(const config& c, const tyer::engine::environment& e)
     : frame(c, e, keys{e.prefix}.beginning_with("").from), keys_(e.prefix), numbers_(e.ids->next()) {
-  watches_.on_progress = [this](std::uint64_t stream, std::int64_t revision) { fresh_.on_progress(stream, revision); };
+  watches_.on_progress = [this](std::uint64_t stream, const pb::ResponseHeader& h) {
+    fresh_.on_progress(stream, h.member_id(), h.revision());
+  };
 }
 
 tyer::engine::capabilities etcd_engine::can() const noexcept {

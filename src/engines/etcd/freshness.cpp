@@ -1,5 +1,7 @@
 #include "engines/etcd/freshness.hpp"
 
+#include "engines/kit/version.hpp"
+
 namespace tyer::etcd {
 
 namespace {
@@ -10,9 +12,20 @@ constexpr auto first_pause = 200ms;  // etcd looks for watches that have to catc
 
 }  // namespace
 
-freshness::attempt freshness::begin(time_point now, std::uint64_t stream, lease_clock::duration patience) {
-  if (stream == 0 || (stream == stream_ && now < ends_)) return 0;
-  stream_ = stream;
+bool tells_in_order(std::string_view version) {
+  if (version.find('-') != version.npos)
+    return false;  // 3.6.0-alpha.0 does not, and what comes before a release is not known
+  const auto v = kit::read_version(version);
+  if (v.major == 3 && v.minor == 4) return v.patch >= 25;
+  if (v.major == 3 && v.minor == 5) return v.patch >= 8;
+  return v >= kit::version{3, 6, 0};
+}
+
+freshness::attempt freshness::begin(time_point now, const source& s, lease_clock::duration patience) {
+  if (s.stream == 0 || s.member == 0 || !tells_in_order(s.version)) return 0;
+  if (s.stream == stream_ && now < ends_) return 0;
+  stream_ = s.stream;
+  member_ = s.member;
   revision_ = 0;
   began_ = now;
   ends_ = now + patience;
@@ -41,8 +54,8 @@ bool freshness::is_to_ask_again(time_point now, std::uint64_t stream) {
   return true;
 }
 
-void freshness::on_progress(std::uint64_t stream, std::int64_t revision) {
-  if (stream != stream_ || revision_ == 0 || revision < revision_) return;
+void freshness::on_progress(std::uint64_t stream, std::uint64_t member, std::int64_t revision) {
+  if (stream != stream_ || member != member_ || revision_ == 0 || revision < revision_) return;
   known_on_ = stream;
   known_at_ = began_;
   stream_ = 0;

@@ -116,7 +116,8 @@ lease_clock::duration etcd_engine::unproven_for(const mine& m, time_point now) c
 // Nobody waits for it: as long as it is not known, keys are read.
 void etcd_engine::prove_watches(milliseconds ttl) {
   const auto now = environment_.clock->now();
-  const auto attempt = fresh_.begin(now, watches_.stream_number(), lease_clock::duration{ttl} / 2);
+  const freshness::source from{watches_.stream_number(), link_.said().member, link_.said().version};
+  const auto attempt = fresh_.begin(now, from, lease_clock::duration{ttl} / 2);
   if (attempt == 0) return;
   pb::RangeRequest r;
   r.set_key(keys_.beginning_with("").from);

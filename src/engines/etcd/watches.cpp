@@ -84,7 +84,7 @@ void watches::try_again(time_point now) {
 
 void watches::came(const pb::WatchResponse& r) {
   if (!r.created() && !r.canceled() && r.events_size() == 0) {
-    if (r.watch_id() < 0) on_progress(stream_number_, r.header().revision());  // of all of them
+    if (r.watch_id() < 0) on_progress(stream_number_, r.header());  // of all of them
     return;
   }
   const auto n = r.created() ? created(r) : r.watch_id();

@@ -40,7 +40,7 @@ class watches {
   // How far the stream is: whatever was written up to a revision has been told. A server may leave it unanswered.
   void ask_progress();
   std::uint64_t stream_number() const { return stream_ ? stream_number_ : 0; }
-  std::function<void(std::uint64_t stream, std::int64_t revision)> on_progress = [](std::uint64_t, std::int64_t) {};
+  std::function<void(std::uint64_t stream, const pb::ResponseHeader&)> on_progress = [](auto, const auto&) {};
 
   time_point next() const { return again_at_; }
   void try_again(time_point now);  // what was refused

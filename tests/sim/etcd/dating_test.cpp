@@ -149,6 +149,19 @@ TEST_F(etcd_many_holds, are_read_when_etcd_never_says_how_far_the_watches_are) {
   EXPECT_LE(spent.at("Watch"), 3 * 5);
 }
 
+struct etcd_many_holds_of_an_old_server : etcd_many_holds {
+  void SetUp() override {
+    fake.versions[0] = "3.5.7";
+    fake.cut(0);
+    ASSERT_TRUE(a.run_until([&] { return a.version == "3.5.7"; }));
+    etcd_many_holds::SetUp();
+  }
+};
+
+TEST_F(etcd_many_holds_of_an_old_server, are_read_and_it_is_not_asked_how_far_its_watches_are) {
+  EXPECT_EQ(cost_of_keeping(6), (messages{{"LeaseKeepAlive", 6}, {"Txn", 2 * 10}})) << "at every third renewal";
+}
+
 TEST_F(etcd_scripted, requests_of_a_conversion_and_a_question) {
   const auto who = a.next_id();
   a.acquire(who);

@@ -33,6 +33,7 @@ class stream_end : public wire::stream, public std::enable_shared_from_this<stre
   };
   void keep_alive(const pb::LeaseKeepAliveRequest&);
   void change_watches(const pb::WatchRequest&);
+  void say_how_far();
   void answer(const std::string& bytes);
 
   fake_etcd& fake_;

@@ -120,6 +120,7 @@ class one_client final : seam::events {
   std::vector<id> woken, suspected, lost, questioned;
   std::vector<std::string> said;   // to its log
   std::vector<std::string> downs;  // why
+  std::string version;             // of the server that it is with
 
  private:
   struct own_clock final : core::clock {
@@ -146,7 +147,10 @@ class one_client final : seam::events {
   void gone(const id& who) override { lost.push_back(who); }
   void asked(const id& who, std::string_view) override { questioned.push_back(who); }
   void changed(std::string_view) override {}
-  void up(const seam::server_facts&) override { ++ups_; }
+  void up(const seam::server_facts& f) override {
+    ++ups_;
+    version = f.version;
+  }
   void down(const seam::failure& f) override { downs.push_back(f.words); }
 
   world& world_;
