@@ -35,6 +35,7 @@ struct journey {
   duration there{}, back{};
   bool request_lost = false, answer_lost = false;  // it ends at its deadline
   bool refused = false;                            // nothing was done, and the caller is told so: unavailable
+  bool busy = false;                               // nothing was done: the server has too many requests
   bool broken_off = false;                         // it was done, and the connection broke: unavailable
   bool repeated = false;                           // it is done twice, and answered as the second time
 };

@@ -48,6 +48,13 @@ struct etcd_hand_over : etcd_scripted {
     const auto* f = std::get_if<fate>(&o.result);
     return f != nullptr ? *f : fate::unknown;
   }
+  void delete_by_hand(const one& w) {  // etcdctl del
+    pb::TxnRequest t;
+    t.add_success()->mutable_request_delete_range()->set_key(where_is(w.who).value());
+    pb::TxnResponse answer;
+    data.transact(t, answer);
+    ASSERT_TRUE(answer.succeeded());
+  }
   one holds(one_client& by) {
     const one h{&by, by.next_id()};
     EXPECT_NE(granted_in(by.acquire(h.who, true)), nullptr);

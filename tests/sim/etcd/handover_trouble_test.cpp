@@ -112,6 +112,34 @@ TEST_F(etcd_hand_over_in_trouble, by_one_that_was_evicted_and_does_not_know_it_g
   ASSERT_TRUE(has_turn(third));
 }
 
+// The next is as it was, and would take it: but whoever lets go had lost it before, and must be told so.
+TEST_F(etcd_hand_over_in_trouble, by_one_whose_hold_was_deleted_by_hand_says_that_it_was_gone) {
+  const auto h = holds(a), first = waits(b), second = waits(a);
+  let_go(h);
+  ASSERT_TRUE(has_turn(first));  // and is told of the other
+  fake.lags = [](std::size_t) { return true; };
+  delete_by_hand(first);
+  EXPECT_EQ(let_go(first), fate::gone);
+  fake.lags = [](std::size_t) { return false; };
+  ASSERT_TRUE(has_turn_while_it_keeps_its_place(second, 5s));
+  EXPECT_EQ(let_go(second), fate::holding);
+}
+
+TEST_F(etcd_hand_over_in_trouble,
+       by_one_whose_hold_was_deleted_between_looking_and_handing_over_says_that_it_was_gone) {
+  const auto h = holds(a), next = waits(b);
+  fake.lags = [](std::size_t) { return true; };
+  strike_first(passes_on, {.there = 20ms, .back = 500us});
+  std::optional<outcome<fate>> was;
+  a.raw().release({h.who, "order"}, true, [&](outcome<fate>&& o) { was = std::move(o); });
+  ASSERT_TRUE(a.run_until([&] { return struck; }, 1s));
+  delete_by_hand(h);
+  ASSERT_TRUE(a.run_until([&] { return was.has_value(); }, 2s));
+  EXPECT_EQ(std::get<fate>(was->result), fate::gone);
+  fake.lags = [](std::size_t) { return false; };
+  EXPECT_TRUE(has_turn_while_it_keeps_its_place(next, 5s));
+}
+
 TEST_F(etcd_hand_over_in_trouble, to_one_that_left_and_came_back_under_the_same_key_does_not_come_out_of_turn) {
   one_client c{time, fake, all};
   const auto h = holds(a), first = waits(b), second = waits(c), third = waits(b);
@@ -229,6 +257,24 @@ TEST_F(etcd_hand_over_in_trouble, from_one_that_died_is_found_although_the_look_
   };
   a.run_for(300ms);
   ASSERT_EQ(failed, 1);
+  c.destroy();
+  EXPECT_TRUE(has_turn_while_it_keeps_its_place(next, 20s));
+}
+
+// The server is not left for that, so nothing else makes it look again.
+TEST_F(etcd_hand_over_in_trouble, from_one_that_died_is_found_although_the_server_was_too_busy_for_the_look) {
+  one_client c{time, fake, all};
+  holds(c);
+  const auto next = waits(b);
+  int refused = 0;
+  fake.decide = [&](const exchange& e) {
+    const bool look = e.client == 1 && e.method == "Txn" && refused < 2;
+    refused += look ? 1 : 0;
+    return journey{.there = 500us, .back = 500us, .busy = look};
+  };
+  a.run_for(300ms);
+  ASSERT_EQ(refused, 1);
+  EXPECT_EQ(b.ups(), 1);
   c.destroy();
   EXPECT_TRUE(has_turn_while_it_keeps_its_place(next, 20s));
 }
