@@ -14,7 +14,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int leases_tried_max = 3;
-constexpr auto look_out_after = 250ms;  // with few ahead of it
 
 }  // namespace
 

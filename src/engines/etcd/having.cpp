@@ -15,7 +15,6 @@ using namespace std::chrono_literals;
 constexpr auto look_after = 5ms;
 constexpr auto again_after = 500ms;  // when something else lies there, or nothing yet
 constexpr auto idle_watch_max = 10s;
-constexpr auto look_out_after = 250ms;     // as the first of this client
 constexpr auto look_out_again_after = 2s;  // when nobody answered
 
 }  // namespace
@@ -29,7 +28,6 @@ etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, tim
   // What an answer says before the watch does is told all the same.
   if (m.created != 0 && m.created != s.created) {
     m.seen_under = 0;
-    m.line.clear();
     stop_looking_out(m);
     if (m.key != key) let_go_of_watch(m);
     events_->suspect(s.who);
@@ -303,7 +301,6 @@ void etcd_engine::stop_looking_out(mine& m) {
 
 // What is known of it is older than was thought (as_of.hpp).
 void etcd_engine::is_known_as_of(mine& m, std::int64_t revision) {
-  if (m.modified > revision) m.line.clear();
   know_as_of(m, revision);
   if (m.waits) look_out(m, look_out_after);
 }

@@ -7,6 +7,7 @@
 
 #include "engine/engine.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,6 +17,8 @@
 #include <utility>
 
 namespace tyer::etcd {
+
+inline constexpr std::chrono::milliseconds look_out_after{250};  // most have their turn before, and need not look out
 
 class lookouts {
  public:

@@ -134,6 +134,17 @@ TEST_F(etcd_hand_over, a_place_that_was_taken_with_the_try_counts_against_how_ma
   EXPECT_TRUE(has_turn(second));
 }
 
+TEST_F(etcd_hand_over, a_place_behind_a_crowd_counts_against_how_many_may_wait) {
+  one_client c{time, fake, all, [](auto& of) { of.waiters_max = 20; }};
+  holds(a);
+  for (int i = 0; i < 20; ++i) waits(c);
+  const auto who = c.next_id();
+  const auto o = c.acquire(who, true);
+  ASSERT_NE(failure_in(o), nullptr);
+  EXPECT_EQ(failure_in(o)->kind, seam::why::over_limit);
+  EXPECT_FALSE(is_written(who));
+}
+
 // --- the judge bites: a server that sorts by the name of the key instead of its age ---
 
 // The oldest of more than are read at once has the last of the keys.
@@ -165,6 +176,7 @@ TEST_F(etcd_hand_over, who_expects_a_crowd_and_finds_nobody_has_the_lock_at_once
   const auto who = b.next_id();
   EXPECT_NE(granted_in(b.acquire(who, true)), nullptr);
   EXPECT_EQ(let_go({&b, who}), fate::holding);
+  EXPECT_EQ(cost([&] { let_go(holds(b)); }), (messages{{"Txn", 2}})) << "it does not expect one any more";
   expect_nothing_left();
 }
 

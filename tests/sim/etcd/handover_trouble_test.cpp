@@ -140,6 +140,58 @@ TEST_F(etcd_hand_over_in_trouble,
   EXPECT_TRUE(has_turn_while_it_keeps_its_place(next, 5s));
 }
 
+// --- whose time is over, though the server still has it ---
+
+struct etcd_overdue : etcd_hand_over {
+  // Nobody but the others keeps what it has, and what would take it away is lost.
+  void let_time_pass(duration d, const one& of, const std::vector<one>& others) {
+    const auto client = of.by == &a ? 0u : 1u;
+    fake.decide = [client](const exchange& e) {
+      return journey{.there = 500us, .back = 500us, .request_lost = e.client == client && e.method == "Txn"};
+    };
+    for (const auto end = time.now() + d; time.now() < end; a.run_for(100ms)) {
+      data.renew_leases();
+      for (const auto& w : others) w.by->keep(w.who, fate::waiting);
+    }
+    fake.decide = [](const exchange&) { return journey{500us, 500us}; };
+    ASSERT_TRUE(is_written(of.who));
+  }
+};
+
+TEST_F(etcd_overdue, a_hold_that_is_given_back_was_gone) {
+  const auto h = holds(a);
+  let_time_pass(ttl + 10ms, h, {});
+  EXPECT_EQ(let_go(h), fate::gone);
+}
+
+TEST_F(etcd_overdue, a_hold_that_is_handed_over_was_gone) {
+  const auto h = holds(a), next = waits(b);
+  let_time_pass(ttl + 10ms, h, {next});
+  EXPECT_EQ(let_go(h), fate::gone);
+  EXPECT_TRUE(has_turn_while_it_keeps_its_place(next, 5s));
+}
+
+TEST_F(etcd_overdue, a_place_is_not_handed_the_lock) {
+  const auto h = holds(a), late = waits(a), next = waits(b);
+  let_time_pass(waiter_ttl + 10ms, late, {next});
+  EXPECT_EQ(let_go(h), fate::holding);
+  EXPECT_TRUE(has_turn(next, 20ms));
+  EXPECT_FALSE(was_told(a, late.who));
+}
+
+// Its lease was kept when it took its place, and would end before it has had the time to claim.
+TEST_F(etcd_hand_over_in_trouble, shortly_before_the_lease_of_the_place_ends_leaves_time_to_claim) {
+  const auto h = holds(a), next = waits(b), other = waits(a);
+  const auto pass = [&](duration d) {
+    for (const auto end = time.now() + d; time.now() < end; a.run_for(200ms)) a.keep(other.who, fate::waiting);
+  };
+  pass(waiter_ttl - 600ms);
+  EXPECT_EQ(let_go(h), fate::holding);
+  ASSERT_TRUE(a.run_until([&] { return was_told(b, next.who); }, 100ms));
+  pass(waiter_ttl - 600ms);
+  EXPECT_NE(granted_in(b.acquire(next.who, true)), nullptr);
+}
+
 TEST_F(etcd_hand_over_in_trouble, to_one_that_left_and_came_back_under_the_same_key_does_not_come_out_of_turn) {
   one_client c{time, fake, all};
   const auto h = holds(a), first = waits(b), second = waits(c), third = waits(b);
