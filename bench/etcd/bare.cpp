@@ -64,8 +64,15 @@ class bare {
 
   std::deque<cycle>& cycles() { return cycles_; }
 
-  void lock(cycle& c) { send(c, etcd::take_if_free(c.room, c.key, value_, lease_)); }
-  void unlock(cycle& c) { send(c, etcd::give_back_if_alone(c.room, c.key, c.answer.header().revision())); }
+  void lock(cycle& c) {
+    auto t = etcd::take_if_free(c.room, {c.key, value_, lease_});
+    etcd::read_oldest(*t.add_failure()->mutable_request_range(), c.room, etcd::some);
+    send(c, t);
+  }
+  void unlock(cycle& c) {
+    const auto revision = c.answer.header().revision();
+    send(c, etcd::give_back_if_alone(keys_, c.name, c.key, etcd::since::created, revision, revision));
+  }
 
   // The next that was answered, as it was wanted.
   cycle& next() {

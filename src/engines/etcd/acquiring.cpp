@@ -1,4 +1,5 @@
-// acquire: in one transaction when nobody is there; else a place in the queue, or the claim of what was handed over.
+// acquire: in one transaction when nobody is there, which is also one for a place in the queue if there was one lately; or the
+// claim of what was handed over.
 #include "engines/etcd/acquiring.hpp"
 
 #include "engines/etcd/transactions.hpp"
@@ -9,6 +10,8 @@
 namespace tyer::etcd {
 
 namespace {
+
+using namespace std::chrono_literals;
 
 constexpr int leases_tried_max = 3;
 
@@ -134,23 +137,40 @@ void etcd_engine::try_free(const std::shared_ptr<acquiring>& a) {
   blank.acquire(a->wish);
   seat s = blank.seats().back();
   s.record.set_part(0);
-  auto t = take_if_free(keys_.room(a->name), a->key, write_value(s.record), a->wish.hold_lease);
+  const auto room = keys_.room(a->name);
+  const auto place = lease_of_place(*a);
+  if (place != 0 && crowded_.contains(a->name)) return write_place(a, place, company::many);
+  auto t = take_if_free(room, {a->key, write_value(s.record), a->wish.hold_lease});
+  if (place != 0) {
+    *t.add_failure()->mutable_request_txn() = etcd::take_place(room, place_of(*a, place), company::some);
+  } else {
+    read_oldest(*t.add_failure()->mutable_request_range(), room, some);
+  }
   if (leases_.kept_at(a->wish.hold_lease) < a->kept_since) renew_for(a, a->wish.hold_lease);
-  link_.call<pb::TxnRequest, pb::TxnResponse>(
-      method::txn, std::move(t), a->o->deadline, [this, a, s](const failure* f, pb::TxnResponse& answer) mutable {
-        if (f != nullptr) {
-          if (names_a_lost_lease(*f)) return again_with_new_lease(a, a->wish.hold_lease);
-          if (f->kind != why::unknown) end_without_a_write(*a);
-          return fail(a->o, *f);
-        }
-        link_.saw(answer.header());
-        const auto revision = answer.header().revision();
-        if (!answer.succeeded()) return look_at_some(a, answer.responses(0).response_range(), revision);
-        s.created = s.modified = revision;
-        s.fresh = s.dirty = false;
-        a->result = tyer::engine::granted{0, a->wish.r.ttl, s.slots()};
-        grant_once_kept(a, s, true);
-      });
+  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), a->o->deadline,
+                                              [this, a, s, place](const failure* f, pb::TxnResponse& answer) mutable {
+                                                if (f != nullptr) {
+                                                  if (names_a_lost_lease(*f)) {
+                                                    leases_.forget(place);
+                                                    return again_with_new_lease(a, a->wish.hold_lease);
+                                                  }
+                                                  if (f->kind != why::unknown) end_without_a_write(*a);
+                                                  return fail(a->o, *f);
+                                                }
+                                                link_.saw(answer.header());
+                                                const auto revision = answer.header().revision();
+                                                if (!answer.succeeded() && place != 0) {
+                                                  a->unseen = true;
+                                                  return placed(a, answer.responses(0).response_txn(), revision);
+                                                }
+                                                if (!answer.succeeded())
+                                                  return look_at_some(a, answer.responses(0).response_range(),
+                                                                      revision);
+                                                s.created = s.modified = revision;
+                                                s.fresh = s.dirty = false;
+                                                a->result = tyer::engine::granted{0, a->wish.r.ttl, s.slots()};
+                                                grant_once_kept(a, s, true);
+                                              });
 }
 
 // What was handed over is at the own key alone, so the others need not be looked at.
@@ -207,6 +227,11 @@ void etcd_engine::settle_acquiring(const std::shared_ptr<acquiring>& a, ledger r
         // its place in the queue.
         a->comes_back = std::ranges::any_of(l.seats(), [&](const seat& s) { return s.removed && s.who == who; });
         if (a->comes_back) return;
+        if (a->unseen && l.is_too_far_back(a->wish)) {
+          l.remove(who);
+          a->result = ledger::too_many(a->wish);
+          return;
+        }
         const ledger before = l;
         a->result = l.acquire(a->wish);
         const seat* s = l.find(who);
@@ -243,18 +268,24 @@ void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l)
   if (s == nullptr) {
     end_without_a_write(*a);
   } else if (std::holds_alternative<tyer::engine::queued>(result)) {
-    const auto due = a->o->sent + (s->waits() ? a->wish.r.waiter_ttl : a->wish.r.ttl);
-    mine& m = have(a->name, *s, due);
-    end_doubt(a->key, *a->doubt_before);
-    if (m.due == a->spared_until) {  // as a place it has less
-      m.due = due;
-      dues_->set(m.key, m.modified, m.due);
-    }
-    keep_place(*a, s->lease);
-    watch_own(m);
-    watch_ahead(m, l);
+    mine& m = wait_for_turn(*a, *s, look_out_after);
+    if (m.ahead != 0 || m.upgrading) watch_ahead(m, l);
   }
   finish(a->o, a->back, std::move(a->result));
+}
+
+etcd_engine::mine& etcd_engine::wait_for_turn(const acquiring& a, const seat& s, lease_clock::duration look_after) {
+  const auto due = a.o->sent + (s.waits() ? a.wish.r.waiter_ttl : a.wish.r.ttl);
+  mine& m = have(a.name, s, due);
+  end_doubt(a.key, *a.doubt_before);
+  if (m.due == a.spared_until) {  // as a place it has less
+    m.due = due;
+    dues_->set(m.key, m.modified, m.due);
+  }
+  keep_place(a, s.lease);
+  watch_own(m);
+  if (m.waits) look_out(m, look_after);
+  return m;
 }
 
 // Time counts from when this request left. What the lease was last confirmed for, a little earlier, may be less than the ttl.

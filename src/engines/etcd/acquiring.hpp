@@ -19,6 +19,7 @@ struct etcd_engine::acquiring {
   ledger::wish wish;
   int tries = 0;
   bool needs_place = false, comes_back = false;
+  bool unseen = false;                     // it has taken its place before it knew who else waits
   std::optional<time_point> doubt_before;  // until when its key was in doubt before
   time_point spared_until;
   std::variant<answer, failure> result;

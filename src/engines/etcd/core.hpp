@@ -5,9 +5,14 @@
 #pragma once
 
 #include "engines/etcd/frame.hpp"
+#include "engines/etcd/freshness.hpp"
+#include "engines/etcd/lookouts.hpp"
 #include "engines/etcd/numbers.hpp"
+#include "engines/etcd/transactions.hpp"
 
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -42,7 +47,9 @@ class etcd_engine final : public frame {
     std::string name, key;
     id who;
     bool waits = false, handed_over = false, upgrading = false;
+    bool exclusive = false;
     bool alone = false;  // nobody else was there when it was last written
+    std::string line;    // who is behind it, as a pb::Line
     std::int64_t created = 0, modified = 0, lease = 0;
     std::string to_claim;  // what is written there, when it was handed over
     milliseconds ttl{}, waiter_ttl{}, lease_ttl{};
@@ -51,10 +58,19 @@ class etcd_engine final : public frame {
     watches::number own = 0, ahead = 0;
     std::uint64_t seen_under = 0;  // the stream of watches that was already watching the key when it was last read
     time_point read_at;            // when the last read of it left that was answered
-    bool looking = false;          // for who is ahead
+    bool looks_out = false;        // it is among the lookouts
+    bool looking = false;          // for who is ahead, now
+  };
+  using by_time = std::multimap<time_point, std::string>;
+  // The watch of a key, which outlives what lies there by a while: the next of this client often gets the same key.
+  struct key_watch {
+    watches::number number = 0;
+    std::optional<pb::Event> last;          // what came while nobody of this client was known to be there
+    std::optional<by_time::iterator> idle;  // until when it is kept, if nobody is there
   };
   struct acquiring;
   struct keeping;
+  struct releasing;
   using decide = std::function<void(ledger&)>;
   using settled = std::function<void(ledger&)>;
 
@@ -72,7 +88,6 @@ class etcd_engine final : public frame {
   void settle(const op&, ledger, decide, settled);
   void written(const op&, ledger, const pb::TxnResponse&, decide, settled);
   void drop_overdue(ledger&, const std::string& name);
-  void tell_handed_over(const ledger&);
 
   // --- acquiring.cpp ---
   void start_acquiring(const std::shared_ptr<acquiring>&);
@@ -91,18 +106,29 @@ class etcd_engine final : public frame {
   void again_with_new_lease(const std::shared_ptr<acquiring>&, std::int64_t lease);
 
   // --- placing.cpp ---
+  std::int64_t lease_of_place(const acquiring&);
+  new_key place_of(const acquiring&, std::int64_t lease) const;
   void take_place(const std::shared_ptr<acquiring>&);
+  void write_place(const std::shared_ptr<acquiring>&, std::int64_t lease, company);
+  void placed_among_many(const std::shared_ptr<acquiring>&, std::int64_t lease, const pb::TxnResponse&,
+                         std::int64_t revision);
+  void wait_far_back(const std::shared_ptr<acquiring>&, const seat&, std::int64_t ahead);
+  void placed(const std::shared_ptr<acquiring>&, const pb::TxnResponse&, std::int64_t revision);
   void look_at_some(const std::shared_ptr<acquiring>&, const pb::RangeResponse&, std::int64_t revision);
-  void take_far_place(const std::shared_ptr<acquiring>&, const pb::TxnResponse&);
+  void take_far_place(const std::shared_ptr<acquiring>&, const pb::TxnResponse&, std::int64_t revision);
+  mine& wait_for_turn(const acquiring&, const seat&, lease_clock::duration look_after);
   bool nobody_moves(const ledger& oldest) const;
   void keep_place(const acquiring&, std::int64_t lease);
 
   // --- releasing.cpp ---
-  void hand_over(const op&, const id&, decide, settled);
-  void hand_over_to_next(const op&, const id&, pb::TxnResponse& looked, const decide&, const settled&);
-  void delete_alone(const op&, const id&, std::function<void(fate was)>);
+  void give_back(const std::shared_ptr<releasing>&, const mine&);
+  void look_for_next(const std::shared_ptr<releasing>&);
+  void hand_over(const std::shared_ptr<releasing>&, pb::TxnResponse& looked);
+  void pass_on(const std::shared_ptr<releasing>&, ledger, const pb::Line&);
+  void settle_release(const std::shared_ptr<releasing>&);
+  void released(const std::shared_ptr<releasing>&);
   bool is_plain_hand_over(const ledger&, const id&) const;
-  void write_hand_over(const op&, ledger, decide, settled);
+  void delete_alone(const op&, const id&, std::function<void(fate was)>);
   void converted(const id&, const ledger&, answer&);
 
   // --- listing.cpp ---
@@ -114,6 +140,8 @@ class etcd_engine final : public frame {
   void renew_kept(const std::shared_ptr<keeping>&);
   void lease_kept(const std::shared_ptr<keeping>&, std::int64_t lease, time_point sent);
   bool needs_no_read(const keeping&, const mine&) const;
+  lease_clock::duration unproven_for(const mine&, time_point) const;
+  void prove_watches(milliseconds ttl);
   bool extend(mine&, time_point due);
   void read_kept(const std::shared_ptr<keeping>&);
   void judge_kept(const std::shared_ptr<keeping>&, const pb::TxnResponse&);
@@ -127,13 +155,23 @@ class etcd_engine final : public frame {
   void lose(const id&);
   void find_lost(const id&);
   void forget_released(const id&, fate was);
-  void watch_own(mine& m) { watch_own(m, m.modified); }
+  void watch_own(mine&);
   void watch_own(mine&, std::int64_t known_as_of);
-  void watch_ahead(mine&, const ledger&);
+  watches::number watch_key(const std::string& key, std::int64_t known_as_of);
+  void key_changed(const std::string& key, const pb::Event&);
+  void key_missed(const std::string& key);
+  void let_go_of_watch(mine&);
+  void end_idle_watches(time_point);
   void stop_watching(mine&);
+  void watch_ahead(mine&, const ledger&);
+  void look_out(mine&, lease_clock::duration after);
+  void stop_looking_out(mine&);
+  void look_again_if_blind(const id&);
+  void is_known_as_of(mine&, std::int64_t revision);
   void own_changed(const id&, const pb::Event&);
+  void be_told_of_turn(mine&, std::string& line);
   void look_ahead(const id&);
-  void seen_ahead(const id&, ledger);
+  void seen_ahead(const id&, const pb::TxnResponse&);
   void read_own(const id&);
   void ask_again(const id&);
   void gave_up(const std::string& key, std::int64_t modified, bool gone) override;
@@ -141,12 +179,17 @@ class etcd_engine final : public frame {
   mine* find_mine(const std::string& key);
   void free_number(const std::string& name, const id& who) noexcept;
   void free_if_done(const std::string& name, const id& at);
-  time_point next_look() const override { return to_look_.empty() ? time_point::max() : to_look_.front().first; }
+  time_point next_look() const override;
   void look_now(time_point) override;
 
   const keys keys_;
   numbers numbers_;
-  std::deque<std::pair<time_point, id>> to_look_;  // waiters, for who is ahead
+  freshness fresh_;  // what the watches tell
+  lookouts lookouts_;
+  std::deque<std::pair<time_point, id>> to_look_;  // somebody ahead of them is gone
+  std::unordered_map<std::string, key_watch> key_watches_;
+  by_time idle_watches_;
+  std::unordered_set<std::string> crowded_;  // names at which many waited, when last asked
   std::unordered_map<id, mine, core::id_hash> mine_;
   std::unordered_multiset<id, core::id_hash> asking_;  // acquires that have no answer yet
 };

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 // How long after its deadline a write may still be done: etcd gives up after seven seconds itself.
 constexpr auto late_writes_max = 15s;
-constexpr auto again_after = 500ms;
+constexpr auto look_again_after = 500ms;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ void frame::look_later(const std::string& key) {
     perhaps_written_.erase(at);
     return;
   }
-  dues_->set(key, 0, now + again_after);
+  dues_->set(key, 0, now + look_again_after);
 }
 
 }  // namespace tyer::etcd

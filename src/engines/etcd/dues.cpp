@@ -8,7 +8,7 @@ namespace tyer::etcd {
 namespace {
 
 constexpr std::chrono::milliseconds late{200};
-constexpr std::chrono::milliseconds again_after{500};  // when nobody has answered
+constexpr std::chrono::milliseconds rest_after_silence{500};  // when nobody has answered
 
 }  // namespace
 
@@ -139,7 +139,7 @@ void dues::ended(errand& e) noexcept {
     all_.insert(std::move(t.key));
   }
   if (!again) return;
-  rests_until_ = clock_.now() + again_after;
+  rests_until_ = clock_.now() + rest_after_silence;
   try {
     if (rests_until_ < armed_) arm(rests_until_);
   } catch (...) {  // then ring_if_late()

@@ -1,6 +1,5 @@
 // The engine of Tyer's own layout, as a whole: what it can, and what the frame asks of it.
 #include "engine/table.hpp"
-#include "engines/etcd/as_of.hpp"
 #include "engines/etcd/core.hpp"
 #include "engines/etcd/go/go.hpp"
 
@@ -18,7 +17,11 @@ constexpr std::size_t keep_batch = 100;  // one read each in a transaction of at
 }  // namespace
 
 etcd_engine::etcd_engine(const config& c, const tyer::engine::environment& e)
-    : frame(c, e, keys{e.prefix}.beginning_with("").from), keys_(e.prefix), numbers_(e.ids->next()) {}
+    : frame(c, e, keys{e.prefix}.beginning_with("").from), keys_(e.prefix), numbers_(e.ids->next()) {
+  watches_.on_progress = [this](std::uint64_t stream, const pb::ResponseHeader& h) {
+    fresh_.on_progress(stream, h.member_id(), h.revision());
+  };
+}
 
 tyer::engine::capabilities etcd_engine::can() const noexcept {
   return {.queue = true,
@@ -35,17 +38,21 @@ tyer::engine::capabilities etcd_engine::can() const noexcept {
 
 void etcd_engine::set_back(std::int64_t revision) {
   numbers_.draw_anew(environment_.ids->next());
-  for (auto& [who, m] : mine_) know_as_of(m, revision);
+  for (auto& [key, w] : key_watches_) w.last.reset();
+  for (auto& [who, m] : mine_) {
+    is_known_as_of(m, revision);
+    m.line.clear();
+  }
 }
 
 void etcd_engine::look_for_turns() {
-  std::vector<id> waiting;
+  std::vector<id> upgrading;
   for (auto& [who, m] : mine_) {
-    if (!m.waits && !m.upgrading) continue;
     m.looking = false;  // what was on its way has come to nothing
-    waiting.push_back(who);
+    if (m.upgrading) upgrading.push_back(who);
   }
-  for (const auto& who : waiting) look_ahead(who);
+  for (const auto& who : upgrading) look_ahead(who);
+  lookouts_.arm_all(environment_.clock->now());
 }
 
 void etcd_engine::watch_lasting(const id& who) {

@@ -1,4 +1,5 @@
 // What this client has, and what the server tells about it: its turn, its end, a question.
+#include "engines/etcd/as_of.hpp"
 #include "engines/etcd/core.hpp"
 
 #include <algorithm>
@@ -13,6 +14,8 @@ using namespace std::chrono_literals;
 
 constexpr auto look_after = 5ms;
 constexpr auto again_after = 500ms;  // when something else lies there, or nothing yet
+constexpr auto idle_watch_max = 10s;
+constexpr auto look_out_again_after = 2s;  // when nobody answered
 
 }  // namespace
 
@@ -20,11 +23,13 @@ etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, tim
   // First all that takes memory: what is known is never half of the old and half of the new.
   auto known_as = name, key = keys_.seat(name, s.at);
   auto to_claim = s.record.state() == pb::Record::HANDED_OVER ? write_value(s.record) : std::string{};
+  auto line = s.record.line();
   mine& m = mine_[s.who];
   // What an answer says before the watch does is told all the same.
   if (m.created != 0 && m.created != s.created) {
     m.seen_under = 0;
-    if (m.own != 0 && m.key != key) watches_.remove(std::exchange(m.own, 0));
+    stop_looking_out(m);
+    if (m.key != key) let_go_of_watch(m);
     events_->suspect(s.who);
   }
   if (m.created == s.created && ((m.waits && !s.waits()) || (m.upgrading && s.how() == mode::exclusive))) {
@@ -38,6 +43,8 @@ etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, tim
   m.handed_over = s.record.state() == pb::Record::HANDED_OVER;
   m.upgrading = s.record.upgrading();
   m.to_claim = std::move(to_claim);
+  if (!line.empty()) m.line = std::move(line);
+  m.exclusive = s.how() == mode::exclusive;
   m.alone = false;
   m.modified = s.modified;
   m.lease = s.lease;
@@ -46,7 +53,7 @@ etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, tim
   m.lease_ttl = milliseconds{static_cast<std::int64_t>(s.record.lease_ms())};
   m.due = std::max(m.due, due);
   m.asked_count = std::max(m.asked_count, s.record.asked_count());
-  if (!m.waits && !m.upgrading && m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
+  if (!m.waits && !m.upgrading) stop_looking_out(m);
   dues_->set(m.key, m.modified, m.due);
   return m;
 }
@@ -95,28 +102,92 @@ void etcd_engine::forget_released(const id& who, fate was) {
 }
 
 void etcd_engine::stop_watching(mine& m) {
-  for (auto* n : {&m.own, &m.ahead}) {
-    if (*n != 0) watches_.remove(std::exchange(*n, 0));
-  }
+  let_go_of_watch(m);
+  stop_looking_out(m);
+}
+
+time_point etcd_engine::next_look() const {
+  const auto look = to_look_.empty() ? time_point::max() : to_look_.front().first;
+  const auto idle = idle_watches_.empty() ? time_point::max() : idle_watches_.begin()->first;
+  return std::min({look, idle, lookouts_.next(), fresh_.ask_again_at()});
 }
 
 void etcd_engine::look_now(time_point now) {
+  end_idle_watches(now);
   while (!to_look_.empty() && to_look_.front().first <= now) {
     const auto who = to_look_.front().second;
     to_look_.pop_front();
     look_ahead(who);
   }
+  while (const auto who = lookouts_.take_due(now)) look_ahead(*who);
+  if (fresh_.is_to_ask_again(now, watches_.stream_number())) watches_.ask_progress();
 }
 
-// From the write we know of: whatever has happened since is told too.
+// --- the own key ---
+
+// From the write we know of: whatever has happened since is told too. Of a hold that write too, if it was the last: etcd does not say how
+// far it is while a watch is to begin later, and nobody may write anything for long. A waiter is in a hurry, and a watch that
+// begins in the past is begun a little later.
+void etcd_engine::watch_own(mine& m) {
+  const bool its_write_too = !m.waits && m.modified >= link_.revision();
+  watch_own(m, its_write_too ? m.modified - 1 : m.modified);
+}
+
 void etcd_engine::watch_own(mine& m, std::int64_t known_as_of) {
   if (m.own != 0) return;
   m.seen_under = 0;
-  m.own = watches_.add({.keys = {m.key, {}},
-                        .from = known_as_of + 1,
-                        .on_event = [this, who = m.who](const pb::Event& e) { own_changed(who, e); },
-                        .on_gap = [this, who = m.who] { read_own(who); },
-                        .on_refused = [this, who = m.who] { ask_again(who); }});
+  const auto [at, fresh] = key_watches_.try_emplace(m.key);
+  auto& w = at->second;
+  if (fresh) w.number = watch_key(m.key, known_as_of);
+  if (const auto idle = std::exchange(w.idle, std::nullopt)) idle_watches_.erase(*idle);
+  m.own = w.number;
+  // Its turn may have come before the answer that gave it its place.
+  if (const auto e = std::exchange(w.last, std::nullopt); e && e->kv().mod_revision() > known_as_of) {
+    link_.later([this, who = m.who, e = *e] {
+      if (!closed_) own_changed(who, e);
+    });
+  }
+}
+
+watches::number etcd_engine::watch_key(const std::string& key, std::int64_t known_as_of) {
+  return watches_.add({.keys = {key, {}},
+                       .from = known_as_of + 1,
+                       .on_event = [this, key](const pb::Event& e) { key_changed(key, e); },
+                       .on_gap = [this, key] { key_missed(key); },
+                       .on_refused =
+                           [this, key] {
+                             if (const mine* const m = find_mine(key)) ask_again(id{m->who});
+                           }});
+}
+
+void etcd_engine::key_changed(const std::string& key, const pb::Event& e) {
+  if (const mine* const m = find_mine(key)) return own_changed(id{m->who}, e);
+  const auto w = key_watches_.find(key);
+  if (w != key_watches_.end() && e.kv().key() == key) w->second.last = e;
+}
+
+void etcd_engine::key_missed(const std::string& key) {
+  const auto w = key_watches_.find(key);
+  if (w == key_watches_.end()) return;
+  if (const auto idle = w->second.idle) idle_watches_.erase(*idle);
+  key_watches_.erase(w);
+  if (const mine* const m = find_mine(key); m != nullptr && m->own != 0) read_own(id{m->who});
+}
+
+void etcd_engine::let_go_of_watch(mine& m) {
+  if (m.own == 0) return;
+  if (const auto w = key_watches_.find(m.key); w != key_watches_.end() && !w->second.idle) {
+    w->second.idle = idle_watches_.emplace(environment_.clock->now() + idle_watch_max, m.key);
+  }
+  m.own = 0;
+}
+
+void etcd_engine::end_idle_watches(time_point now) {
+  for (; !idle_watches_.empty() && idle_watches_.begin()->first <= now; idle_watches_.erase(idle_watches_.begin())) {
+    const auto w = key_watches_.find(idle_watches_.begin()->second);
+    watches_.remove(w->second.number);
+    key_watches_.erase(w);
+  }
 }
 
 void etcd_engine::own_changed(const id& who, const pb::Event& e) {
@@ -127,7 +198,7 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
     lose(who);
     return events_->gone(who);
   }
-  const auto record = read_value(e.kv().value());
+  auto record = read_value(e.kv().value());
   if (!record) {
     m.seen_under = 0;  // so that it is read
     return events_->suspect(who);
@@ -144,15 +215,27 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
   m.handed_over = record->state() == pb::Record::HANDED_OVER;
   m.upgrading = record->upgrading();
   m.to_claim = std::move(to_claim);
+  m.exclusive = record->mode() == 0;
   m.asked_count = std::max(m.asked_count, record->asked_count());
-  if (has_its_turn) m.due = std::max(m.due, environment_.clock->now() + m.waiter_ttl);
+  if (has_its_turn) be_told_of_turn(m, *record->mutable_line());
   // One that is overdue goes at once. Whoever asks for it meanwhile may have just written it, and be about to have it.
   const auto now = environment_.clock->now();
   const bool spared = m.due <= now && asking_.contains(who);
   spared ? dues_->set(m.key, 0, now + again_after) : dues_->set(m.key, m.modified, m.due);
-  if ((has_its_turn || is_upgraded) && m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
+  if (has_its_turn || is_upgraded) stop_looking_out(m);
+  if (m.waits) look_out(m, look_out_after);
   if (has_its_turn || is_upgraded) events_->wake(who);
   if (is_asked) events_->asked(who, record->asked());
+}
+
+// It has one waiter lease from now on to claim it.
+void etcd_engine::be_told_of_turn(mine& m, std::string& line) {
+  const auto now = environment_.clock->now();
+  m.line = std::move(line);
+  m.due = std::max(m.due, now + m.waiter_ttl);
+  const auto since = now - may_be_earlier(m.waiter_ttl);
+  if (leases_.kept_at(m.lease) < since)
+    leases_.renew(m.lease, since, m.waiter_ttl, [](const failure*, bool, time_point) {});
 }
 
 // It is watched from what it was read as of: its last write may be forgotten for long, and would be a gap each time.
@@ -203,37 +286,86 @@ void etcd_engine::watch_ahead(mine& m, const ledger& l) {
            }});
 }
 
+// Most have their turn before that, and need not look out.
+void etcd_engine::look_out(mine& m, lease_clock::duration after) {
+  if (m.looks_out) return;
+  lookouts_.join(m.name, m.created, m.who, environment_.clock->now() + after);
+  m.looks_out = true;
+}
+
+void etcd_engine::stop_looking_out(mine& m) {
+  if (m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
+  if (std::exchange(m.looks_out, false))
+    lookouts_.leave(m.name, m.created, m.who, environment_.clock->now() + look_out_after);
+}
+
+// What is known of it is older than was thought (as_of.hpp).
+void etcd_engine::is_known_as_of(mine& m, std::int64_t revision) {
+  know_as_of(m, revision);
+  if (m.waits) look_out(m, look_out_after);
+}
+
+// Those who came first, and the one just before it; of a room with few that is all. An upgrade needs all who hold.
 void etcd_engine::look_ahead(const id& who) {
   const auto at = mine_.find(who);
   if (at == mine_.end() || at->second.looking || !(at->second.waits || at->second.upgrading)) return;
   at->second.looking = true;
   const auto room = keys_.room(at->second.name);
-  pb::RangeRequest r;
-  r.set_key(room.from);
-  r.set_range_end(room.to);
-  link_.call<pb::RangeRequest, pb::RangeResponse>(method::range, std::move(r),
-                                                  environment_.clock->now() + environment_.request_timeout,
-                                                  [this, who](const failure* f, pb::RangeResponse& answer) {
-                                                    const auto still = mine_.find(who);
-                                                    if (still == mine_.end() || closed_) return;
-                                                    still->second.looking = false;
-                                                    if (f != nullptr) return;  // look_again, and up(), remain
-                                                    link_.saw(answer.header());
-                                                    auto l = ledger::from(keys_, answer, answer.header().revision());
-                                                    if (auto* read = std::get_if<ledger>(&l))
-                                                      seen_ahead(who, std::move(*read));
-                                                  });
+  pb::TxnRequest t;
+  read_oldest(*t.add_success()->mutable_request_range(), room, at->second.upgrading ? 0 : some);
+  auto& before = *t.add_success()->mutable_request_range();
+  read_newest(before, room, 2);
+  before.set_max_create_revision(at->second.created);
+  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t),
+                                              environment_.clock->now() + environment_.request_timeout,
+                                              [this, who](const failure* f, pb::TxnResponse& answer) {
+                                                const auto still = mine_.find(who);
+                                                if (still == mine_.end() || closed_) return;
+                                                still->second.looking = false;
+                                                if (f == nullptr) {
+                                                  link_.saw(answer.header());
+                                                  seen_ahead(who, answer);
+                                                }
+                                                look_again_if_blind(who);
+                                              });
 }
 
-void etcd_engine::seen_ahead(const id& who, ledger l) {
+// What it sees at its own key counts from now, also where the watch is late.
+void etcd_engine::seen_ahead(const id& who, const pb::TxnResponse& answer) {
   mine& m = mine_.at(who);
+  const auto& behind = answer.responses(1).response_range().kvs();
+  if (const auto own = std::ranges::find(behind, m.key, &pb::KeyValue::key); own != behind.end()) {
+    pb::Event e;
+    *e.mutable_kv() = *own;
+    own_changed(who, e);
+    if (!mine_.contains(who)) return;
+  }
   if (!m.waits && !m.upgrading) return;
-  l.turn();
-  const seat* s = l.find(who);
-  if (s == nullptr) return;  // told at its own key
-  const bool has_its_turn = m.waits ? !s->waits() : !s->record.upgrading();
-  watch_ahead(m, l);
-  if (has_its_turn) events_->wake(who);
+  const auto revision = answer.header().revision();
+  const auto& oldest = answer.responses(0).response_range();
+  auto first = ledger::from(keys_, oldest, revision);
+  auto before = ledger::from(keys_, answer.responses(1).response_range(), revision);
+  auto* const l = std::get_if<ledger>(&first);
+  auto* const last = std::get_if<ledger>(&before);
+  if (l == nullptr || last == nullptr) return;
+  l->turn();
+  const seat* const s = l->find(who);
+  if (s != nullptr) {
+    const bool has_its_turn = m.waits ? !s->waits() : !s->record.upgrading();
+    watch_ahead(m, *l);
+    if (has_its_turn) events_->wake(who);
+  } else if (oldest.more() && last->find(who) != nullptr) {
+    watch_ahead(m, *last);
+    if (l->queue().empty())
+      events_->wake(who);  // all before it have their turn, and so may have this one: asking will tell
+  }  // else it is told at its own key
+}
+
+// Nobody has answered, or it was not seen there. Whoever waits is never without a watch for long.
+void etcd_engine::look_again_if_blind(const id& who) {
+  const auto at = mine_.find(who);
+  if (at == mine_.end() || !at->second.waits || at->second.ahead != 0) return;
+  lookouts_.arm(at->second.name, environment_.clock->now() + look_out_again_after);
 }
 
 // --- what nobody kept ---

@@ -5,8 +5,8 @@
 // ask soon after it left count from it too; then they fall due together.
 //
 // But a watch tells only what the server that it comes from has been told: one that lags behind the others says nothing, while
-// the lease is renewed by their leader. So a hold is read again when it was not for most of its ttl, with every third renewal.
-#include "engines/etcd/as_of.hpp"
+// the lease is renewed by their leader. So with every second renewal it is found out for all holds together how far the watches
+// are (freshness.hpp); a hold of which that is not known for most of its ttl is read again.
 #include "engines/etcd/core.hpp"
 
 #include <algorithm>
@@ -103,10 +103,31 @@ void etcd_engine::lease_kept(const std::shared_ptr<keeping>& k, std::int64_t lea
 }
 
 bool etcd_engine::needs_no_read(const keeping& k, const mine& m) const {
-  if (k.as == fate::holding && k.o->sent - m.read_at >= lease_clock::duration{k.ttl} * 5 / 6) return false;
+  if (k.as == fate::holding && unproven_for(m, k.o->sent) >= lease_clock::duration{k.ttl} * 5 / 6) return false;
   return !m.handed_over && m.waits == (k.as == fate::waiting) && m.due > environment_.clock->now() &&
          m.lease_ttl >= rounded(k.ttl) && k.renewed.contains(m.lease) && m.seen_under != 0 &&
          m.seen_under == watches_.confirmed_on(m.own);
+}
+
+lease_clock::duration etcd_engine::unproven_for(const mine& m, time_point now) const {
+  return now - std::max(m.read_at, fresh_.known_at(m.seen_under));
+}
+
+// Nobody waits for it: as long as it is not known, keys are read.
+void etcd_engine::prove_watches(milliseconds ttl) {
+  const auto now = environment_.clock->now();
+  const freshness::source from{watches_.stream_number(), link_.said().member, link_.said().version};
+  const auto attempt = fresh_.begin(now, from, lease_clock::duration{ttl} / 2);
+  if (attempt == 0) return;
+  pb::RangeRequest r;
+  r.set_key(keys_.beginning_with("").from);
+  link_.call<pb::RangeRequest, pb::RangeResponse>(
+      method::range, std::move(r), now + environment_.request_timeout,
+      [this, attempt](const failure* f, pb::RangeResponse& answer) {
+        if (f != nullptr) return;
+        link_.saw(answer.header());
+        if (fresh_.on_read(attempt, answer.header().revision(), environment_.clock->now())) watches_.ask_progress();
+      });
 }
 
 // Not one that is over, even if the server still has it: it is being taken away, as it is.
@@ -133,6 +154,7 @@ void etcd_engine::read_kept(const std::shared_ptr<keeping>& k) {
     if (at != mine_.end() && at->second.name == one.name) {
       if (needs_no_read(*k, at->second)) {
         if (extend(at->second, k->o->sent + k->ttl)) one.is = k->as;
+        if (k->as == fate::holding && unproven_for(at->second, k->o->sent) >= k->ttl / 2) prove_watches(k->ttl);
         continue;
       }
       one.watched_under = watches_.confirmed_on(at->second.own);
@@ -194,7 +216,7 @@ void etcd_engine::keep_one(const std::shared_ptr<keeping>& k, std::size_t i, con
   }
   const auto at = mine_.find(k->all[i].who);
   if (at != mine_.end() && at->second.key == kv.key()) {
-    know_as_of(at->second, kv.mod_revision());
+    is_known_as_of(at->second, kv.mod_revision());
     if (!extend(at->second, k->o->sent + k->ttl)) return void(k->all[i].is = fate::gone);
     at->second.read_at = k->o->sent;
     const auto under = k->all[i].watched_under;

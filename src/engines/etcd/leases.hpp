@@ -36,6 +36,12 @@ class leases {
   // A lease that is at least this long, and none of those to avoid. Perhaps called before it returns.
   void use(milliseconds ttl, time_point deadline, ready, const std::set<std::int64_t>& avoid = {});
 
+  // One that is long enough and can be used at once; 0: there is none.
+  std::int64_t at_hand(milliseconds ttl) {
+    const lease* const l = find(rounded(ttl), {});
+    return l != nullptr ? l->id : 0;
+  }
+
   // When the last request left that the server confirmed; the beginning of time if there was none.
   time_point kept_at(std::int64_t lease) const;
 

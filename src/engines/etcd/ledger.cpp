@@ -25,6 +25,7 @@ void pin(seat& s) {
     s.record.set_part(s.part());
     s.record.set_place(0);
   }
+  s.record.clear_line();
   s.dirty = true;
 }
 
@@ -121,12 +122,19 @@ std::variant<answer, failure> ledger::acquire(const wish& w) {
     return granted{0, r.ttl, seats_.back().slots()};
   }
   if (!r.enqueue) return busy{left_to_wait()};
-  const auto waiting = queue().size();
-  if (waiting >= w.waiters_max) {
-    return no(why::over_limit, errc::over_limit, std::to_string(w.waiters_max) + " are waiting for this name already");
-  }
+  if (queue().size() >= w.waiters_max) return too_many(w);
   seats_.push_back(std::move(s));
   return place_of(seats_.back());
+}
+
+failure ledger::too_many(const wish& w) {
+  return no(why::over_limit, errc::over_limit, std::to_string(w.waiters_max) + " are waiting for this name already");
+}
+
+bool ledger::is_too_far_back(const wish& w) const {
+  const auto all = queue();
+  const auto at = std::ranges::find(all, w.r.what.who, &seat::who);
+  return at != all.end() && at - all.begin() >= static_cast<std::ptrdiff_t>(w.waiters_max);
 }
 
 pb::Record ledger::place(const wish& w) {

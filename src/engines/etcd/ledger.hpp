@@ -92,6 +92,8 @@ class ledger {
   };
   std::variant<answer, failure> acquire(const wish&);
   static pb::Record place(const wish&);  // in the queue, as acquire would write it
+  static failure too_many(const wish&);  // wait
+  bool is_too_far_back(const wish&) const;
   fate remove(const id&);
   std::variant<answer, failure> convert(const id&, mode to);
   std::uint32_t ask(std::string_view reason);

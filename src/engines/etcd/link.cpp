@@ -198,13 +198,14 @@ void link::look_at_the_others() {
   }
 }
 
-// The version is for people; without it the server is up all the same.
+// Without its version, which some tell only to some users, the server is up all the same. The read before it has logged in.
 void link::introduce(std::int64_t known, const pb::RangeResponse& answer) {
   up_ = true;
   down_because_ = {};
   said_.clear();
   aim();
   ++stay_;
+  introduction_ = {};
   look_at_the_others();
   probe_at_ = time_point::max();
   probe_pause_ = 0ms;
@@ -216,13 +217,16 @@ void link::introduce(std::int64_t known, const pb::RangeResponse& answer) {
   }
   engine::server_facts facts{
       std::to_string(answer.header().cluster_id()) + '/' + std::to_string(answer.header().member_id()), {}};
-  call<pb::StatusRequest, pb::StatusResponse>(method::status, {},
-                                              environment_.clock->now() + environment_.request_timeout,
-                                              [this, facts](const failure* wrong, pb::StatusResponse& status) mutable {
-                                                if (closed_ || !up_) return;
-                                                if (wrong == nullptr) facts.version = status.version();
-                                                listener_->on_up(facts);
-                                              });
+  call<pb::StatusRequest, pb::StatusResponse>(
+      method::status, {}, environment_.clock->now() + environment_.request_timeout,
+      [this, facts, during = stay_](const failure* wrong, pb::StatusResponse& status) mutable {
+        if (closed_ || !up_ || during != stay_) return;
+        if (wrong == nullptr) {
+          facts.version = status.version();
+          introduction_ = {status.header().member_id(), status.version()};
+        }
+        listener_->on_up(facts);
+      });
 }
 
 void link::trouble(const wire::status& s, std::uint64_t during) {

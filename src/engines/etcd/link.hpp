@@ -110,6 +110,13 @@ class link {
   void trouble(const wire::status&, std::uint64_t during);
   std::uint64_t stay() const { return stay_; }  // with one server, from when it was found to when it was left
 
+  // What the server said of itself during this stay; no member: nothing yet.
+  struct introduction {
+    std::uint64_t member = 0;
+    std::string version;
+  };
+  const introduction& said() const { return introduction_; }
+
   // In run(), not before.
   void later(std::function<void()> f) { box_->put(std::move(f)); }
 
@@ -156,6 +163,7 @@ class link {
   std::vector<time_point> made_;  // when, each of these
   std::size_t at_ = 0;            // the one we are with; while down, the one to be tried next
   std::uint64_t stay_ = 0;
+  introduction introduction_;
   bool up_ = false, closed_ = false;
   std::vector<bool> probing_;            // which of them are being tried
   std::vector<std::uint64_t> clusters_;  // what each said last that it is of; 0: it does not answer
@@ -227,7 +235,7 @@ void link::launch(std::shared_ptr<flight<Request, Response>> f) {
   const auto left = f->deadline - environment_.clock->now();
   f->had_time = f->how.even_down || left >= environment_.request_timeout / 2;
   f->during = stay_;
-  f->token = f->needs_token ? token_ : std::string{};
+  f->token = f->method != method::authenticate ? token_ : std::string{};
   const wire::order o{channels_[to], f->method, f->token};
   f->number = ++last_flight_;
   auto on_the_wire = wire::call(o, f->request.SerializeAsString(), left,

@@ -1,5 +1,6 @@
 // release, evict, convert and ask: each one step of the ledger.
 #include "engines/etcd/core.hpp"
+#include "engines/etcd/line.hpp"
 #include "engines/etcd/transactions.hpp"
 
 #include <algorithm>
@@ -7,46 +8,68 @@
 
 namespace tyer::etcd {
 
+struct etcd_engine::releasing {
+  op o;
+  std::shared_ptr<reply<fate>> back;
+  id who;
+  fate was = fate::gone;
+
+  decide removed() {
+    return [this](ledger& l) { was = l.remove(who); };
+  }
+};
+
 void etcd_engine::release(const target& t, bool, reply<fate> back) {
-  auto b = std::make_shared<reply<fate>>(std::move(back));
-  const auto o = make(std::string{t.name}, b);
-  o->gives_back = true;
-  const auto was = std::make_shared<fate>(fate::gone);
-  const auto who = t.who;
-  const auto removed = [who, was](ledger& l) { *was = l.remove(who); };
-  const auto told = [this, o, b, who, was](ledger&) {
-    forget_released(who, *was);
-    finish(o, b, {*was});
-  };
-  o->on_no_space = [this, weak = std::weak_ptr{o}, b, who] {
+  const auto r = std::make_shared<releasing>();
+  r->back = std::make_shared<reply<fate>>(std::move(back));
+  r->who = t.who;
+  r->o = make(std::string{t.name}, r->back);
+  r->o->gives_back = true;
+  r->o->on_no_space = [this, weak = std::weak_ptr{r}] {
     const auto self = weak.lock();
-    const auto deleted = [this, self, b, who](fate is) {
-      forget_released(who, is);
-      finish(self, b, {is});
-    };
-    if (self) delete_alone(self, who, deleted);
+    if (!self) return;
+    delete_alone(self->o, self->who, [this, self](fate is) {
+      self->was = is;
+      released(self);
+    });
   };
-  enqueue(o, [this, o, b, who, removed, told] {
-    const auto at = mine_.find(who);
-    const bool plain = at != mine_.end() && at->second.name == o->name && at->second.alone &&
-                       at->second.due > environment_.clock->now();
-    if (!plain && at != mine_.end() && !at->second.waits) return hand_over(o, who, removed, told);
-    if (!plain) return read_and_settle(o, removed, told);
-    auto plain_step = give_back_if_alone(keys_.room(o->name), at->second.key, at->second.modified);
-    link_.call<pb::TxnRequest, pb::TxnResponse>(
-        method::txn, std::move(plain_step), o->deadline,
-        [this, o, b, who, removed, told](const failure* f, pb::TxnResponse& answer) {
-          if (f != nullptr) return fail(o, *f);
-          link_.saw(answer.header());
-          if (answer.succeeded()) {
-            lose(who);
-            return finish(o, b, {fate::holding});
-          }
-          auto l = ledger::from(keys_, answer.responses(0).response_range(), answer.header().revision());
-          if (auto* wrong = std::get_if<failure>(&l)) return fail(o, std::move(*wrong));
-          settle(o, std::get<ledger>(std::move(l)), removed, told);
-        });
+  enqueue(r->o, [this, r] {
+    const auto at = mine_.find(r->who);
+    if (at == mine_.end() || at->second.name != r->o->name || at->second.waits) return settle_release(r);
+    give_back(r, at->second);
   });
+}
+
+void etcd_engine::settle_release(const std::shared_ptr<releasing>& r) {
+  read_and_settle(r->o, r->removed(), [this, r](ledger&) { released(r); });
+}
+
+void etcd_engine::released(const std::shared_ptr<releasing>& r) {
+  forget_released(r->who, r->was);
+  finish(r->o, r->back, {r->was});
+}
+
+// To the next, if it is known who that is. Else it is tried whether there is nobody, unless that is known to be in vain.
+void etcd_engine::give_back(const std::shared_ptr<releasing>& r, const mine& m) {
+  if (m.due <= environment_.clock->now() || !(m.exclusive || m.alone)) return look_for_next(r);
+  pb::Line line;
+  if (m.exclusive && line.ParseFromString(m.line)) {
+    const own_hold hold{m.who, *keys_.read(m.key)->at, m.created, m.modified, m.lease};
+    if (auto l = hold_and_next(keys_, m.name, hold, line, link_.revision()); l && is_plain_hand_over(*l, r->who)) {
+      return pass_on(r, *std::move(l), line);
+    }
+    if (line.goes_on()) return look_for_next(r);
+  }
+  auto t =
+      give_back_if_alone(keys_, m.name, m.key, m.exclusive ? since::created : since::modified, m.created, m.modified);
+  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), r->o->deadline,
+                                              [this, r](const failure* f, pb::TxnResponse& answer) {
+                                                if (f != nullptr) return fail(r->o, *f);
+                                                if (!answer.succeeded()) return hand_over(r, answer);
+                                                link_.saw(answer.header());
+                                                r->was = fate::holding;
+                                                released(r);
+                                              });
 }
 
 // For want of space etcd refuses to write, and so to hand over, but not to delete. The next sees that it is gone.
@@ -60,41 +83,37 @@ void etcd_engine::delete_alone(const op& o, const id& who, std::function<void(fa
   read_and_settle(o, only_this, [was, deleted = std::move(deleted)](ledger&) { deleted(*was); });
 }
 
-// From an exclusive hold to an exclusive waiter: the first two of the room are all there is to know, however many wait. As
-// long as these two are there, nobody can come before or between them.
-void etcd_engine::hand_over(const op& o, const id& who, decide removed, settled told) {
-  pb::TxnRequest look;
-  read_oldest(*look.add_success()->mutable_request_range(), keys_.room(o->name), 2);
-  look.add_success()->mutable_request_range()->set_key(keys_.floor(o->name));
-  const auto looked = [this, o, who, removed, told](const failure* f, pb::TxnResponse& answer) {
-    if (f == nullptr) return hand_over_to_next(o, who, answer, removed, told);
+// The oldest of the room are all there is to know, however many wait.
+void etcd_engine::look_for_next(const std::shared_ptr<releasing>& r) {
+  const auto looked = [this, r](const failure* f, pb::TxnResponse& answer) {
+    if (f == nullptr) return hand_over(r, answer);
     auto wrong = *f;
     if (wrong.kind == why::unknown) wrong.kind = why::not_sent;  // only reading has been tried
-    fail(o, std::move(wrong));
+    fail(r->o, std::move(wrong));
   };
-  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(look), o->deadline, looked);
+  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, look_who_is_next(keys_, r->o->name), r->o->deadline, looked);
 }
 
-void etcd_engine::hand_over_to_next(const op& o, const id& who, pb::TxnResponse& answer, const decide& removed,
-                                    const settled& told) {
-  if (o->over()) return next_of(o);
+void etcd_engine::hand_over(const std::shared_ptr<releasing>& r, pb::TxnResponse& answer) {
+  if (r->o->over()) return next_of(r->o);
   link_.saw(answer.header());
   auto& oldest = *answer.mutable_responses(0)->mutable_response_range();
   const auto& floor = answer.responses(1).response_range();
   if (floor.kvs_size() > 0) *oldest.add_kvs() = floor.kvs(0);
   auto read = ledger::from(keys_, oldest, answer.header().revision());
   auto* const l = std::get_if<ledger>(&read);
-  if (l != nullptr && is_plain_hand_over(*l, who)) {
-    removed(*l);
-    return write_hand_over(o, std::move(*l), removed, told);
+  if (l != nullptr && is_plain_hand_over(*l, r->who)) {
+    const auto line = line_behind_next(*l, oldest.more());
+    return pass_on(r, std::move(*l), line);
   }
-  const bool is_all = l != nullptr && !oldest.more();
-  is_all ? settle(o, std::move(*l), removed, told) : read_and_settle(o, removed, told);
+  if (l == nullptr || oldest.more()) return settle_release(r);
+  settle(r->o, std::move(*l), r->removed(), [this, r](ledger&) { released(r); });
 }
 
+// From an exclusive hold to an exclusive waiter. As long as these two are there, nobody can come before or between them.
 bool etcd_engine::is_plain_hand_over(const ledger& l, const id& who) const {
-  if (l.seats().size() != 2) return false;
-  const seat &first = l.seats().front(), &next = l.seats().back();
+  if (l.seats().size() < 2) return false;
+  const seat &first = l.seats().front(), &next = l.seats()[1];
   const auto overdue = [&](const seat& s) {
     const auto at = mine_.find(s.who);
     return at != mine_.end() && at->second.due <= environment_.clock->now();
@@ -103,20 +122,18 @@ bool etcd_engine::is_plain_hand_over(const ledger& l, const id& who) const {
          next.how() == mode::exclusive && !overdue(first) && !overdue(next);
 }
 
-void etcd_engine::write_hand_over(const op& o, ledger l, decide removed, settled told) {
-  auto t = write_changes(l, keys_, o->name, if_meanwhile::anything);
+// Refused: the next has left meanwhile, or this hold has changed.
+void etcd_engine::pass_on(const std::shared_ptr<releasing>& r, ledger l, const pb::Line& line) {
+  r->removed()(l);
+  tell_line(l, line);
+  auto t = write_changes(l, keys_, r->o->name, if_meanwhile::anything);
   link_.call<pb::TxnRequest, pb::TxnResponse>(
-      method::txn, std::move(t), o->deadline,
-      [this, o, l = std::move(l), removed = std::move(removed), told = std::move(told)](
-          const failure* f, pb::TxnResponse& answer) mutable {
-        if (f != nullptr && says_no_space(*f) && o->on_no_space && !o->over())
-          return std::exchange(o->on_no_space, {})();
-        if (f != nullptr) return fail(o, *f);
+      method::txn, std::move(t), r->o->deadline, [this, r](const failure* f, pb::TxnResponse& answer) {
+        if (f != nullptr && says_no_space(*f) && r->o->on_no_space && !r->o->over())
+          return std::exchange(r->o->on_no_space, {})();
+        if (f != nullptr) return fail(r->o, *f);
         link_.saw(answer.header());
-        if (!answer.succeeded()) return read_and_settle(o, removed, told);
-        tell_handed_over(l);
-        l.wrote(answer.header().revision());
-        told(l);
+        answer.succeeded() ? released(r) : look_for_next(r);
       });
 }
 
@@ -177,6 +194,7 @@ void etcd_engine::converted(const id& who, const ledger& l, answer& a) {
     left = std::max(milliseconds{1}, std::chrono::floor<milliseconds>(due - environment_.clock->now()));
     mine& m = have(own->second.name, *at, due);
     m.alone = l.seats().size() == 1;
+    m.line.clear();  // it was told to an exclusive hold, which this is or was not
     if (m.upgrading) {
       watch_own(m);
       watch_ahead(m, l);

@@ -20,13 +20,20 @@ void only_if_unchanged(pb::TxnRequest& t, const std::string& key, std::int64_t m
   c.set_mod_revision(modified);
 }
 
-void only_if_nothing_newer(pb::TxnRequest& t, const key_range& room, std::int64_t revision) {
+void only_if_nothing_newer(pb::TxnRequest& t, const key_range& room, since s, std::int64_t revision) {
   auto& c = *t.add_compare();
   c.set_key(room.from);
   c.set_range_end(room.to);
-  c.set_target(pb::Compare::MOD);
   c.set_result(pb::Compare::LESS);
-  c.set_mod_revision(revision + 1);
+  c.set_target(s == since::created ? pb::Compare::CREATE : pb::Compare::MOD);
+  s == since::created ? c.set_create_revision(revision + 1) : c.set_mod_revision(revision + 1);
+}
+
+void put(pb::RequestOp& o, new_key e) {
+  auto& p = *o.mutable_request_put();
+  p.set_key(std::move(e.key));
+  p.set_value(std::move(e.value));
+  p.set_lease(e.lease);
 }
 
 void else_look(pb::TxnRequest& t, const key_range& room) {
@@ -53,49 +60,65 @@ void read_newest(pb::RangeRequest& r, const key_range& room, std::int64_t limit)
   read_sorted(r, room, limit, pb::RangeRequest::DESCEND);
 }
 
-pb::TxnRequest take_if_free(const key_range& room, const std::string& key, std::string value, std::int64_t lease) {
+pb::TxnRequest take_if_free(const key_range& room, new_key hold) {
   pb::TxnRequest t;
   only_if_absent(t, room.from);
   t.mutable_compare(0)->set_range_end(room.to);
-  auto& p = *t.add_success()->mutable_request_put();
-  p.set_key(key);
-  p.set_value(std::move(value));
-  p.set_lease(lease);
-  read_oldest(*t.add_failure()->mutable_request_range(), room, some);
+  put(*t.add_success(), std::move(hold));
   return t;
 }
 
-pb::TxnRequest give_back_if_alone(const key_range& room, const std::string& key, std::int64_t modified) {
+pb::TxnRequest take_place(const key_range& room, new_key place, company c) {
+  pb::TxnRequest t;
+  only_if_absent(t, place.key);
+  put(*t.add_success(), std::move(place));
+  auto& others = *t.add_success()->mutable_request_range();
+  if (c == company::many) {
+    others.set_key(room.from);
+    others.set_range_end(room.to);
+    others.set_count_only(true);
+  } else {
+    read_oldest(others, room, some);
+    read_newest(*t.add_success()->mutable_request_range(), room, 2);
+  }
+  else_look(t, room);
+  return t;
+}
+
+pb::TxnRequest give_back_if_alone(const keys& names, const std::string& name, const std::string& key, since s,
+                                  std::int64_t created, std::int64_t modified) {
   pb::TxnRequest t;
   only_if_unchanged(t, key, modified);
-  only_if_nothing_newer(t, room, modified);
+  only_if_nothing_newer(t, names.room(name), s, s == since::created ? created : modified);
   t.add_success()->mutable_request_delete_range()->set_key(key);
-  else_look(t, room);
+  *t.mutable_failure() = look_who_is_next(names, name).success();
+  return t;
+}
+
+pb::TxnRequest look_who_is_next(const keys& names, const std::string& name) {
+  pb::TxnRequest t;
+  read_oldest(*t.add_success()->mutable_request_range(), names.room(name), some);
+  t.add_success()->mutable_request_range()->set_key(names.floor(name));
   return t;
 }
 
 pb::TxnRequest write_changes(const ledger& l, const keys& names, const std::string& name, if_meanwhile m) {
   pb::TxnRequest t;
   const auto room = names.room(name);
-  if (m == if_meanwhile::nobody_came) only_if_nothing_newer(t, room, l.revision());
+  if (m == if_meanwhile::nobody_came) only_if_nothing_newer(t, room, since::modified, l.revision());
   for (const seat& s : l.seats()) {
     const auto key = names.seat(name, s.at);
     if (s.dirty || s.removed) s.fresh ? only_if_absent(t, key) : only_if_unchanged(t, key, s.modified);
     if (s.removed) {
       t.add_success()->mutable_request_delete_range()->set_key(key);
     } else if (s.dirty) {
-      auto& p = *t.add_success()->mutable_request_put();
-      p.set_key(key);
-      p.set_value(write_value(s.record));
-      p.set_lease(s.lease);
+      put(*t.add_success(), {key, write_value(s.record), s.lease});
     }
   }
   if (l.floor_is_dirty() && l.floor() == 0) {
     t.add_success()->mutable_request_delete_range()->set_key(names.floor(name));
   } else if (l.floor_is_dirty()) {
-    auto& p = *t.add_success()->mutable_request_put();
-    p.set_key(names.floor(name));
-    p.set_value(std::to_string(l.floor()));
+    put(*t.add_success(), {names.floor(name), std::to_string(l.floor())});
   }
   else_look(t, room);
   return t;

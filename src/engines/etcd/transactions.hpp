@@ -11,17 +11,34 @@
 
 namespace tyer::etcd {
 
-pb::TxnRequest take_if_free(const key_range& room, const std::string& key, std::string value, std::int64_t lease);
+// So many are read of a room where it is enough to know who holds and who is next. Those behind the next are told to it: more of them
+// would be read less often, and be more to write.
+inline constexpr std::int64_t some = 16;
 
-// Nobody was there when it was written: if nobody has come since, there is nobody to hand over to.
-pb::TxnRequest give_back_if_alone(const key_range& room, const std::string& key, std::int64_t modified);
+// What is to be put at a key.
+struct new_key {
+  std::string key, value;
+  std::int64_t lease = 0;
+};
+
+pb::TxnRequest take_if_free(const key_range& room, new_key hold);
+
+// A place in the queue, behind whoever is there. Among some, those who came first and last are read; among many they are only
+// counted, since etcd goes through all keys of a room to sort them. If something lies at the key already, all are read.
+enum class company { some, many };
+pb::TxnRequest take_place(const key_range& room, new_key place, company);
+
+// If nobody has come since, there is nobody to hand over to: nobody came after an exclusive hold, or nothing at all was written
+// since a hold that was alone. Else those who came first are read, and the floor.
+enum class since { created, modified };
+pb::TxnRequest give_back_if_alone(const keys&, const std::string& name, const std::string& key, since,
+                                  std::int64_t created, std::int64_t modified);
+// The same without giving it back.
+pb::TxnRequest look_who_is_next(const keys&, const std::string& name);
 
 // Those of a room that came first, or last.
 void read_oldest(pb::RangeRequest&, const key_range& room, std::int64_t limit);
 void read_newest(pb::RangeRequest&, const key_range& room, std::int64_t limit);
-
-// So many are read of a room where it is enough to know who holds and who is next.
-inline constexpr std::int64_t some = 32;
 
 // What else must be true when the marks of a ledger are written, besides that the marked keys are as they were read. Those
 // who left meanwhile only make more room.

@@ -35,6 +35,13 @@ std::uint64_t watches::confirmed_on(number n) const {
   return stream_ && at != all_.end() && at->second.confirmed_on == stream_number_ ? stream_number_ : 0;
 }
 
+void watches::ask_progress() {
+  if (!stream_) return;
+  pb::WatchRequest r;
+  r.mutable_progress_request();
+  stream_->send(std::move(r));
+}
+
 void watches::create(number n, const what& w) {
   pb::WatchRequest r;
   auto& c = *r.mutable_create_request();
@@ -76,6 +83,10 @@ void watches::try_again(time_point now) {
 }
 
 void watches::came(const pb::WatchResponse& r) {
+  if (!r.created() && !r.canceled() && r.events_size() == 0) {
+    if (r.watch_id() < 0) on_progress(stream_number_, r.header());  // of all of them
+    return;
+  }
   const auto n = r.created() ? created(r) : r.watch_id();
   if (r.canceled() && is_about_the_token(r.cancel_reason())) return log_in_and_start();
   if (r.created() && r.canceled() && r.compact_revision() == 0) return refused(n, r.cancel_reason());

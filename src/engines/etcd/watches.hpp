@@ -37,6 +37,11 @@ class watches {
   // The stream, if it is alive, over which the server has said that it watches this; else 0.
   std::uint64_t confirmed_on(number) const;
 
+  // How far the stream is: whatever was written up to a revision has been told. A server may leave it unanswered.
+  void ask_progress();
+  std::uint64_t stream_number() const { return stream_ ? stream_number_ : 0; }
+  std::function<void(std::uint64_t stream, const pb::ResponseHeader&)> on_progress = [](auto, const auto&) {};
+
   time_point next() const { return again_at_; }
   void try_again(time_point now);  // what was refused
 

@@ -60,7 +60,6 @@ void etcd_engine::written(const op& o, ledger l, const pb::TxnResponse& answer, 
     const auto own = mine_.find(s.who);
     if (s.removed && own != mine_.end() && own->second.due <= environment_.clock->now()) lose(s.who);
   }
-  tell_handed_over(l);
   l.wrote(revision);
   if (l.turns_left()) {  // the rest, as an operation that nobody waits for
     auto rest = std::make_shared<reply<tyer::engine::done>>([](outcome<tyer::engine::done>&&) {});
@@ -83,16 +82,6 @@ void etcd_engine::drop_overdue(ledger& l, const std::string& name) {
     // Handed over meanwhile, it has a little longer, and we are about to hear of it.
     const bool news = s.modified != at->second.modified && s.record.state() == pb::Record::HANDED_OVER;
     if (!news) s.removed = true;
-  }
-}
-
-// Whoever has its turn has one waiter lease from now on to say so.
-void etcd_engine::tell_handed_over(const ledger& l) {
-  for (const seat& s : l.seats()) {
-    if (!s.dirty || s.removed || s.record.state() != pb::Record::HANDED_OVER) continue;
-    const milliseconds ttl{static_cast<std::int64_t>(s.record.waiter_ttl_ms())};
-    const auto since = environment_.clock->now() - may_be_earlier(ttl);
-    if (leases_.kept_at(s.lease) < since) leases_.renew(s.lease, since, ttl, [](const failure*, bool, time_point) {});
   }
 }
 

@@ -39,7 +39,7 @@ TEST_F(etcd_keeping, a_hold_is_read_until_its_watch_is_confirmed) {
 }
 
 TEST_F(etcd_keeping, holds_of_one_lease_are_kept_by_one_message) {
-  const milliseconds ttl = 3s;
+  const milliseconds ttl = 9s;  // of which half does not pass before the question how far the watches are
   const auto all = watched(a, 50, ttl);
   a.pump_until(a.now() + ttl / 3);  // when a runtime would keep them, and longer ago than an answer may be dated
   const auto before = server.requests();

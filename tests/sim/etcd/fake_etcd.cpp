@@ -99,7 +99,7 @@ void fake_etcd::join(const std::shared_ptr<stream_end>& s) {
 // --- who somebody is ---
 
 wire::status fake_etcd::check(std::string_view method, const std::string& token) const {
-  if (password.empty() || method == "Authenticate" || method == "Status" || method == "LeaseKeepAlive") return {};
+  if (password.empty() || method == "Authenticate" || method == "LeaseKeepAlive") return {};
   if (token.empty()) return {wire::code::invalid_argument, "etcdserver: user name is empty"};
   if (token == std::to_string(tokens_)) return {};
   return {wire::code::unauthenticated, "etcdserver: invalid auth token"};
@@ -141,7 +141,9 @@ wire::status fake_etcd::execute(std::size_t server, std::string_view method, con
     pb::StatusResponse r;
     *r.mutable_header() = data.header();
     r.mutable_header()->set_cluster_id(clusters[server]);
-    r.set_version("fake");
+    r.mutable_header()->set_member_id(server + 1);
+    if (versions[server].empty()) return {wire::code::permission_denied, "etcdserver: permission denied"};
+    r.set_version(versions[server]);
     response = r.SerializeAsString();
   } else if (method == "Authenticate") {
     s = log_in(request, response);

@@ -14,6 +14,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,7 @@ struct journey {
   duration there{}, back{};
   bool request_lost = false, answer_lost = false;  // it ends at its deadline
   bool refused = false;                            // nothing was done, and the caller is told so: unavailable
+  bool busy = false;                               // nothing was done: the server has too many requests
   bool broken_off = false;                         // it was done, and the connection broke: unavailable
   bool repeated = false;                           // it is done twice, and answered as the second time
 };
@@ -58,6 +60,10 @@ class fake_etcd {
   void stall(std::size_t client, moment until);  // what is on its streams arrives then
   // The server that a client is with has not heard what was written: its watches tell nothing, reads ask the others.
   std::function<bool(std::size_t client)> lags = [](std::size_t) { return false; };
+  // A watch of that client has to catch up with what was written: then etcd does not say how far all of them are.
+  std::function<bool(std::size_t client)> catches_up = [](std::size_t) { return false; };
+  // Its server says that its watches are as far as the data before it has told them so: as etcd does before 3.4.25 and 3.5.8.
+  std::function<bool(std::size_t client)> answers_ahead = [](std::size_t) { return false; };
   void pause();  // the servers take everything and do nothing
   void resume();
   void set_up(std::size_t server, bool up);
@@ -65,6 +71,8 @@ class fake_etcd {
   set_back();  // all servers are other ones from now on, with the data of the copy: what is on its way reaches nobody
   bool connecting = false;                               // channels are on their way all the time: nothing arrives
   std::array<std::uint64_t, servers> clusters{1, 1, 1};  // which each says that it is of
+  std::array<std::string, servers> versions{"3.5.16", "3.5.16", "3.5.16"};  // empty: it tells it to nobody
+  std::optional<std::size_t> watched_by;  // the server that watches, behind an address of several
 
   // With a password, everybody has to log in, and what was given out before expire_tokens() is not known any more.
   std::string password;

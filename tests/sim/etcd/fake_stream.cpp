@@ -85,6 +85,9 @@ void stream_end::change_watches(const pb::WatchRequest& r) {
     back.set_canceled(true);
     return answer(back.SerializeAsString());
   }
+  if (r.has_progress_request()) {
+    return say_how_far();
+  }
   const auto& c = r.create_request();
   if (const auto known = fake_.check("Watch", token_); !known.ok()) {
     back.set_watch_id(-1);  // etcd does not say which
@@ -111,12 +114,28 @@ void stream_end::change_watches(const pb::WatchRequest& r) {
     return answer(back.SerializeAsString());
   }
   const auto next = c.start_revision() != 0 ? c.start_revision() : fake_.data.revision() + 1;
-  watches_[c.watch_id()] = {c.key(), c.range_end(), c.filters_size() > 0, next};
+  watches_[c.watch_id()] = {c.key(), c.range_end(), c.filters_size() > 0, next, next};
   tell();
+}
+
+// As etcd 3.5, before and since 3.5.8.
+void stream_end::say_how_far() {
+  pb::WatchResponse back;
+  *back.mutable_header() = fake_.data.header();
+  back.mutable_header()->set_member_id(fake_.watched_by.value_or(server_) + 1);
+  back.set_watch_id(-1);
+  if (!fake_.answers_ahead(client_)) {
+    const auto begins_later = [this](const auto& w) { return w.second.start > fake_.data.revision(); };
+    if (fake_.catches_up(client_) || std::ranges::any_of(watches_, begins_later)) return;
+    tell();
+    back.mutable_header()->set_revision(told_);
+  }
+  answer(back.SerializeAsString());
 }
 
 void stream_end::tell() {
   if (method_ != "Watch" || ended_ || !fake_.is_up(server_) || fake_.lags(client_)) return;
+  told_ = fake_.data.revision();
   for (auto& [number, w] : watches_) {
     if (w.next > fake_.data.revision()) continue;
     pb::WatchResponse back;

@@ -29,9 +29,11 @@ class stream_end : public wire::stream, public std::enable_shared_from_this<stre
     std::string from, to;
     bool deletions_only = false;
     std::int64_t next = 0;
+    std::int64_t start = 0;
   };
   void keep_alive(const pb::LeaseKeepAliveRequest&);
   void change_watches(const pb::WatchRequest&);
+  void say_how_far();
   void answer(const std::string& bytes);
 
   fake_etcd& fake_;
@@ -42,6 +44,7 @@ class stream_end : public wire::stream, public std::enable_shared_from_this<stre
   std::function<void(wire::status)> end_;
   moment last_there_, last_back_;
   std::map<std::int64_t, watch> watches_;
+  std::int64_t told_ = 0;  // all until then
   bool ended_ = false;
 };
 

@@ -69,6 +69,7 @@ class unary final : public under_way, public std::enable_shared_from_this<unary>
   void arrive(sim::moment deadline) {
     if (way_.refused || !fake_.is_up(server_) || sent_in_ != fake_.lives)
       return end({code::unavailable, "fake: refused"}, {});
+    if (way_.busy) return end({code::resource_exhausted, "etcdserver: too many requests"}, {});
     fake_.at_server(server_, deadline, [self = shared_from_this()] {
       std::string response;
       auto s = self->fake_.check(self->method_, self->token_);

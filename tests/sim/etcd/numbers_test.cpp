@@ -18,11 +18,6 @@ bool deletes(const exchange& e) {
   if (e.method != "Txn" || !t.ParseFromString(e.request) || t.success_size() == 0) return false;
   return t.success(0).has_request_delete_range() || t.success(0).has_request_txn();
 }
-const seam::queued* queued_in(const outcome<answer>& o) {
-  const auto* a = std::get_if<answer>(&o.result);
-  return a != nullptr ? std::get_if<seam::queued>(a) : nullptr;
-}
-
 struct etcd_numbers : etcd_scripted {
   // The first such request of the first client arrives so much later than its caller waits for it.
   void delay_first(bool (*such)(const exchange&), duration by) {

@@ -120,6 +120,7 @@ class one_client final : seam::events {
   std::vector<id> woken, suspected, lost, questioned;
   std::vector<std::string> said;   // to its log
   std::vector<std::string> downs;  // why
+  std::string version;             // of the server that it is with
 
  private:
   struct own_clock final : core::clock {
@@ -146,7 +147,10 @@ class one_client final : seam::events {
   void gone(const id& who) override { lost.push_back(who); }
   void asked(const id& who, std::string_view) override { questioned.push_back(who); }
   void changed(std::string_view) override {}
-  void up(const seam::server_facts&) override { ++ups_; }
+  void up(const seam::server_facts& f) override {
+    ++ups_;
+    version = f.version;
+  }
   void down(const seam::failure& f) override { downs.push_back(f.words); }
 
   world& world_;
@@ -163,7 +167,13 @@ inline const seam::granted* granted_in(const outcome<answer>& o) {
   const auto* a = std::get_if<answer>(&o.result);
   return a != nullptr ? std::get_if<seam::granted>(a) : nullptr;
 }
+inline const seam::queued* queued_in(const outcome<answer>& o) {
+  const auto* a = std::get_if<answer>(&o.result);
+  return a != nullptr ? std::get_if<seam::queued>(a) : nullptr;
+}
 inline const seam::failure* failure_in(const outcome<answer>& o) { return std::get_if<seam::failure>(&o.result); }
+
+using messages = std::map<std::string, int>;  // by method
 
 struct etcd_scripted : ::testing::Test {
   explicit etcd_scripted(lie server = lie::none) : data{time, server} {
@@ -184,7 +194,7 @@ struct etcd_scripted : ::testing::Test {
   }
 
   // What it costs, in messages to the server.
-  std::map<std::string, int> cost(const std::function<void()>& act) {
+  messages cost(const std::function<void()>& act) {
     sent.clear();
     act();
     return sent;
@@ -194,7 +204,7 @@ struct etcd_scripted : ::testing::Test {
   store data;
   fake_etcd fake{time, data};
   order_judge judge{time, prefix};
-  std::map<std::string, int> sent;
+  messages sent;
   std::vector<one_client*> all;
   one_client a{time, fake, all}, b{time, fake, all};
 };

@@ -92,9 +92,6 @@ TEST(etcd_sim_planted, a_server_that_says_it_keeps_a_lease_and_does_not) {
 TEST(etcd_sim_planted, leases_that_never_end) {
   expect_found({lie::leases_never_end, slip::none}, 20, "left at the server: ");
 }
-TEST(etcd_sim_planted, a_queue_that_is_not_sorted_by_age) {
-  expect_found({lie::sorts_nothing, slip::none}, 20, "out of turn");
-}
 TEST(etcd_sim_planted, revisions_that_run_backwards) {
   expect_found({lie::revisions_run_backwards, slip::none}, 20, "fenced");
 }

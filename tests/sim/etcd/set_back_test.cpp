@@ -4,11 +4,6 @@
 namespace tyer::sim::etcd {
 namespace {
 
-const seam::queued* queued_in(const outcome<answer>& o) {
-  const auto* a = std::get_if<answer>(&o.result);
-  return a != nullptr ? std::get_if<seam::queued>(a) : nullptr;
-}
-
 struct etcd_set_back : etcd_scripted {
   const id holder = b.next_id(), who = a.next_id();
 

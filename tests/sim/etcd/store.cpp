@@ -60,6 +60,7 @@ wire::status store::range(const pb::RangeRequest& r, pb::RangeResponse& out) con
     found.resize(static_cast<std::size_t>(r.limit()));
     out.set_more(true);
   }
+  if (r.count_only()) found.clear();
   for (const auto* kv : found) *out.add_kvs() = *kv;
   return {};
 }
@@ -76,12 +77,19 @@ bool store::holds_true(const pb::Compare& c) const {
   return some || compare(c, {});  // a key that is not there has only zeros
 }
 
+bool store::succeeds(const pb::TxnRequest& t) const {
+  const bool deletes = std::ranges::any_of(t.success(), [](const auto& op) { return op.has_request_delete_range(); });
+  const bool blind = lie_ == lie::compares_nothing || (lie_ == lie::deletes_whatever_is_new && deletes);
+  return blind || std::ranges::all_of(t.compare(), [this](const auto& c) { return holds_true(c); });
+}
+
+// Of what it will do, as it is now: etcd compares everything before it writes anything.
 wire::status store::check(const pb::TxnRequest& t) const {
   if (t.compare_size() > operations_max || t.success_size() > operations_max || t.failure_size() > operations_max) {
     return {wire::code::invalid_argument, "etcdserver: too many operations in txn request"};
   }
   std::set<std::string> written;
-  for (const auto& op : t.success()) {
+  for (const auto& op : succeeds(t) ? t.success() : t.failure()) {
     if (op.has_request_txn()) {
       if (auto wrong = check(op.request_txn()); !wrong.ok()) return wrong;
       continue;
@@ -98,6 +106,10 @@ wire::status store::check(const pb::TxnRequest& t) const {
 }
 
 wire::status store::transact(const pb::TxnRequest& t, pb::TxnResponse& out) {
+  if (auto wrong = check(t); !wrong.ok()) {
+    *out.mutable_header() = header();
+    return wrong;
+  }
   const auto before = on_write ? keys_ : decltype(keys_){};
   const auto next = revision_ + 1;
   auto status = transact(t, out, next);
@@ -108,13 +120,8 @@ wire::status store::transact(const pb::TxnRequest& t, pb::TxnResponse& out) {
 
 // One inside another is of the same revision.
 wire::status store::transact(const pb::TxnRequest& t, pb::TxnResponse& out, std::int64_t next) {
-  const bool deletes = std::ranges::any_of(t.success(), [](const auto& op) { return op.has_request_delete_range(); });
-  const bool blind = lie_ == lie::compares_nothing || (lie_ == lie::deletes_whatever_is_new && deletes);
-  const bool yes = blind || std::ranges::all_of(t.compare(), [this](const auto& c) { return holds_true(c); });
+  const bool yes = succeeds(t);
   out.set_succeeded(yes);
-  if (yes) {
-    if (auto wrong = check(t); !wrong.ok()) return wrong;
-  }
   for (const auto& op : yes ? t.success() : t.failure()) {
     auto& answer = *out.add_responses();
     if (op.has_request_range()) {

@@ -69,6 +69,7 @@ class store {
     moment ends;
   };
   bool holds_true(const pb::Compare&) const;
+  bool succeeds(const pb::TxnRequest&) const;
   wire::status check(const pb::TxnRequest&) const;
   wire::status transact(const pb::TxnRequest&, pb::TxnResponse&, std::int64_t revision);
   void put(const pb::PutRequest&, std::int64_t revision);

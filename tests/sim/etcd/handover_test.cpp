@@ -1,0 +1,184 @@
+// A lock that goes from one to the next: who is told of whom, and what it costs.
+#include "sim/etcd/handover.hpp"
+
+#include <gtest/gtest-spi.h>
+
+#include <deque>
+
+namespace tyer::sim::etcd {
+namespace {
+
+// --- what it costs ---
+
+TEST_F(etcd_hand_over, between_two_is_four_requests_and_no_watch) {
+  warm_up();
+  auto h = holds(a);
+  for (int i = 0; i < 4; ++i) {
+    one_client& next = h.by == &a ? b : a;
+    const auto spent = cost([&] {
+      const auto w = waits(next);
+      EXPECT_EQ(let_go(h), fate::holding);
+      ASSERT_TRUE(has_turn(w));
+      h = w;
+    });
+    EXPECT_EQ(spent, (messages{{"Txn", 4}})) << "a place, who is next, the hand-over, the claim";
+  }
+}
+
+TEST_F(etcd_hand_over, in_a_line_is_three_requests_however_many_wait) {
+  warm_up();
+  data.on_write = nullptr;  // it would look at all of them each time
+  std::deque<one> line{holds(a)};
+  for (int i = 0; i < 120; ++i) line.push_back(waits(i % 2 == 0 ? b : a));
+  const auto next_turn = [&] {
+    const auto h = line.front();
+    line.pop_front();
+    EXPECT_EQ(let_go(h), fate::holding);
+    ASSERT_TRUE(has_turn(line.front()));
+    line.push_back(waits(*h.by));
+  };
+  for (int i = 0; i < 40; ++i) next_turn();  // those who came first had few before them, and looked out
+  const auto spent = cost([&] {
+    for (int i = 0; i < 60; ++i) next_turn();
+  });
+  EXPECT_EQ(spent.at("Txn"), 3 * 60 + 4) << "and it was read four times who is in line";
+  EXPECT_EQ(spent.count("Watch"), 0u);
+  EXPECT_EQ(spent.count("Range"), 0u);
+  for (; !line.empty(); line.pop_front()) {
+    EXPECT_EQ(let_go(line.front()), fate::holding);
+    if (line.size() > 1) {
+      ASSERT_TRUE(has_turn(line[1]));
+    }
+  }
+  expect_nothing_left();
+}
+
+TEST_F(etcd_hand_over, a_watch_that_is_idle_is_ended) {
+  warm_up();
+  const auto spent = cost([&] { a.run_for(15s); });
+  EXPECT_EQ(spent.at("Watch"), 2) << "one of each client";
+}
+
+// --- who is next ---
+
+TEST_F(etcd_hand_over, goes_to_the_one_behind_when_the_next_has_left) {
+  const auto h = holds(a), first = waits(b), second = waits(a), third = waits(b), fourth = waits(a);
+  let_go(h);
+  ASSERT_TRUE(has_turn(first));  // and is told of the others
+  EXPECT_EQ(let_go(second), fate::waiting);
+  EXPECT_EQ(let_go(first), fate::holding);
+  ASSERT_TRUE(has_turn(third));
+  EXPECT_EQ(let_go(third), fate::holding);
+  ASSERT_TRUE(has_turn(fourth));
+  EXPECT_EQ(let_go(fourth), fate::holding);
+  expect_nothing_left();
+}
+
+TEST_F(etcd_hand_over, who_came_after_the_line_was_read_is_not_forgotten) {
+  const auto h = holds(a), first = waits(b);
+  let_go(h);
+  ASSERT_TRUE(has_turn(first));  // nobody was behind it
+  const auto second = waits(a);
+  EXPECT_EQ(let_go(first), fate::holding);
+  ASSERT_TRUE(has_turn(second));
+  EXPECT_EQ(let_go(second), fate::holding);
+  expect_nothing_left();
+}
+
+TEST_F(etcd_hand_over, those_who_share_have_their_turn_together_behind_a_line) {
+  const auto h = holds(a), first = waits(b);
+  const auto one_of_them = a.next_id(), other = b.next_id();
+  ASSERT_NE(queued_in(a.acquire(one_of_them, true, mode::shared)), nullptr);
+  ASSERT_NE(queued_in(b.acquire(other, true, mode::shared)), nullptr);
+  let_go(h);
+  ASSERT_TRUE(has_turn(first));
+  EXPECT_EQ(let_go(first), fate::holding);
+  ASSERT_TRUE(a.run_until([&] { return was_told(a, one_of_them) && was_told(b, other); }, 2s));
+  EXPECT_NE(granted_in(a.acquire(one_of_them, true, mode::shared)), nullptr);
+  EXPECT_NE(granted_in(b.acquire(other, true, mode::shared)), nullptr);
+}
+
+TEST_F(etcd_hand_over, to_one_whose_client_died_ends_with_its_waiter_lease) {
+  one_client c{time, fake, all};
+  const auto h = holds(a);
+  waits(c);
+  const auto next = waits(b);
+  c.destroy();
+  let_go(h);
+  EXPECT_TRUE(has_turn_while_it_keeps_its_place(next, waiter_ttl + 1s));
+  EXPECT_EQ(let_go(next), fate::holding);
+}
+
+TEST_F(etcd_hand_over, from_one_whose_client_died_comes_with_its_lease) {
+  one_client c{time, fake, all};
+  holds(c);
+  const auto next = waits(b);
+  c.destroy();
+  EXPECT_TRUE(has_turn_while_it_keeps_its_place(next, 20s));
+}
+
+// --- how many may wait ---
+
+TEST_F(etcd_hand_over, a_place_that_was_taken_with_the_try_counts_against_how_many_may_wait) {
+  one_client c{time, fake, all, [](auto& of) { of.waiters_max = 2; }};
+  const auto h = holds(a), first = waits(c);  // its waiter lease is there now
+  const auto second = waits(c);
+  const auto who = c.next_id();
+  const auto o = c.acquire(who, true);
+  ASSERT_NE(failure_in(o), nullptr);
+  EXPECT_EQ(failure_in(o)->kind, seam::why::over_limit);
+  EXPECT_FALSE(is_written(who));
+  let_go(h);
+  ASSERT_TRUE(has_turn(first));
+  let_go(first);
+  EXPECT_TRUE(has_turn(second));
+}
+
+TEST_F(etcd_hand_over, a_place_behind_a_crowd_counts_against_how_many_may_wait) {
+  one_client c{time, fake, all, [](auto& of) { of.waiters_max = 20; }};
+  holds(a);
+  for (int i = 0; i < 20; ++i) waits(c);
+  const auto who = c.next_id();
+  const auto o = c.acquire(who, true);
+  ASSERT_NE(failure_in(o), nullptr);
+  EXPECT_EQ(failure_in(o)->kind, seam::why::over_limit);
+  EXPECT_FALSE(is_written(who));
+}
+
+// --- the judge bites: a server that sorts by the name of the key instead of its age ---
+
+// The oldest of more than are read at once has the last of the keys.
+struct badly_sorted : etcd_hand_over {
+  badly_sorted() : etcd_hand_over(lie::sorts_nothing) {}
+  void TestBody() override {}
+  void play() {
+    const auto h = holds(a);
+    waits(b);
+    for (int i = 0; i < 35; ++i) waits(a);
+    let_go(h);
+  }
+};
+
+TEST(etcd_hand_over_planted, a_queue_that_is_not_sorted_by_age) {
+  EXPECT_NONFATAL_FAILURE(badly_sorted{}.play(), "out of turn");
+}
+
+// --- a crowd that has gone ---
+
+TEST_F(etcd_hand_over, who_expects_a_crowd_and_finds_nobody_has_the_lock_at_once) {
+  warm_up();
+  data.on_write = nullptr;
+  const auto h = holds(a);
+  std::vector<one> crowd;
+  for (int i = 0; i < 40; ++i) crowd.push_back(waits(b));
+  for (const auto& w : crowd) EXPECT_EQ(let_go(w), fate::waiting);
+  EXPECT_EQ(let_go(h), fate::holding);
+  const auto who = b.next_id();
+  EXPECT_NE(granted_in(b.acquire(who, true)), nullptr);
+  EXPECT_EQ(let_go({&b, who}), fate::holding);
+  EXPECT_EQ(cost([&] { let_go(holds(b)); }), (messages{{"Txn", 2}})) << "it does not expect one any more";
+  expect_nothing_left();
+}
+
+}  // namespace
+}  // namespace tyer::sim::etcd
