@@ -164,19 +164,19 @@ void start_wait_ready(const client& c, const std::chrono::duration<Rep, Period>&
 // Releases the lock and reports the outcome. The hold is empty afterwards, as after hold::release().
 template <std::invocable<failure, release_outcome> Done>
 void start_release(hold&& h, Done done, std::stop_token stop = {}) {
-  detail::release_then(std::move(h), std::move(done), std::move(stop));
+  detail::release_then(h, std::move(done), std::move(stop));
 }
 template <std::invocable<failure, release_outcome> Done>
 void start_release(hold& h, Done done, std::stop_token stop = {}) {
-  detail::release_then(std::move(h), std::move(done), std::move(stop));
+  detail::release_then(h, std::move(done), std::move(stop));
 }
 template <std::invocable<failure, release_outcome> Done>
 void start_release(multi_hold&& h, Done done, std::stop_token stop = {}) {
-  detail::release_then(std::move(h), std::move(done), std::move(stop));
+  detail::release_then(h, std::move(done), std::move(stop));
 }
 template <std::invocable<failure, release_outcome> Done>
 void start_release(multi_hold& h, Done done, std::stop_token stop = {}) {
-  detail::release_then(std::move(h), std::move(done), std::move(stop));
+  detail::release_then(h, std::move(done), std::move(stop));
 }
 
 }  // namespace v1

@@ -18,12 +18,13 @@ namespace tyer {
 inline namespace v1 {
 
 enum class event_kind : std::uint8_t {
-  lost,            // a hold of this client is lost
+  lost,            // a hold of this client is lost; not by closing the client
   revoked,         // somebody has asked for a lock that this client holds (`client::ask`)
   slow_wait,       // callers of this client have waited for a lock for longer than `client_options::slow_wait`
   connected,       // the engine answers: for the first time, or again
   server_changed,  // as connected, but it is another server than before
   disconnected,    // the engine does not answer, or not as it should
+  clock_jumped,    // this machine's clock was set by a second or more, or the machine was suspended
 };
 
 // For `client_options::on_event`. Members that a kind does not name are empty.
@@ -34,8 +35,9 @@ enum class event_kind : std::uint8_t {
 //   revoked                   | how long it has been held           | name, group, id, token, words (of who asks)
 //   slow_wait                 | how long the first of them waits    | name, group, site, waiters, holders; words if the
 //                             |                                     | engine did not tell who holds it
-//   connected, server_changed | how long it was away                | server
+//   connected, server_changed | how long it was away, if it was     | server
 //   disconnected              | –                                   | words (what went wrong)
+//   clock_jumped              | by how much, or for how long        | words (what happened)
 struct event {
   event_kind kind = event_kind::lost;
   std::chrono::system_clock::time_point when = {};  // by this machine's clock

@@ -21,8 +21,8 @@ using log_hook = std::function<void(log_level, std::string_view)>;
 
 // Called with each event (<tyer/event.hpp>), where completions run: one after the other on a thread of the client, or as
 // `completions` runs them. Like a completion it should be quick; on a thread of the client blocking functions of Tyer fail
-// (errc::would_deadlock). Its exceptions are ignored. No event comes after close() has returned, unless `completions` runs it
-// later.
+// (errc::would_deadlock). Its exceptions are ignored. It may destroy the client. Once close() has returned no event begins:
+// those that wait are dropped.
 struct event;
 using event_hook = std::function<void(const event&)>;
 

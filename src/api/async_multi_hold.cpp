@@ -71,9 +71,9 @@ class joint_call final : public pending_call, public std::enable_shared_from_thi
   void begin(Parts&& parts, Start start) {
     left_ = parts.size() + 1;
     for (auto& p : parts) {
-      auto begun = start(p, std::make_unique<part>(this->shared_from_this()));
+      const auto begun = start(p, std::make_unique<part>(this->shared_from_this()));
       const std::lock_guard lock{mutex_};
-      parts_.push_back(std::move(begun));
+      parts_.push_back(begun);
     }
     count_down(std::unique_lock{mutex_});
   }
@@ -81,7 +81,9 @@ class joint_call final : public pending_call, public std::enable_shared_from_thi
     std::unique_lock lock{mutex_};
     const auto all = parts_;
     lock.unlock();
-    for (const auto& p : all) p->cancel();
+    for (const auto& p : all) {
+      if (const auto still = p.lock()) still->cancel();
+    }
   }
 
  private:
@@ -105,7 +107,8 @@ class joint_call final : public pending_call, public std::enable_shared_from_thi
 
   answer_ptr<answer> handler_;
   std::mutex mutex_;
-  std::vector<pending> parts_;
+  // A call that is dropped, because memory is exhausted, must end: its end is an answer too.
+  std::vector<std::weak_ptr<pending_call>> parts_;
   std::size_t left_ = 0;
   Verdict verdict_;
 };

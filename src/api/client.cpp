@@ -95,6 +95,7 @@ client::client(std::string_view uri, client_options options) {
   if (wrong) throw error(wrong);
   runtime::client_runtime::parts parts;
   parts.clock = std::make_shared<core::boot_clock>();
+  parts.clocks = runtime::clock_look::of_this_machine;
   parts.ids = std::make_unique<core::random_ids>();
   const auto protocol = address.find("protocol").value_or("");
   auto prefix = address.take("prefix").value_or(

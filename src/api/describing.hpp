@@ -1,6 +1,7 @@
 // Entries of an engine in the public form.
 #pragma once
 
+#include "api/hold_ids.hpp"
 #include "api/modes.hpp"
 #include "core/owner.hpp"
 #include "core/token.hpp"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -31,12 +33,13 @@ inline lock_owner describe(std::string text) {
   return o;
 }
 
-inline lock_entry describe(engine::entry e, bool tokens) {
+// `handoffs`: of a hold of this client. Those of other clients are not known.
+inline lock_entry describe(engine::entry e, bool tokens, std::uint8_t handoffs = 0) {
   lock_entry d;
   d.waiting = e.what == core::fate::waiting;
   d.name = std::move(e.name);
-  if (e.who) d.id = hold_id::from(core::to_hex(e.who) + "00");
-  if (tokens && !d.waiting && e.part != 0) d.token = core::make_token(e.part, 0);
+  if (e.who) d.id = id_of(e.who, handoffs);
+  if (tokens && !d.waiting && e.part != 0) d.token = core::make_token(e.part, handoffs);
   d.mode = mode_of(e.how);
   d.remaining = std::max(e.left, std::chrono::milliseconds::zero());
   d.slot_numbers = std::move(e.slots);

@@ -1,7 +1,7 @@
 #include "api/events.hpp"
 
 #include "api/describing.hpp"
-#include "core/id.hpp"
+#include "api/hold_ids.hpp"
 #include "core/name.hpp"
 #include "core/owner.hpp"
 
@@ -35,11 +35,6 @@ std::string_view in_words(loss_reason why) {
   return {};
 }
 
-std::string site_of(const std::source_location& where) {
-  const std::string_view file{where.file_name()};
-  return std::string{file.substr(file.rfind('/') + 1)} + ':' + std::to_string(where.line());
-}
-
 std::string who_holds(const event& e) {
   if (!e.words.empty()) return "; who holds it is not known: " + core::printable(e.words);
   if (e.holders.empty()) return "; it was free when the engine was asked";
@@ -48,10 +43,15 @@ std::string who_holds(const event& e) {
                                             : core::printable(core::owner_in_short(first.owner.text));
   std::string text = "; held by " + who;
   if (first.owner.since) {
-    const auto held = std::chrono::duration_cast<std::chrono::milliseconds>(e.when - *first.owner.since);
-    text += ", who asked for it " + in_seconds(held) + " ago";
+    const auto ago = std::chrono::duration_cast<std::chrono::milliseconds>(e.when - *first.owner.since);
+    text += ago >= ago.zero() ? ", who asked for it " + in_seconds(ago) + " ago"
+                              : ", whose clock is at least " + in_seconds(-ago) + " ahead of ours";
   }
   return e.holders.size() == 1 ? text : text + ", and by " + std::to_string(e.holders.size() - 1) + " more";
+}
+
+std::string away(const event& e) {
+  return e.lasted > e.lasted.zero() ? ", away for " + in_seconds(e.lasted) : std::string{};
 }
 
 std::string in_words(const event& e) {
@@ -64,10 +64,10 @@ std::string in_words(const event& e) {
     case event_kind::slow_wait:
       return name + " has been waited for at " + e.site + " for " + in_seconds(e.lasted) +
              (e.waiters == 1 ? "" : ", by " + std::to_string(e.waiters) + " callers") + who_holds(e);
-    case event_kind::connected: return "connected to " + e.server + ", away for " + in_seconds(e.lasted);
-    case event_kind::server_changed:
-      return "connected to another server, " + e.server + ", away for " + in_seconds(e.lasted);
-    case event_kind::disconnected: return "the engine is away" + words;
+    case event_kind::connected: return "connected to " + e.server + away(e);
+    case event_kind::server_changed: return "connected to another server, " + e.server + away(e);
+    case event_kind::disconnected: return "disconnected" + words;
+    case event_kind::clock_jumped: return core::printable(e.words) + " (" + in_seconds(e.lasted) + ')';
   }
   return {};
 }
@@ -83,16 +83,13 @@ event public_form(runtime::event&& from, bool tokens) {
   e.when = from.when;
   if (from.what) e.name = from.what->name;
   e.group = std::move(from.group);
-  if (from.who) {
-    const auto handoffs = static_cast<char>(from.handoffs);
-    e.id = hold_id::from(core::to_hex(from.who) + core::to_hex({&handoffs, 1}));
-  }
+  if (from.who) e.id = id_of(from.who, from.handoffs);
   if (tokens && from.token != 0) e.token = from.token;
   e.reason = from.reason;
   e.lasted = std::chrono::duration_cast<std::chrono::milliseconds>(from.lasted);
   e.waiters = from.waiters;
-  if (e.kind == event_kind::slow_wait) e.site = site_of(from.where);
-  for (auto& h : from.holders.entries) e.holders.push_back(describe(std::move(h), tokens));
+  if (e.kind == event_kind::slow_wait) core::append_site(e.site, from.where.file_name(), from.where.line());
+  for (auto& h : from.holders) e.holders.push_back(describe(std::move(h.seen), tokens, h.handoffs));
   e.server = server_in_words(from.server);
   e.words = std::move(from.words);
   e.text = in_words(e);

@@ -1,4 +1,5 @@
 #include "api/acquiring.hpp"
+#include "api/hold_ids.hpp"
 #include "api/modes.hpp"
 
 #include <tyer/hold.hpp>
@@ -69,8 +70,7 @@ std::uint64_t hold::token() const& {
 
 hold_id hold::id() const {
   const auto& s = shown(state_);
-  const auto handoffs = static_cast<char>(s.handoffs());
-  return hold_id::from(core::to_hex(s.who()) + core::to_hex({&handoffs, 1}));
+  return detail::id_of(s.who(), s.handoffs());
 }
 
 fence_pass hold::fence() const& {

@@ -13,8 +13,7 @@ const char* describe(errc e) noexcept {
     case errc::lost: return "the lock was lost";
     case errc::cancelled: return "the call was cancelled";
     case errc::unavailable:
-      return "no answer of the engine in time; check that it runs, that the URI is right, and that the limit is long "
-             "enough";
+      return "the engine is unavailable; check that it runs, that the URI is right, and that the limit is long enough";
     case errc::outcome_unknown: return "the request was sent, but its outcome is not known";
     case errc::refused: return "the engine refused";
     case errc::name_conflict:

@@ -47,15 +47,21 @@ std::string owner_identity(std::string_view host, std::uint64_t pid, std::string
   return text;
 }
 
+void append_site(std::string& to, std::string_view file, std::uint32_t line) {
+  if (const auto at = file.rfind('/'); at != file.npos) file.remove_prefix(at + 1);
+  to.append(file).append(1, ':').append(std::to_string(line));
+}
+
 std::string owner_text(std::string_view identity, std::string_view file, std::uint32_t line, wall_time since,
                        std::string_view note) {
-  if (const auto at = file.rfind('/'); at != file.npos) file.remove_prefix(at + 1);
-  const std::string number = std::to_string(line);
+  constexpr std::size_t line_bytes_max = 10;
   const std::string ms =
       std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(since.time_since_epoch()).count());
   std::string text;
-  text.reserve(identity.size() + file.size() + number.size() + ms.size() + note.size() + 5);
-  text.append(identity).append(1, ' ').append(file).append(1, ':').append(number).append(before_since).append(ms);
+  text.reserve(identity.size() + file.size() + line_bytes_max + ms.size() + note.size() + 5);
+  text.append(identity).append(1, ' ');
+  append_site(text, file, line);
+  text.append(before_since).append(ms);
   if (!note.empty()) text.append(1, '\n').append(note);
   return text;
 }

@@ -15,7 +15,7 @@ client_runtime::client_runtime(parts p)
           std::make_unique<coordinator>(*parts_.engine, *parts_.clock, *parts_.ids, *watch_, parts_.bounds, &door_)) {
   if (!parts_.on_event) return;
   events_ = std::make_shared<event_line>(std::move(parts_.on_event));
-  coordinator_->report_to([this](event&& e) { report(std::move(e)); }, parts_.slow_wait);
+  coordinator_->report_to([this](event&& e) { report(std::move(e)); }, parts_.slow_wait, std::move(parts_.clocks));
 }
 
 std::shared_ptr<client_runtime> client_runtime::open(parts p) {
@@ -283,15 +283,20 @@ bool client_runtime::close(std::chrono::milliseconds at_most) {
   state_changed_.notify_all();  // wakes wait_ready()
   if (!on_own_thread) state_changed_.wait_for(lock, at_most, [this] { return drained_ || shut_; });
   const bool all = drained_;
-  if (std::exchange(shut_, true)) return all;
+  const bool again = std::exchange(shut_, true);
   state_changed_.notify_all();
   lock.unlock();
+  if (!again) end_threads();
+  if (events_) events_->end();  // from a callback: also those that wait behind it
+  return all;
+}
+
+void client_runtime::end_threads() {
   stopping_.store(true, std::memory_order_seq_cst);
   parts_.engine->wake();
   baton_.want_io();
   if (thread_.joinable() && thread_.get_id() != std::this_thread::get_id()) thread_.join();
   watch_->stop();
-  return all;
 }
 
 std::size_t client_runtime::waiting_for(std::string_view name) {

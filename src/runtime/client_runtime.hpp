@@ -46,7 +46,8 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
     completion_executor completions;
     log_hook log;
     event_line::hook on_event = {};
-    lease::duration slow_wait{};  // as of coordinator::report_to
+    lease::duration slow_wait{};  // as of coordinator::report_to, as is:
+    clock_look::reader clocks = {};
   };
 
   static std::shared_ptr<client_runtime> open(parts p);
@@ -130,6 +131,7 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
 
   void run_on_own_thread(std::shared_ptr<completion> c);
   void report(event&& e) noexcept;
+  void end_threads();
 
   bool join(const std::shared_ptr<acquisition>& w);
   bool hand_off(const hold_ptr& h);

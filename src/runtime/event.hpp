@@ -15,8 +15,15 @@
 #include <optional>
 #include <source_location>
 #include <string>
+#include <vector>
 
 namespace tyer::runtime {
+
+// As the engine knows it, and how often this client has handed it off since, if it is one of its own.
+struct holder {
+  engine::entry seen;
+  std::uint8_t handoffs = 0;
+};
 
 struct event {
   event_kind kind;
@@ -30,7 +37,7 @@ struct event {
   lease::duration lasted{};
   std::source_location where = {};
   std::size_t waiters = 0;
-  engine::page holders = {};
+  std::vector<holder> holders = {};
   engine::server_facts server = {};
   std::string words = {};
 };

@@ -38,12 +38,17 @@ class event_line : public std::enable_shared_from_this<event_line> {
   }
   void left_out() noexcept { left_out_.fetch_add(1); }
 
+  // None is delivered any more; one that is being delivered on another thread is not waited for.
+  void end() noexcept { over_ = true; }
+
  private:
   struct place {
     place(std::shared_ptr<event_line> l, event&& e) noexcept : line(std::move(l)), what(std::move(e)) {}
     place(const place&) = delete;
     ~place() { line->leave(false); }
-    void deliver() { line->hook_(std::move(what), line->left_out_.exchange(0)); }
+    void deliver() {
+      if (!line->over_) line->hook_(std::move(what), line->left_out_.exchange(0));
+    }
 
     std::shared_ptr<event_line> line;
     event what;
@@ -57,6 +62,7 @@ class event_line : public std::enable_shared_from_this<event_line> {
   const hook hook_;
   std::atomic<std::size_t> waiting_{0};
   std::atomic<std::uint64_t> left_out_{0};
+  std::atomic<bool> over_{false};
 };
 
 }  // namespace tyer::runtime

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <source_location>
 #include <stop_token>
 #include <utility>
 #include <vector>
@@ -39,6 +40,8 @@ class hold_state {
     engine::mode how;
     std::vector<std::uint32_t> slots;
     core::hold_key key;
+    lease::time_point asked_at = {};  // by its caller, and where
+    std::source_location where = {};
   };
 
   hold_state(std::shared_ptr<const runtime::spec> what, const core::id& who, grant g)
@@ -46,6 +49,8 @@ class hold_state {
         who_(who),
         handoffs_(core::handoffs_of(g.token)),
         granted_at_(g.at),
+        asked_at_(g.asked_at),
+        where_(g.where),
         ends_at_(what_->max_hold.count() > 0 ? g.at + what_->max_hold : lease::time_point::max()),
         slots_(std::move(g.slots)),
         key_(std::move(g.key)),
@@ -71,6 +76,8 @@ class hold_state {
   const core::hold_key& key() const noexcept { return key_; }
 
   lease::time_point granted_at() const noexcept { return granted_at_; }
+  lease::time_point asked_at() const noexcept { return asked_at_; }
+  const std::source_location& where_asked() const noexcept { return where_; }
   // Not released to others before this time, and not valid after it.
   lease::time_point free_at() const noexcept {
     return unused_.load(std::memory_order_acquire) ? granted_at_ : granted_at_ + what_->min_hold;
@@ -153,7 +160,9 @@ class hold_state {
   std::shared_ptr<const runtime::spec> what_;
   core::id who_;
   std::uint8_t handoffs_;
-  lease::time_point granted_at_, ends_at_;
+  lease::time_point granted_at_, asked_at_;
+  std::source_location where_;
+  lease::time_point ends_at_;
   std::vector<std::uint32_t> slots_;
   core::hold_key key_;
   std::atomic<std::uint64_t> token_;

@@ -140,8 +140,9 @@ void wait_ready_then(const client& c, std::chrono::nanoseconds at_most, Done don
   detail::start_unless_stopped<>(home_of(c), std::move(done), std::move(stop),
                                  [&](answer_ptr<> to) { return start_wait_ready(home_of(c), at_most, std::move(to)); });
 }
+// A call that is refused leaves the hold with its owner.
 template <class Hold, class Done>
-void release_then(Hold h, Done done, std::stop_token stop) {
+void release_then(Hold& h, Done done, std::stop_token stop) {
   auto at = home_of(h);
   detail::start_then<release_outcome>(
       std::move(at), std::move(done), std::move(stop),

@@ -227,7 +227,7 @@ void frame::give_up_overdue(time_point now) {
   while (!operations_.empty() && (operations_.front()->over() || operations_.front()->deadline <= now)) {
     const auto o = std::move(operations_.front());
     operations_.pop_front();
-    if (!o->over()) fail(o, no(why::unknown, errc::outcome_unknown, "no answer within the request time-out"));
+    if (!o->over()) fail(o, no(why::unknown, errc::outcome_unknown, "no answer within the request_timeout"));
   }
 }
 

@@ -110,7 +110,7 @@ time_point calls::due() const noexcept {
 
 void calls::on_time(time_point now) {
   while (!under_way_.empty() && under_way_.front()->deadline <= now) {
-    fail(*under_way_.front(), no(why::unknown, errc::outcome_unknown, "no answer within the request time-out"));
+    fail(*under_way_.front(), no(why::unknown, errc::outcome_unknown, "no answer within the request_timeout"));
   }
 }
 

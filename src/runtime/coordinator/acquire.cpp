@@ -243,7 +243,7 @@ hold_ptr coordinator::make_hold(ticket& t, std::uint32_t handoffs, const lease::
   auto h = std::make_shared<detail::hold_state>(
       first.what, t.who,
       detail::hold_state::grant{core::make_token(t.part, handoffs), clock_.now(), held.valid_until(), held.alarm_at(),
-                                t.how, t.slots, t.key});
+                                t.how, t.slots, t.key, first.since, first.where});
   watch_.guard(h);
   return h;
 }
@@ -262,7 +262,7 @@ void coordinator::give(ticket& t, hold_ptr h) noexcept {
   board_.hold_began(group_of(h->what()));
   if (t.asked_back) {
     watch_.ask(h);
-    report_hold(event_kind::revoked, *h, {}, {});
+    report_asked(*h, {});
   }
   wake(t);
   if (l.apart) {

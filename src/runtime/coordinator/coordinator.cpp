@@ -307,7 +307,7 @@ void coordinator::asked(const core::id& who, std::string_view reason) {
   t->asked_back = true;  // also for a waiter that was handed the lock and does not know it yet
   if (!t->current) return;
   watch_.ask(t->current);
-  report_hold(event_kind::revoked, *t->current, {}, reason);
+  report_asked(*t->current, reason);
 }
 
 void coordinator::changed(std::string_view name) { look_all(name); }

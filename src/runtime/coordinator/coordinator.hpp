@@ -21,9 +21,11 @@
 #include "lease/list.hpp"
 #include "runtime/acquisition.hpp"
 #include "runtime/agenda.hpp"
+#include "runtime/clock_look.hpp"
 #include "runtime/event.hpp"
 #include "runtime/floors.hpp"
 #include "runtime/observer.hpp"
+#include "runtime/presence.hpp"
 #include "runtime/query.hpp"
 #include "runtime/ticket.hpp"
 #include "stats/board.hpp"
@@ -106,9 +108,9 @@ class coordinator final : public engine::events {
   lease::time_point next_due() const noexcept;
 
   // Called with each event, inside the coordinator: it must not block and must not throw. A wait is reported when it has
-  // lasted this long; 0: never. Before the engine is opened.
+  // lasted this long; 0: never. Without `clocks` nobody looks at those of this machine. Before the engine is opened.
   using reporter = core::function<void(event&&)>;
-  void report_to(reporter r, lease::duration slow_wait) noexcept;
+  void report_to(reporter r, lease::duration slow_wait, clock_look::reader clocks = {}) noexcept;
 
   // No more acquisitions; calls that wait for a lock or for an answer of the engine end with errc::closed at once. Live
   // holds are lost, everything is released.
@@ -314,14 +316,16 @@ class coordinator final : public engine::events {
     } catch (const std::bad_alloc&) {  // only this report is lost
     }
   }
-  void report_hold(event_kind kind, const detail::hold_state& h, std::optional<loss_reason> why,
-                   std::string_view words) noexcept;
+  void report_loss(const detail::hold_state& h, loss_reason why, lease::time_point end) noexcept;
+  void report_asked(const detail::hold_state& h, std::string_view words) noexcept;
   void report_up(const engine::server_facts& server) noexcept;
   void report_down(const engine::failure& f) noexcept;
+  void look_at_clocks(lease::time_point now) noexcept;
   lease::time_point due_of(const acquisition& w) const noexcept;
   void on_slow(acquisition& w, lease::time_point now) noexcept;
   void look_for_holders(acquisition& w) noexcept;
   void report_slow(lane& l, engine::outcome<engine::page>&& o) noexcept;
+  holder who_has(engine::entry&& seen);
 
   // limits and schedule of a ticket
   tyer::failure at_its_limit(const acquisition& w) noexcept;
@@ -452,8 +456,8 @@ class coordinator final : public engine::events {
   reporter report_;
   lease::duration slow_wait_ = lease::duration::max();
   const std::shared_ptr<void> looking_for_holders_ = std::make_shared<char>();  // one more owner for each request
-  std::string server_;                                                          // its id, as last connected
-  std::optional<lease::time_point> away_since_;
+  presence presence_;
+  clock_look clocks_;
 
   std::unordered_map<lane_key, std::unique_ptr<lane>, lane_hash> lanes_;
   std::unordered_map<const lane*, std::unique_ptr<lane>> apart_;

@@ -36,7 +36,7 @@ void coordinator::give_back(const hold_ptr& h, release_reply told) {
     t->clean = true;
     return begin_release(*t, lease::release{t->late_until, t->lost()->until}, now);
   }
-  count_end(*h, now, was_held ? std::nullopt : std::optional{lost_in_time(*h)});
+  was_held ? count_end(*h, now) : end_as_lost(h, lost_in_time(*h));  // that one the watch has ended, just before
   t->unsure = t->unsure || (t->changing && t->changing->machine.where() != lease::convert::state::idle);
   if (was_held && !closed_ && now < h->free_at()) {
     rest(*t, h->free_at());
@@ -270,13 +270,15 @@ void coordinator::on_waiter_kept(ticket& t, fate f, lease::time_point sent, leas
   act(t, t.acquiring()->on_kept(now, f));
 }
 
-// If the watch has ended the hold meanwhile, its owner was told already.
+// If the watch has ended the hold meanwhile, its owner was told already. It was held until its validity ended, however late
+// that is noticed.
 void coordinator::end_as_lost(const hold_ptr& h, loss_reason why) {
   const bool by_us = h->end(phase::lost);
   const auto reason = by_us ? why : lost_in_time(*h);
-  count_end(*h, clock_.now(), reason);
+  const auto end = std::max(std::min(clock_.now(), h->valid_until()), h->granted_at());
+  count_end(*h, end, reason);
   if (by_us) watch_.tell(h);
-  report_hold(event_kind::lost, *h, reason, {});
+  report_loss(*h, reason, end);
 }
 
 // Tells the owner, and separates it from the ticket.

@@ -4,6 +4,7 @@
 // A wait is slow when it has lasted for `slow_wait`. Each lane is reported at most once in that time, and then each time
 // the first of its callers has waited twice as long as at the report before: a lock that many wait for, or that is stuck for
 // a day, makes few reports, each of which costs one request.
+#include "core/owner.hpp"
 #include "runtime/coordinator/relay.hpp"
 #include "runtime/hold_state.hpp"
 
@@ -20,41 +21,73 @@ constexpr long looks_max = 16;  // requests under way: more reports wait for the
 
 }  // namespace
 
-void coordinator::report_to(reporter r, lease::duration slow_wait) noexcept {
+void coordinator::report_to(reporter r, lease::duration slow_wait, clock_look::reader clocks) noexcept {
   report_ = std::move(r);
+  clocks_ = clock_look{std::move(clocks)};
   slow_wait_ = slow_wait > lease::duration::zero() ? slow_wait : lease::duration::max();
 }
 
-void coordinator::report_hold(event_kind kind, const detail::hold_state& h, std::optional<loss_reason> why,
-                              std::string_view words) noexcept {
-  report([&] {
-    return event{.kind = kind,
-                 .what = h.terms(),
-                 .who = h.who(),
-                 .handoffs = h.handoffs(),
-                 .token = h.token(),
-                 .reason = why,
-                 .lasted = clock_.now() - h.granted_at(),
-                 .words = std::string{words}};
-  });
+namespace {
+
+std::string_view in_words(clock_look::what w) noexcept {
+  switch (w) {
+    case clock_look::what::set_ahead: return "this machine's clock was set ahead";
+    case clock_look::what::set_back: return "this machine's clock was set back";
+    case clock_look::what::suspended: return "this machine was suspended";
+  }
+  return {};
 }
 
-void coordinator::report_up(const engine::server_facts& server) noexcept {
+event about(const detail::hold_state& h, event_kind kind, lease::time_point until) {
+  return {.kind = kind,
+          .what = h.terms(),
+          .who = h.who(),
+          .handoffs = h.handoffs(),
+          .token = h.token(),
+          .lasted = until - h.granted_at()};
+}
+
+}  // namespace
+
+void coordinator::report_loss(const detail::hold_state& h, loss_reason why, lease::time_point end) noexcept {
   report([&] {
-    const bool another = !server_.empty() && server_ != server.id;
-    event e{.kind = another ? event_kind::server_changed : event_kind::connected, .server = server};
-    if (away_since_) e.lasted = clock_.now() - *away_since_;
-    server_ = server.id;
-    away_since_.reset();
+    event e = about(h, event_kind::lost, end);
+    e.reason = why;
     return e;
   });
 }
 
-void coordinator::report_down(const engine::failure& f) noexcept {
+void coordinator::report_asked(const detail::hold_state& h, std::string_view words) noexcept {
   report([&] {
-    if (!away_since_) away_since_ = clock_.now();
-    return event{.kind = event_kind::disconnected, .words = f.words};
+    event e = about(h, event_kind::revoked, clock_.now());
+    e.words = words;
+    return e;
   });
+}
+
+// An engine of several servers says `up` for each of them: that is news only of one that was away.
+void coordinator::report_up(const engine::server_facts& server) noexcept {
+  const auto how = presence_.up(server.id, clock_.now());
+  if (how.what == presence::news::none) return;
+  report([&] {
+    return event{.kind = how.what == presence::news::another ? event_kind::server_changed : event_kind::connected,
+                 .lasted = how.away,
+                 .server = server};
+  });
+}
+
+void coordinator::report_down(const engine::failure& f) noexcept {
+  presence_.down(clock_.now());
+  report([&] { return event{.kind = event_kind::disconnected, .words = f.words}; });
+}
+
+void coordinator::look_at_clocks(lease::time_point now) noexcept {
+  for (const auto& j : clocks_.look(now)) {
+    if (!j) continue;
+    report([&] {
+      return event{.kind = event_kind::clock_jumped, .lasted = j->by, .words = std::string{in_words(j->what)}};
+    });
+  }
 }
 
 // ---- slow waits
@@ -85,6 +118,20 @@ void coordinator::look_for_holders(acquisition& w) noexcept {
   }
 }
 
+// The engine knows whom it has granted the lock. To whom it went from there inside this client, only this client knows.
+holder coordinator::who_has(engine::entry&& seen) {
+  holder h{std::move(seen)};
+  const ticket* t = find(h.seen.who);
+  if (t == nullptr || !t->current || t->current->handoffs() == 0) return h;
+  const detail::hold_state& now = *t->current;
+  const auto asked =
+      clock_.wall() - std::chrono::duration_cast<std::chrono::milliseconds>(clock_.now() - now.asked_at());
+  const auto& where = now.where_asked();
+  h.handoffs = now.handoffs();
+  h.seen.owner = core::owner_text(now.what().owner, where.file_name(), where.line(), asked, now.what().note);
+  return h;
+}
+
 void coordinator::report_slow(lane& l, engine::outcome<engine::page>&& o) noexcept {
   report([&] {
     const acquisition& first = static_cast<const acquisition&>(*l.line.front());
@@ -96,8 +143,9 @@ void coordinator::report_slow(lane& l, engine::outcome<engine::page>&& o) noexce
     if (auto* f = std::get_if<engine::failure>(&o.result)) {
       e.words = std::move(f->words);
     } else {
-      e.holders = std::move(std::get<engine::page>(o.result));
-      std::erase_if(e.holders.entries, [](const engine::entry& x) { return x.what == core::fate::waiting; });
+      for (auto& x : std::get<engine::page>(o.result).entries) {
+        if (x.what != core::fate::waiting) e.holders.push_back(who_has(std::move(x)));
+      }
     }
     return e;
   });

@@ -12,6 +12,7 @@ using core::fate;
 using lease::acquire;
 
 void coordinator::on_time(lease::time_point now) {
+  look_at_clocks(now);
   while (acquisition* due = acquisition_times_.take_due(now)) {
     if (due->limit > now) {
       on_slow(*due, now);

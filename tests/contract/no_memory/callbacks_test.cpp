@@ -68,6 +68,24 @@ TEST_P(no_memory_callbacks, of_a_confirmation) {
   for_every_allocation(name, [&] { once([&](const auto& n) { start_confirm(k, noting<bool>(n)); }); });
 }
 
+// It was: the call of all parts kept the call of the one that was dropped, and that one kept it.
+TEST_P(no_memory_callbacks, of_a_confirmation_of_several_locks_was_never_called) {
+  const auto name = fresh("called"), other = fresh("called");
+  multi_mutex m{c, {name, other}, {.ttl = 4s}};
+  const multi_hold h = m.acquire();
+  for_every_allocation(fresh("free"), [&] { once([&](const auto& n) { start_confirm(h, noting<bool>(n)); }); });
+}
+
+TEST_P(no_memory_callbacks, of_a_release_of_several_locks) {
+  const auto name = fresh("called"), other = fresh("called");
+  multi_mutex m{c, {name, other}, {.ttl = 1s}};
+  for_every_allocation(name, [&] {
+    failure why;
+    multi_hold h = m.try_acquire(why);
+    if (h) once([&](const auto& n) { start_release(h, noting<release_outcome>(n)); });
+  });
+}
+
 TEST_P(no_memory_callbacks, of_an_upgrade) {
   const auto name = fresh("called");
   shared_mutex m{c, name, {.ttl = 1s}};

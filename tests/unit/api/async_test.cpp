@@ -53,6 +53,15 @@ TEST_F(async_on_hand_time, an_empty_function_ended_the_process_when_the_answer_c
   EXPECT_TRUE(refused([&] { start_wait_ready(a, 1s, std::function<void(failure)>{}); }));
   EXPECT_TRUE(refused([&] { start_release(mine.acquire(), std::function<void(failure, release_outcome)>{}); }));
   EXPECT_TRUE(took(theirs.try_acquire_for(1s))) << "nothing was taken, and the hold went back";
+  hold named = mine.acquire();
+  EXPECT_TRUE(refused([&] { start_release(named, std::function<void(failure, release_outcome)>{}); }));
+  EXPECT_TRUE(named.valid()) << "it was: released, by a call that had not begun";
+  named.release();
+  multi_mutex several{a, {"x", "y"}};
+  multi_hold both = several.acquire();
+  EXPECT_TRUE(refused([&] { start_release(both, std::function<void(failure, release_outcome)>{}); }));
+  EXPECT_TRUE(both.valid());
+  both.release();
   told<hold> t;
   start_acquire(
       mine, std::function<void(failure, hold)>{[&](failure f, hold h) { t.callback()(std::move(f), std::move(h)); }});

@@ -1,4 +1,7 @@
 // What a client reports to on_event, on an engine whose time is moved by hand.
+#include "api/events.hpp"
+
+#include "core/owner.hpp"
 #include "unit/api/later.hpp"
 
 #include <tyer/async.hpp>
@@ -8,13 +11,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace tyer::testing_api {
@@ -88,6 +96,36 @@ TEST_F(events_on_hand_time, a_hold_that_was_given_back_or_whose_client_was_close
   EXPECT_TRUE(heard(event_kind::lost).empty());
 }
 
+// It was: the watch had ended the hold, its owner let go of it, and the coordinator counted the loss and reported nothing.
+TEST_F(events_on_hand_time, a_loss_that_its_owner_answers_by_letting_go_was_no_event) {
+  auto o = listening();
+  o.request_timeout = 30s;  // a renewal is under way when the deadline passes
+  const client c = engine.connect(o);
+  hold h = mutex{c, "order/42", {.ttl = 10s}}.acquire();
+  const auto id = h.id();
+  const std::stop_callback lets_go{h.lost(), [&] { h.release(); }};
+  engine.pause();
+  engine.advance(20s);
+  ASSERT_FALSE(h);
+  const auto all = heard(event_kind::lost);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all.front().reason, loss_reason::deadline);
+  EXPECT_EQ(all.front().id, id);
+}
+
+// It was: until the coordinator noticed, which in a process that was stopped may be an hour later.
+TEST_F(events_on_hand_time, a_hold_that_was_over_was_told_to_have_lasted_until_the_engine_answered) {
+  auto o = listening();
+  o.request_timeout = 30s;
+  const client c = engine.connect(o);
+  const hold h = mutex{c, "order/42", {.ttl = 10s}}.acquire();
+  engine.pause();
+  engine.advance(60s);
+  const auto all = heard(event_kind::lost);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_LE(all.front().lasted, 10s) << all.front().text;
+}
+
 TEST_F(events_on_hand_time, somebody_who_asks_and_what_they_say) {
   const client c = engine.connect(listening()), other = engine.connect();
   const hold h = mutex{c, "order/42"}.acquire();
@@ -157,6 +195,25 @@ TEST_F(events_on_hand_time, one_who_waits_behind_a_holder_of_the_same_client_is_
   waits.get();
 }
 
+// It was: the one whose request the engine had granted, who had given it back long ago.
+TEST_F(events_on_hand_time, after_a_hand_off_the_one_who_had_it_before_was_told_to_hold_it) {
+  const client c = engine.connect(listening(2s));
+  const mutex m{c, "k", {.ttl = 9s}};
+  auto first = acquire_later(m).get();
+  auto second = acquire_later(m);
+  engine.advance(4s);  // it was renewed since the second came, so it may be handed off
+  first.got.release();
+  const hold has_it = second.get().got;
+  ASSERT_EQ(has_it.fence().id.text().substr(32), "01") << "handed off";
+  auto waits = acquire_later(m);
+  engine.advance(3s);
+  const auto all = heard(event_kind::slow_wait);
+  ASSERT_FALSE(all.empty());
+  ASSERT_EQ(all.back().holders.size(), 1u) << all.back().text;
+  EXPECT_EQ(all.back().holders.front().id, has_it.id());
+  EXPECT_EQ(all.back().holders.front().token, has_it.token());
+}
+
 TEST_F(events_on_hand_time, waits_that_end_in_time_and_single_attempts_are_no_events) {
   const client c = engine.connect(listening(1s)), other = engine.connect();
   hold theirs = mutex{other, "k"}.acquire();
@@ -193,6 +250,35 @@ TEST_F(events_on_hand_time, the_first_connection_is_one) {
   const auto all = heard(event_kind::connected);
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all.front().lasted, 0s);
+  EXPECT_EQ(all.front().text, "connected to " + all.front().server) << "it was: away for 0.0 s";
+}
+
+// It was: "who asked for it -3600.0 s ago".
+TEST(event_text, of_a_holder_whose_clock_is_ahead_told_of_the_future) {
+  std::string text;
+  const auto tell = detail::telling([&](const event& e) { text = e.text; }, true);
+  auto what = std::make_shared<runtime::spec>();
+  what->name = "order/42";
+  runtime::event e{.kind = event_kind::slow_wait, .what = what, .lasted = 10s, .waiters = 1};
+  e.when = std::chrono::system_clock::time_point{1'763'240'000s};
+  runtime::holder h;
+  h.seen.owner = core::owner_text("shop-7 pid 812 shop", "order.cc", 87, e.when + 1h, {});
+  e.holders.push_back(h);
+  auto earlier = e;
+  tell(std::move(e), 0);
+  EXPECT_TRUE(
+      text.ends_with("; held by shop-7 pid 812 shop order.cc:87, whose clock is at least 3600.0 s ahead of ours"))
+      << text;
+  earlier.when += 2h;
+  tell(std::move(earlier), 0);
+  EXPECT_TRUE(text.ends_with("order.cc:87, who asked for it 3600.0 s ago")) << text;
+}
+
+TEST(event_text, of_a_clock_that_was_set) {
+  std::string text;
+  const auto tell = detail::telling([&](const event& e) { text = e.text; }, true);
+  tell({.kind = event_kind::clock_jumped, .lasted = 3600s, .words = "this machine was suspended"}, 0);
+  EXPECT_EQ(text, "this machine was suspended (3600.0 s)");
 }
 
 TEST_F(events_on_hand_time, one_that_throws_is_lost_alone) {
@@ -210,6 +296,34 @@ TEST_F(events_on_hand_time, one_that_throws_is_lost_alone) {
     engine.advance(0s);
   }
   EXPECT_EQ(called, 3);
+}
+
+// It was: those that waited behind it came afterwards, to an owner that was gone.
+TEST_F(events_on_hand_time, came_after_one_of_them_had_closed_the_client) {
+  std::optional<client> c;
+  std::promise<void> all_wait;
+  std::atomic<int> called{0}, late{0};
+  std::atomic<bool> closed{false};
+  auto life = std::make_shared<int>();  // of the function, which ends behind the last event
+  const std::weak_ptr<int> function = life;
+  client_options o;
+  o.on_event = [&, life = std::move(life)](const event&) {
+    if (closed) ++late;
+    if (++called > 1) return;
+    all_wait.get_future().wait();
+    c.reset();
+    closed = true;
+  };
+  c.emplace(engine.connect(std::exchange(o, {})));
+  const client other = engine.connect();
+  const hold h = mutex{*c, "k"}.acquire();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(other.ask("k"), 1u);
+  EXPECT_EQ(c->ask("nobody's"), 0u);  // behind them: so they wait now
+  all_wait.set_value();
+  while (!function.expired()) std::this_thread::yield();
+  EXPECT_TRUE(closed);
+  EXPECT_EQ(called, 1);
+  EXPECT_EQ(late, 0);
 }
 
 // It would be: a function that never returns costs memory for every event behind it.

@@ -67,6 +67,7 @@ class cluster final : public deployment, shard::host, loop::member {
   void look_after_scouts(time_point);
   void look_after_shards(time_point);
   void announce(const engine::server_facts&);
+  engine::server_facts of_all(engine::server_facts) const;
   void complain();
   engine::failure nobody_told() const;
 

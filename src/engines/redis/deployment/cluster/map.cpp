@@ -126,7 +126,19 @@ void cluster::announce(const engine::server_facts& f) {
   if (closing_ || (!announced_ && troubled())) return;
   announced_ = true;
   complained_ = false;
-  outer_->on_up(f);
+  outer_->on_up(of_all(f));
+}
+
+// Who the masters are, in the order of their slots, so that one who watches sees which of them is another.
+engine::server_facts cluster::of_all(engine::server_facts f) const {
+  constexpr std::size_t enough = 8;  // of an id
+  f.id.clear();
+  for (const auto& s : shards_) {
+    if (s->slots == 0) continue;
+    if (!f.id.empty()) f.id += ',';
+    f.id += s->link.is_up() ? s->link.facts().id.substr(0, enough) : "-";
+  }
+  return f;
 }
 
 engine::failure cluster::nobody_told() const {
