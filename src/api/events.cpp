@@ -4,6 +4,7 @@
 #include "core/id.hpp"
 #include "core/name.hpp"
 #include "core/owner.hpp"
+#include "core/site.hpp"
 
 #include <tyer/event.hpp>
 
@@ -33,11 +34,6 @@ std::string_view in_words(loss_reason why) {
     case loss_reason::closed: return "the client was closed";
   }
   return {};
-}
-
-std::string site_of(const std::source_location& where) {
-  const std::string_view file{where.file_name()};
-  return std::string{file.substr(file.rfind('/') + 1)} + ':' + std::to_string(where.line());
 }
 
 std::string who_holds(const event& e) {
@@ -91,7 +87,7 @@ event public_form(runtime::event&& from, bool tokens) {
   e.reason = from.reason;
   e.lasted = std::chrono::duration_cast<std::chrono::milliseconds>(from.lasted);
   e.waiters = from.waiters;
-  if (e.kind == event_kind::slow_wait) e.site = site_of(from.where);
+  if (e.kind == event_kind::slow_wait) e.site = core::site_of(from.where);
   for (auto& h : from.holders.entries) e.holders.push_back(describe(std::move(h), tokens));
   e.server = server_in_words(from.server);
   e.words = std::move(from.words);
