@@ -44,9 +44,9 @@ struct access;
 //
 // Fairness: first come, first served among the clients of the engine, whatever the mode; inside one client too, with up to
 //   `local_handoffs` turns in a row. try_acquire is one attempt and fails while others queue.
-// Deadlock: a caller that waits for a lock it already holds waits for ever. So does `h = m.acquire()` while h holds m, since the
-//   old hold ends only after the new one exists (write h = {} first). Two objects of one name are one lock: a std::scoped_lock
-//   of both never returns; a multi_mutex of both does.
+// Deadlock: a caller that waits for a lock it already holds waits for ever, unless `refuse_own_wait` is set. So does
+//   `h = m.acquire()` while h holds m, since the old hold ends only after the new one exists (write h = {} first). Two objects of
+//   one name are one lock: a std::scoped_lock of both never returns; a multi_mutex of both does.
 // Cancellation: a std::stop_token ends the wait (errc::cancelled); a request that was already sent is taken back.
 // Thread safety: everything may be called from any thread; assignment needs the same care as for any object.
 // Lifetimes: keeps its client's engine alive; holds outlive it. A copy is the same lock. A move copies, so the

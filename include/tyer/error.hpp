@@ -31,7 +31,7 @@ enum class errc {
   invalid_option,   // an option is out of its range; words() name it
   closed,           // the client was closed
   forked,           // the object came through fork(): only the parent may use it
-  would_deadlock,   // a blocking call from one of Tyer's own threads, or lock() of what this thread has locked
+  would_deadlock,   // a blocking call from one of Tyer's own threads, or a wait for a lock that this thread itself has
   not_held,         // the call needs a held lock
   permits_differ,   // the semaphore is in use with another number of permits; words() name it
 };

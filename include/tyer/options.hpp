@@ -6,11 +6,16 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
 namespace tyer {
 inline namespace v1 {
+
+namespace debug {
+class order;
+}  // namespace debug
 
 // The severity of a log message.
 enum class log_level { debug, info, warning, error };
@@ -66,6 +71,16 @@ struct client_options {
   // again when it has lasted twice as long, and so on. Each report asks the engine who holds the lock. 0: none is
   // reported. Otherwise at least 10 ms.
   std::chrono::milliseconds slow_wait{10000};
+
+  // A blocking call that would wait for a lock which its own thread has acquired through this client, and still has, fails at
+  // once with errc::would_deadlock, with or without a limit; words() name both call sites. For programs in which the thread
+  // that acquires a lock gives it back: where holds go to other threads, such a wait can end well. Not refused: a wait that
+  // ends by itself, as the hold is lost or has a max_hold; an upgrade; asynchronous calls, which have no thread.
+  bool refuse_own_wait = false;
+
+  // Notes in which order threads take the locks of this client (<tyer/debug.hpp>). Clients may share one. Empty: nothing is
+  // noted.
+  std::shared_ptr<debug::order> order = {};
 };
 
 // Options of one lock object.

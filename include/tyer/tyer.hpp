@@ -1,5 +1,5 @@
 // Everything that needs only the standard library, except special parts: <tyer/async.hpp> (callbacks, for event loops),
-// <tyer/recipes.hpp> (common uses of a lock) and <tyer/testing.hpp>. For Boost.Asio: <tyer/asio.hpp>.
+// <tyer/recipes.hpp> (common uses of a lock), <tyer/debug.hpp> and <tyer/testing.hpp>. For Boost.Asio: <tyer/asio.hpp>.
 #pragma once
 
 #include <tyer/detail/cxx20.hpp>

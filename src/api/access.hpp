@@ -8,6 +8,7 @@
 
 #include <tyer/acquirable.hpp>
 #include <tyer/client.hpp>
+#include <tyer/debug.hpp>
 #include <tyer/hold.hpp>
 
 #include <memory>
@@ -34,6 +35,8 @@ struct access {
   static const std::shared_ptr<client_state>& state(const client& c) { return c.state_; }
   static const std::shared_ptr<const lock_state>& state(const acquirable& a) { return a.state_; }
   static const std::shared_ptr<hold_state>& state(const hold& h) { return h.state_; }
+
+  static const std::shared_ptr<order_book>& book(const debug::order& o) { return o.book_; }
 
   static void forget(client& c) noexcept { c.state_.reset(); }  // without closing it
   static client make_client(std::shared_ptr<client_state> s) { return client{std::move(s)}; }

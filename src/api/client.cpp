@@ -69,6 +69,10 @@ std::shared_ptr<client_state> open_client(runtime::client_runtime::parts parts, 
   parts.log = options.log;
   parts.on_event = telling(options.on_event, parts.engine->can().token);
   parts.slow_wait = core::within_for_ever(options.slow_wait);
+  if (options.refuse_own_wait || options.order) {
+    auto order = options.order ? access::book(*options.order) : nullptr;
+    parts.notes = std::make_shared<runtime::noting>(options.refuse_own_wait, std::move(order));
+  }
   auto s = std::make_shared<client_state>();
   s->owner = describe_owner(options);
   s->address = std::move(address);

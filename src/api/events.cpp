@@ -4,6 +4,7 @@
 #include "api/hold_ids.hpp"
 #include "core/name.hpp"
 #include "core/owner.hpp"
+#include "core/site.hpp"
 
 #include <tyer/event.hpp>
 
@@ -88,7 +89,7 @@ event public_form(runtime::event&& from, bool tokens) {
   e.reason = from.reason;
   e.lasted = std::chrono::duration_cast<std::chrono::milliseconds>(from.lasted);
   e.waiters = from.waiters;
-  if (e.kind == event_kind::slow_wait) core::append_site(e.site, from.where.file_name(), from.where.line());
+  if (e.kind == event_kind::slow_wait) e.site = core::site_of(from.where);
   for (auto& h : from.holders) e.holders.push_back(describe(std::move(h.seen), tokens, h.handoffs));
   e.server = server_in_words(from.server);
   e.words = std::move(from.words);

@@ -23,7 +23,7 @@ class multi_face : public basic_face<multi_hold> {
   using basic_face::basic_face;
 
   void lock(const multi_state& s) {
-    refuse_the_owner();
+    refuse_the_owner(s.made_at);
     come_in(s, primitives::patience::for_ever());
   }
 

@@ -67,10 +67,10 @@ class shared_face {
   }
 
   // Readers are not told apart: only the writer is known by its thread.
-  void refuse_the_writer() const {
+  void refuse_the_writer(const std::source_location& made_at) const {
     if (forked()) return;
     const std::lock_guard lock{mutex_};
-    if (writing_ && writer_ == core::this_thread()) refuse_to_wait_for_itself();
+    if (writing_ && writer_ == core::this_thread()) refuse_to_wait_for_itself(made_at);
   }
 
   const hold& held() const {
@@ -90,10 +90,20 @@ class shared_face {
   hold take_worst_reader() noexcept {
     if (readers_.empty()) return {};  // unlocked once too often: ignored, as for a mutex
     const auto worst = std::ranges::min_element(readers_, {}, &hold::remaining);
+    note_as_own(*worst);
     hold mine = std::move(*worst);
     if (worst != readers_.end() - 1) *worst = std::move(readers_.back());
     readers_.pop_back();
     return mine;
+  }
+
+  // If the client notes who has what: this thread gives back its own.
+  void note_as_own(hold& leaving) noexcept {
+    auto& given = *access::state(leaving);
+    if (!given.noted || runtime::noting::is_own(given)) return;
+    const auto own = [](const hold& h) { return runtime::noting::is_own(*access::state(h)); };
+    const auto mine = std::ranges::find_if(readers_, own);
+    if (mine != readers_.end()) runtime::noting::exchange(given, *access::state(*mine));
   }
 
   const runtime::birth birth_;
@@ -118,7 +128,7 @@ bool enter(shared_face& face, const detail::lock_state& s, side which, const pat
   return detail::come_in<hold>(s, p, shared_face::door{face, which});
 }
 void wait_to_enter(shared_face& face, const detail::lock_state& s, side which) {
-  face.refuse_the_writer();
+  face.refuse_the_writer(s.made_at);
   enter(face, s, which, patience::for_ever());
 }
 bool enter_within(shared_face& face, const detail::lock_state& s, side which, std::chrono::nanoseconds at_most) {

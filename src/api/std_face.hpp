@@ -8,6 +8,7 @@
 #pragma once
 
 #include "api/acquiring.hpp"
+#include "core/site.hpp"
 #include "core/thread_number.hpp"
 #include "primitives/gate.hpp"
 #include "primitives/sleepers.hpp"
@@ -16,6 +17,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <source_location>
 #include <utility>
 
 namespace tyer {
@@ -84,8 +86,10 @@ bool or_not_in_time(TimedTry timed_try) {
   }
 }
 
-[[noreturn]] inline void refuse_to_wait_for_itself() {
-  throw error({errc::would_deadlock, "this thread has locked it already; a tyer::recursive_mutex can be locked again"});
+// A guard cannot pass its call site, so there is one for both: where the lock object was made.
+[[noreturn]] inline void refuse_to_wait_for_itself(const std::source_location& made_at) {
+  throw error({errc::would_deadlock, "this thread has locked it already, through the object made at " +
+                                         core::site_of(made_at) + "; a tyer::recursive_mutex can be locked again"});
 }
 
 template <class Hold>
@@ -95,7 +99,7 @@ class basic_face {
 
   template <class Lock>
   void lock(const Lock& s) {
-    refuse_the_owner();
+    refuse_the_owner(s.made_at);
     lock_of_others(s);
   }
   // For a caller that knows that this thread is not the owner.
@@ -143,8 +147,8 @@ class basic_face {
   bool forked() const noexcept { return birth_.forked(); }
 
  protected:
-  void refuse_the_owner() const {
-    if (!forked() && inside_.load(std::memory_order_relaxed) == core::this_thread()) refuse_to_wait_for_itself();
+  void refuse_the_owner(const std::source_location& made_at) const {
+    if (!forked() && inside_.load(std::memory_order_relaxed) == core::this_thread()) refuse_to_wait_for_itself(made_at);
   }
   void enter(Hold h) noexcept {
     held_ = std::move(h);

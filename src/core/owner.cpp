@@ -1,5 +1,7 @@
 #include "core/owner.hpp"
 
+#include "core/site.hpp"
+
 #include <algorithm>
 #include <charconv>
 
@@ -45,11 +47,6 @@ std::string owner_identity(std::string_view host, std::uint64_t pid, std::string
   text.append(before_pid).append(std::to_string(pid)).append(1, ' ').append(label.substr(0, label_bytes_max));
   std::ranges::replace(text, '\n', ' ');  // text after a line break is the note of a lock
   return text;
-}
-
-void append_site(std::string& to, std::string_view file, std::uint32_t line) {
-  if (const auto at = file.rfind('/'); at != file.npos) file.remove_prefix(at + 1);
-  to.append(file).append(1, ':').append(std::to_string(line));
 }
 
 std::string owner_text(std::string_view identity, std::string_view file, std::uint32_t line, wall_time since,

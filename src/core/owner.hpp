@@ -23,9 +23,6 @@ std::string owner_identity(std::string_view host, std::uint64_t pid, std::string
 std::string owner_text(std::string_view identity, std::string_view file, std::uint32_t line, wall_time since,
                        std::string_view note);
 
-// A call site in short: the file without its folders, and the line.
-void append_site(std::string& to, std::string_view file, std::uint32_t line);
-
 struct owner {
   std::string_view host;
   std::uint64_t pid = 0;

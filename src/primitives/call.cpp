@@ -93,6 +93,10 @@ acquired acquire_blocking(client_runtime& h, std::shared_ptr<const spec> what, c
                           const std::source_location& where) {
   if (auto f = unusable(h, true)) return {std::move(f), nullptr};
   if (stop.stop_requested()) return {errc::cancelled, nullptr};
+  const auto& notes = h.notes();
+  if (notes && p.waits) {
+    if (auto f = notes->asks(*what, where, h.time().now())) return {std::move(f), nullptr};
+  }
   auto w = make_acquisition(h, std::move(what), p, where);
   auto answer = std::make_shared<slot<acquired>>(h);
   w->done = [put = answering<acquired>{h, answer}](tyer::failure f, hold_ptr held) mutable {
@@ -100,7 +104,9 @@ acquired acquire_blocking(client_runtime& h, std::shared_ptr<const spec> what, c
   };
   w->anywhere = true;  // `done` only stores the answer
   const bool joined = h.want(w, client_runtime::afterwards::waits);
-  return wait_for(h, answer, w, std::move(stop), joined);
+  auto got = wait_for(h, answer, w, std::move(stop), joined);
+  if (notes && got.hold) runtime::noting::took(notes, *got.hold, where);
+  return got;
 }
 
 namespace {

@@ -112,6 +112,7 @@ void client_runtime::cancel(std::shared_ptr<revocable> r, errc why) noexcept {
 }
 
 void client_runtime::give_back(hold_ptr h, release_reply told, afterwards next) {
+  h->noted.reset();
   if (!told && hand_off(h)) return;
   submit([h = std::move(h), told = std::move(told)](coordinator& d) mutable { d.give_back(h, std::move(told)); }, next);
 }

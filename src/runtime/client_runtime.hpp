@@ -21,6 +21,7 @@
 #include "runtime/fork.hpp"
 #include "runtime/latch.hpp"
 #include "runtime/late_line.hpp"
+#include "runtime/noting.hpp"
 #include "runtime/watch.hpp"
 
 #include <tyer/error.hpp>
@@ -48,6 +49,7 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
     event_line::hook on_event = {};
     lease::duration slow_wait{};  // as of coordinator::report_to, as is:
     clock_look::reader clocks = {};
+    std::shared_ptr<noting> notes = {};
   };
 
   static std::shared_ptr<client_runtime> open(parts p);
@@ -112,6 +114,9 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
 
   // All counters; any thread may read them, also after this object is gone.
   const std::shared_ptr<stats::board>& board() const noexcept { return coordinator_->board(); }
+
+  // Null: nothing is noted about the callers.
+  const std::shared_ptr<noting>& notes() const noexcept { return parts_.notes; }
 
   // For tests: callers that have no answer yet.
   std::size_t waiting_for(std::string_view name);

@@ -22,6 +22,7 @@
 
 namespace tyer::runtime {
 class client_runtime;
+class note;
 struct ticket;
 }  // namespace tyer::runtime
 
@@ -142,6 +143,8 @@ class hold_state {
 
   std::weak_ptr<runtime::client_runtime> home;  // where to release it; expires with the client
   runtime::ticket* at_coordinator = nullptr;    // the coordinator's own: null once it has another owner or is over
+
+  std::shared_ptr<runtime::note> noted;  // the owner's own; null unless the client notes who has what
 
   // The herald's own: its place in the herald's queue.
   struct {

@@ -21,6 +21,7 @@
 #define check(a) static_cast<void>(a)
 
 #include <tyer/async.hpp>
+#include <tyer/debug.hpp>
 #include <tyer/recipes.hpp>
 #include <tyer/testing.hpp>
 #include <tyer/tyer.hpp>

@@ -1,6 +1,7 @@
 // Compiled with -fno-exceptions: every call has a form that tells instead of throwing. The library itself throws nothing then
 // that such a program would have to catch.
 #include <tyer/async.hpp>
+#include <tyer/debug.hpp>
 #include <tyer/recipes.hpp>
 #include <tyer/testing.hpp>
 #include <tyer/tyer.hpp>

@@ -1,9 +1,13 @@
 // What a test of one's own is made of, and callbacks without Asio.
 #include <tyer/async.hpp>
+#include <tyer/debug.hpp>
 #include <tyer/testing.hpp>
 #include <tyer/tyer.hpp>
 
+#include <memory>
 #include <stop_token>
+#include <string>
+#include <string_view>
 
 using namespace std::chrono_literals;
 
@@ -17,6 +21,25 @@ bool told(tyer::testing::engine& engine) {
   engine.advance(std::chrono::duration<double>{9.5});
   engine.resume();
   return h.revoked().stop_requested() && !h.valid() && engine.wait_for_waiters("order/42", 0);
+}
+
+bool in_one_order(tyer::testing::engine& engine) {
+  const auto order = std::make_shared<tyer::debug::order>();
+  const auto by_kind = std::make_shared<tyer::debug::order>(tyer::debug::order_options{
+      .class_of = [](std::string_view name) { return std::string{name.substr(0, 5)}; },
+      .on_reversed = [](const tyer::debug::order_report&) {},
+      .pairs_max = 100,
+  });
+  tyer::client one = engine.connect({.order = order}),
+               other = engine.connect({.refuse_own_wait = true, .order = by_kind});
+  tyer::debug::order::scope flow{*order};
+  flow.asks("x");
+  flow.took("x");
+  flow.gave_back("x");
+  tyer::debug::order all;
+  all.load(order->save());
+  all.load(by_kind->save(), "shop-7 pid 812");
+  return all.reports().empty() && all.counts().left_out == 0;
 }
 
 void called(tyer::mutex& m, tyer::shared_mutex& s, tyer::hold& reader, std::stop_token stop) {

@@ -1,0 +1,42 @@
+#include "runtime/order_book.hpp"
+#include "runtime/order_text.hpp"
+
+#include <tyer/debug.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace tyer {
+inline namespace v1 {
+namespace debug {
+
+order::order(order_options options) : book_(std::make_shared<detail::order_book>(std::move(options))) {}
+
+std::vector<order_report> order::reports() const { return book_->reports(); }
+order_counts order::counts() const noexcept { return book_->counts(); }
+
+std::string order::save() const { return detail::order_text(book_->lines()); }
+void order::load(std::string_view text, std::string_view from) { book_->add(detail::read_order(text, from)); }
+
+order::scope::scope(const order& in) : book_(in.book_), flow_(detail::order_book::new_flow()) {}
+order::scope::~scope() {
+  for (const taken& t : taken_) book_->gave_back(flow_, t.place);
+}
+
+void order::scope::asks(std::string_view name, std::source_location where) { book_->asks(flow_, name, where); }
+
+void order::scope::took(std::string_view name, std::source_location where) {
+  taken_.push_back({std::string{name}, 0});
+  taken_.back().place = book_->took(flow_, name, where);
+}
+
+void order::scope::gave_back(std::string_view name) noexcept {
+  const auto last = std::find_if(taken_.rbegin(), taken_.rend(), [&](const taken& t) { return t.name == name; });
+  if (last == taken_.rend()) return;
+  book_->gave_back(flow_, last->place);
+  taken_.erase(std::next(last).base());
+}
+
+}  // namespace debug
+}  // namespace v1
+}  // namespace tyer
