@@ -33,6 +33,7 @@ struct order_step {
 // Orders that exclude each other. The first step is the one just seen, the others lead back from its `asked` to its `held`
 // and were seen before. Two steps are the usual case, and have the four call sites: A then B here, B then A there.
 struct order_report {
+  static constexpr std::size_t steps_max = 16;  // of a longer circle the first; `text` says how many more there are
   std::vector<order_step> steps = {};
   std::string text = {};  // all of it in one line, for a log; without control characters
 };
@@ -63,7 +64,7 @@ struct order_counts {
 //   auto order = std::make_shared<tyer::debug::order>();
 //   tyer::client client{uri, {.order = order}};
 //   ...                                              // the program, or its tests
-//   for (const auto& r : order->reports()) std::cerr << r.text << '\\n';
+//   for (const auto& r : order->reports()) std::cerr << r.text << '\n';
 //
 // Each time a thread asks for a lock while it has others, every pair "A was held when B was asked for" is noted, with both call
 // sites. A pair that closes a circle is reported at once, and each pair only once: nothing needs to hang for that, and the
@@ -78,7 +79,7 @@ struct order_counts {
 //
 // A try waits for nobody, and so cannot close a circle; for the same reason std::scoped_lock of several mutexes is none. Shared
 // holds and permits count as others do: readers that come after a waiting writer wait. A hold counts for the thread that has
-// acquired it, also when it was moved to another. Locks are compared by their names (or classes), whatever the client.
+// acquired it, also when it was moved to another thread. Locks are compared by their names (or classes), whatever the client.
 //
 // Several processes: save() in each, and load() all of them into one.
 //

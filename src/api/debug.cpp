@@ -16,7 +16,10 @@ std::vector<order_report> order::reports() const { return book_->reports(); }
 order_counts order::counts() const noexcept { return book_->counts(); }
 
 std::string order::save() const { return detail::order_text(book_->lines()); }
-void order::load(std::string_view text, std::string_view from) { book_->add(detail::read_order(text, from)); }
+void order::load(std::string_view text, std::string_view from) {
+  const auto book = book_;  // what it calls may destroy this object
+  book->add(detail::read_order(text, from));
+}
 
 order::scope::scope(const order& in) : book_(in.book_), flow_(detail::order_book::new_flow()) {}
 order::scope::~scope() {

@@ -287,8 +287,8 @@ bool client_runtime::close(std::chrono::milliseconds at_most) {
   const bool again = std::exchange(shut_, true);
   state_changed_.notify_all();
   lock.unlock();
+  if (events_) events_->end();  // those that wait are dropped: threads that end call what waits for them
   if (!again) end_threads();
-  if (events_) events_->end();  // from a callback: also those that wait behind it
   return all;
 }
 
