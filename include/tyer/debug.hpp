@@ -12,6 +12,7 @@
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tyer {
@@ -50,7 +51,7 @@ struct order_options {
 
   // Bounds of memory: what comes beyond them is counted (`left_out`), and neither noted nor compared.
   std::size_t classes_max = 1024;
-  std::size_t pairs_max = 16384;
+  std::size_t pairs_max = 16384;  // "A was held when B was asked for"
 };
 
 struct order_counts {
@@ -113,13 +114,9 @@ class TYER_EXPORT order {
     void gave_back(std::string_view name) noexcept;
 
    private:
-    struct taken {
-      std::string name;
-      std::uint64_t place;
-    };
     std::shared_ptr<detail::order_book> book_;
     std::uint64_t flow_;
-    std::vector<taken> taken_;
+    std::vector<std::pair<std::string, std::uint64_t>> taken_;  // name and place
   };
 
  private:
