@@ -403,8 +403,8 @@ TEST_F(events_on_hand_time, those_that_wait_when_the_client_is_closed_were_told_
   const client other = engine.connect();
   for (int i = 0; i < 3; ++i) EXPECT_EQ(other.ask("k"), 1u);
   EXPECT_EQ(c.ask("nobody's"), 0u);  // behind them: so they wait now
-  auto closed = std::async(std::launch::async, [&] { c.close(); });
-  while (h.valid()) std::this_thread::yield();
+  auto closed = std::async(std::launch::async, [&] { c.close(0ms); });
+  while (closed.wait_for(1ms) != std::future_status::ready && h.valid()) continue;
   go_on.set_value();
   closed.get();
   EXPECT_EQ(called, 1);
