@@ -12,6 +12,7 @@
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tyer {
@@ -33,6 +34,7 @@ struct order_step {
 // Orders that exclude each other. The first step is the one just seen, the others lead back from its `asked` to its `held`
 // and were seen before. Two steps are the usual case, and have the four call sites: A then B here, B then A there.
 struct order_report {
+  static constexpr std::size_t steps_max = 16;  // of a longer circle the first; `text` says how many more there are
   std::vector<order_step> steps = {};
   std::string text = {};  // all of it in one line, for a log; without control characters
 };
@@ -49,7 +51,7 @@ struct order_options {
 
   // Bounds of memory: what comes beyond them is counted (`left_out`), and neither noted nor compared.
   std::size_t classes_max = 1024;
-  std::size_t pairs_max = 16384;
+  std::size_t pairs_max = 16384;  // "A was held when B was asked for"
 };
 
 struct order_counts {
@@ -63,7 +65,7 @@ struct order_counts {
 //   auto order = std::make_shared<tyer::debug::order>();
 //   tyer::client client{uri, {.order = order}};
 //   ...                                              // the program, or its tests
-//   for (const auto& r : order->reports()) std::cerr << r.text << '\\n';
+//   for (const auto& r : order->reports()) std::cerr << r.text << '\n';
 //
 // Each time a thread asks for a lock while it has others, every pair "A was held when B was asked for" is noted, with both call
 // sites. A pair that closes a circle is reported at once, and each pair only once: nothing needs to hang for that, and the
@@ -78,7 +80,7 @@ struct order_counts {
 //
 // A try waits for nobody, and so cannot close a circle; for the same reason std::scoped_lock of several mutexes is none. Shared
 // holds and permits count as others do: readers that come after a waiting writer wait. A hold counts for the thread that has
-// acquired it, also when it was moved to another. Locks are compared by their names (or classes), whatever the client.
+// acquired it, also when it was moved to another thread. Locks are compared by their names (or classes), whatever the client.
 //
 // Several processes: save() in each, and load() all of them into one.
 //
@@ -112,13 +114,9 @@ class TYER_EXPORT order {
     void gave_back(std::string_view name) noexcept;
 
    private:
-    struct taken {
-      std::string name;
-      std::uint64_t place;
-    };
     std::shared_ptr<detail::order_book> book_;
     std::uint64_t flow_;
-    std::vector<taken> taken_;
+    std::vector<std::pair<std::string, std::uint64_t>> taken_;  // name and place
   };
 
  private:

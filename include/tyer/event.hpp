@@ -50,11 +50,12 @@ struct event {
   std::optional<loss_reason> reason = {};
   std::chrono::milliseconds lasted{};
   std::string site = {};                 // "order.cc:87": where the first of those who wait asked for it
-  std::size_t waiters = 0;               // callers of this client that wait for the lock
+  std::size_t waiters = 0;               // callers of this client that wait for the lock with the same options and mode
   std::vector<lock_entry> holders = {};  // who has it, and since when; empty: it was free when the engine was asked
   std::string server = {};               // how the server calls itself, with its version
   std::string words = {};                // somebody else's words: any bytes
-  std::uint64_t left_out = 0;            // events before this one that were dropped, because 256 of them waited
+  std::uint64_t left_out =
+      0;  // events before this one that were dropped: 256 waited, or the executor did not call them
 };
 
 }  // namespace v1

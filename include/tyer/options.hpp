@@ -64,7 +64,8 @@ struct client_options {
   // answer is released, and an observer is called after its next read.
   completion_executor completions = {};
 
-  // Receives losses, requests to give a lock back, waits that take long, and whether the engine is there.
+  // Receives losses, requests to give a lock back, waits that take long, whether the engine is there, and jumps of this
+  // machine's clock.
   event_hook on_event = {};
 
   // A wait for a lock is reported to `on_event` when it has lasted this long, at the latest a quarter of it later; then
@@ -75,7 +76,8 @@ struct client_options {
   // A blocking call that would wait for a lock which its own thread has acquired through this client, and still has, fails at
   // once with errc::would_deadlock, with or without a limit; words() name both call sites. For programs in which the thread
   // that acquires a lock gives it back: where holds go to other threads, such a wait can end well. Not refused: a wait that
-  // ends by itself, as the hold is lost or has a max_hold; an upgrade; asynchronous calls, which have no thread.
+  // ends by itself, as the hold is lost or has a max_hold (but at the object that the thread has locked it would wait for its
+  // own unlock(), and is refused); an upgrade; asynchronous calls, which have no thread.
   bool refuse_own_wait = false;
 
   // Notes in which order threads take the locks of this client (<tyer/debug.hpp>). Clients may share one. Empty: nothing is

@@ -125,6 +125,7 @@ pending start_release(hold h, answer_ptr<release_outcome> handler) {
   auto call = std::make_shared<release_call>(std::move(handler));
   auto s = access::take(h);
   const auto home = s ? s->home.lock() : nullptr;
+  if (s) s->noted.reset();
   if (!s) {
     call->answer(errc::not_held, release_outcome::already_gone);
   } else if (!home || home->closed()) {

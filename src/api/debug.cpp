@@ -16,24 +16,27 @@ std::vector<order_report> order::reports() const { return book_->reports(); }
 order_counts order::counts() const noexcept { return book_->counts(); }
 
 std::string order::save() const { return detail::order_text(book_->lines()); }
-void order::load(std::string_view text, std::string_view from) { book_->add(detail::read_order(text, from)); }
+void order::load(std::string_view text, std::string_view from) {
+  const auto book = book_;  // what it calls may destroy this object
+  book->add(detail::read_order(text, from));
+}
 
 order::scope::scope(const order& in) : book_(in.book_), flow_(detail::order_book::new_flow()) {}
 order::scope::~scope() {
-  for (const taken& t : taken_) book_->gave_back(flow_, t.place);
+  for (const auto& [name, place] : taken_) book_->gave_back(flow_, place);
 }
 
 void order::scope::asks(std::string_view name, std::source_location where) { book_->asks(flow_, name, where); }
 
 void order::scope::took(std::string_view name, std::source_location where) {
-  taken_.push_back({std::string{name}, 0});
-  taken_.back().place = book_->took(flow_, name, where);
+  taken_.emplace_back(name, 0);
+  taken_.back().second = book_->took(flow_, name, where);
 }
 
 void order::scope::gave_back(std::string_view name) noexcept {
-  const auto last = std::find_if(taken_.rbegin(), taken_.rend(), [&](const taken& t) { return t.name == name; });
+  const auto last = std::find_if(taken_.rbegin(), taken_.rend(), [&](const auto& t) { return t.first == name; });
   if (last == taken_.rend()) return;
-  book_->gave_back(flow_, last->place);
+  book_->gave_back(flow_, last->second);
   taken_.erase(std::next(last).base());
 }
 

@@ -23,12 +23,14 @@ class multi_face : public basic_face<multi_hold> {
   using basic_face::basic_face;
 
   void lock(const multi_state& s) {
+    refuse_the_unusable(*s.locks.front()->home);
     refuse_the_owner(s.made_at);
     come_in(s, primitives::patience::for_ever());
   }
 
   bool try_lock_within(const multi_state& s, std::chrono::nanoseconds at_most) {
     const auto p = primitives::patience::within(at_most);
+    if (p.waits && refuses_own_wait(*s.locks.front()->home)) refuse_the_owner(s.made_at);
     return or_not_in_time([&] { return p.waits ? come_in(s, p) : try_lock(s); });
   }
 

@@ -66,11 +66,17 @@ class shared_face {
     }
   }
 
-  // Readers are not told apart: only the writer is known by its thread.
+  // Readers are told apart only where the client notes who has what.
   void refuse_the_writer(const std::source_location& made_at) const {
     if (forked()) return;
     const std::lock_guard lock{mutex_};
     if (writing_ && writer_ == core::this_thread()) refuse_to_wait_for_itself(made_at);
+  }
+  void refuse_a_reader(const std::source_location& made_at) const {
+    if (forked()) return;
+    const std::lock_guard lock{mutex_};
+    const auto own = [](const hold& h) { return runtime::noting::is_own(*access::state(h)); };
+    if (std::ranges::any_of(readers_, own)) refuse_to_wait_for_itself(made_at);
   }
 
   const hold& held() const {
@@ -127,12 +133,22 @@ using side = detail::shared_face::side;
 bool enter(shared_face& face, const detail::lock_state& s, side which, const patience& p) {
   return detail::come_in<hold>(s, p, shared_face::door{face, which});
 }
+void refuse_own_readers(const shared_face& face, const detail::lock_state& s, side which) {
+  if (which == side::exclusive && detail::refuses_own_wait(*s.home)) face.refuse_a_reader(s.made_at);
+}
 void wait_to_enter(shared_face& face, const detail::lock_state& s, side which) {
+  detail::refuse_the_unusable(*s.home);
   face.refuse_the_writer(s.made_at);
+  refuse_own_readers(face, s, which);
   enter(face, s, which, patience::for_ever());
 }
 bool enter_within(shared_face& face, const detail::lock_state& s, side which, std::chrono::nanoseconds at_most) {
-  return detail::or_not_in_time([&] { return enter(face, s, which, patience::within(at_most)); });
+  const auto p = patience::within(at_most);
+  if (p.waits && detail::refuses_own_wait(*s.home)) {
+    face.refuse_the_writer(s.made_at);
+    refuse_own_readers(face, s, which);
+  }
+  return detail::or_not_in_time([&] { return enter(face, s, which, p); });
 }
 
 bool convert(const detail::lock_state& to, hold& h, const patience& p, std::stop_token stop, failure& why) noexcept {

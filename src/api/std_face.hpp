@@ -86,6 +86,15 @@ bool or_not_in_time(TimedTry timed_try) {
   }
 }
 
+inline void refuse_the_unusable(const runtime::client_runtime& home) {
+  if (auto f = primitives::unusable(home, true)) throw error(f);
+}
+
+// By the client's options: also with a limit, and also if the hold has ended but its owner has not let go of the object.
+inline bool refuses_own_wait(const runtime::client_runtime& home) noexcept {
+  return home.notes() && home.notes()->refuses();
+}
+
 // A guard cannot pass its call site, so there is one for both: where the lock object was made.
 [[noreturn]] inline void refuse_to_wait_for_itself(const std::source_location& made_at) {
   throw error({errc::would_deadlock, "this thread has locked it already, through the object made at " +
@@ -99,6 +108,7 @@ class basic_face {
 
   template <class Lock>
   void lock(const Lock& s) {
+    refuse_the_unusable(home_of(s));
     refuse_the_owner(s.made_at);
     lock_of_others(s);
   }
@@ -127,6 +137,7 @@ class basic_face {
   template <class Lock>
   bool try_lock_within(const Lock& s, std::chrono::nanoseconds at_most) {
     const auto p = primitives::patience::within(at_most);
+    if (p.waits && refuses_own_wait(home_of(s))) refuse_the_owner(s.made_at);
     return or_not_in_time([&] { return p.waits ? come_in<Hold>(s, p, door{*this}) : try_lock(s); });
   }
 

@@ -141,6 +141,7 @@ std::vector<T> answers_of(std::span<const held_at> all, Begin begin) {
 }
 
 begun<released> begin_release(client_runtime& h, hold_ptr held, client_runtime::afterwards next) {
+  held->noted.reset();
   if (h.forked()) return released{errc::forked, release_outcome::unknown};
   if (h.closed()) return released{{}, release_outcome::already_gone};
   if (runtime::on_own_thread) {
@@ -185,6 +186,7 @@ std::vector<released> release_all_blocking(std::span<const held_at> all) {
 }
 
 void give_back_quietly(client_runtime& h, hold_ptr held) noexcept {
+  held->noted.reset();
   if (h.forked() || h.closed()) return;
   try {
     h.give_back(held, {});

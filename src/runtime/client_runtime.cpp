@@ -279,6 +279,7 @@ client_runtime::told_facts client_runtime::facts() {
 
 bool client_runtime::close(std::chrono::milliseconds at_most) {
   if (forked()) return false;
+  if (events_) events_->end();  // those that wait are dropped: threads that end call what waits for them
   if (!closed_.exchange(true)) see_to_it(afterwards::returns);
   std::unique_lock lock{state_mutex_};
   state_changed_.notify_all();  // wakes wait_ready()
@@ -288,7 +289,6 @@ bool client_runtime::close(std::chrono::milliseconds at_most) {
   state_changed_.notify_all();
   lock.unlock();
   if (!again) end_threads();
-  if (events_) events_->end();  // from a callback: also those that wait behind it
   return all;
 }
 

@@ -21,20 +21,22 @@ class event_line : public std::enable_shared_from_this<event_line> {
 
   explicit event_line(hook h) noexcept : hook_(std::move(h)) {}
 
-  // A function that delivers the event, and that may be copied or destroyed uncalled. Empty: too many wait. May throw
-  // std::bad_alloc.
+  // A function that delivers the event, and that may be copied or destroyed uncalled; then the event counts as left out. Empty: too
+  // many wait. May throw std::bad_alloc.
   std::function<void()> enter(event&& e) {
     if (waiting_.fetch_add(1) >= waiting_max) {
       leave(true);
       return {};
     }
+    std::shared_ptr<place> mine;
     try {
-      auto mine = std::make_shared<place>(shared_from_this(), std::move(e));
-      return [mine] { mine->deliver(); };
+      mine = std::make_shared<place>(shared_from_this(), std::move(e));
     } catch (...) {
       leave(true);
       throw;
     }
+    mine->left_out_before = left_out_.exchange(0);
+    return [mine] { mine->deliver(); };
   }
   void left_out() noexcept { left_out_.fetch_add(1); }
 
@@ -45,13 +47,19 @@ class event_line : public std::enable_shared_from_this<event_line> {
   struct place {
     place(std::shared_ptr<event_line> l, event&& e) noexcept : line(std::move(l)), what(std::move(e)) {}
     place(const place&) = delete;
-    ~place() { line->leave(false); }
+    ~place() {
+      if (!delivered) line->left_out_.fetch_add(left_out_before);
+      line->leave(!delivered);
+    }
     void deliver() {
-      if (!line->over_) line->hook_(std::move(what), line->left_out_.exchange(0));
+      delivered = true;
+      if (!line->over_) line->hook_(std::move(what), left_out_before);
     }
 
     std::shared_ptr<event_line> line;
     event what;
+    std::uint64_t left_out_before = 0;  // since the one that entered before it
+    bool delivered = false;
   };
 
   void leave(bool uncalled) noexcept {

@@ -1,5 +1,6 @@
 #include "runtime/noting.hpp"
 
+#include "core/name.hpp"
 #include "core/site.hpp"
 #include "core/thread_number.hpp"
 #include "runtime/own_thread.hpp"
@@ -32,8 +33,9 @@ tyer::failure noting::asks(const spec& what, const std::source_location& where, 
   if (refuses_) {
     const std::lock_guard lock{mutex_};
     if (const note* mine = in_the_way(what, now)) {
-      return {errc::would_deadlock, "this thread has acquired it at " + core::site_of(mine->where_) +
-                                        ", still has it, and would wait for itself at " + core::site_of(where)};
+      return {errc::would_deadlock, "this thread has acquired \"" + core::printable(what.name) + "\" at " +
+                                        core::site_of(mine->where_) + ", still has it, and would wait for itself at " +
+                                        core::site_of(where)};
     }
   }
   if (order_) {
@@ -52,8 +54,7 @@ void noting::took(const std::shared_ptr<noting>& in, detail::hold_state& h,
   }
 }
 
-// A hold of this thread that alone keeps it from the lock, and that does not end by itself. All users of a semaphore give the
-// same number of permits.
+// A hold of this thread that alone keeps it from the lock, and that does not end by itself.
 const note* noting::in_the_way(const spec& what, lease::time_point now) const {
   std::uint32_t permits = 0;
   for (auto [at, end] = own_.equal_range(what.name); at != end; ++at) {
@@ -62,7 +63,8 @@ const note* noting::in_the_way(const spec& what, lease::time_point now) const {
     if (n.thread_ != core::this_thread() || !held.valid(now) || held.what().max_hold.count() > 0) continue;
     const auto how = held.how();
     if (how == engine::mode::exclusive || what.how == engine::mode::exclusive) return &n;
-    if (how == engine::mode::permit && what.how == engine::mode::permit) {
+    const bool same_permits = held.what().capacity == what.capacity;  // else the engine says that they differ
+    if (how == engine::mode::permit && what.how == engine::mode::permit && same_permits) {
       permits += held.what().take;
       if (permits + what.take > what.capacity) return &n;
     }

@@ -53,6 +53,8 @@ class noting {
   static void took(const std::shared_ptr<noting>& in, detail::hold_state& h,
                    const std::source_location& where) noexcept;
 
+  bool refuses() const noexcept { return refuses_; }
+
   // True if it is noted that this thread has acquired it.
   static bool is_own(const detail::hold_state& h) noexcept;
   // Two threads have exchanged their holds.

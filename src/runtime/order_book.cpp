@@ -2,6 +2,7 @@
 
 #include "core/name.hpp"
 #include "core/site.hpp"
+#include "runtime/own_thread.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -108,13 +109,14 @@ void order_book::note(const pair& p, sites s, reported& to) {
     return;
   }
   pairs_.emplace(p, std::move(s));
-  const auto [held, asked, how] = p;
-  if (told_.contains(std::minmax(held, asked)) || way_back(p).empty()) return;
-  auto report = report_of(p);
-  told_.insert(std::minmax(held, asked));
+  const auto back = way_back(p);
+  if (back.empty()) return;
   ++reversed_;
-  if (reports_.size() < reports_max) reports_.push_back(report);
-  to.push_back(std::move(report));
+  const bool kept = reports_.size() < reports_max;
+  if (!kept && !options_.on_reversed) return;
+  auto report = report_of(p, back);
+  if (kept) reports_.push_back(report);
+  if (options_.on_reversed) to.push_back(std::move(report));
 }
 
 // The shortest way from what is asked for to what is held; empty if there is none.
@@ -147,17 +149,19 @@ debug::order_step order_book::step_of(const pair& p) const {
   return {std::string{classes_[held]}, s.held_at, std::string{classes_[asked]}, s.asked_at};
 }
 
-debug::order_report order_book::report_of(const pair& p) const {
+debug::order_report order_book::report_of(const pair& p, const std::vector<pair>& back) const {
   debug::order_report r{{step_of(p)}, {}};
-  for (const pair& back : way_back(p)) r.steps.push_back(step_of(back));
-  r.text = "locks are taken in two orders: " + in_words(r.steps.front());
+  const auto shown = std::min(back.size(), debug::order_report::steps_max - 1);
+  for (std::size_t i = 0; i < shown; ++i) r.steps.push_back(step_of(back[i]));
+  r.text = "locks are taken in orders that exclude each other: " + in_words(r.steps.front());
   for (std::size_t i = 1; i < r.steps.size(); ++i) r.text += "; before that " + in_words(r.steps[i]);
+  if (shown < back.size()) r.text += "; and " + std::to_string(back.size() - shown) + " more";
   if (std::get<2>(p) != way::other) r.text += "; of one class, once a larger name first and once a smaller";
   return r;
 }
 
 void order_book::tell(const reported& all) const noexcept {
-  if (!options_.on_reversed) return;
+  const runtime::in_our_midst here;
   for (const auto& r : all) {
     try {
       options_.on_reversed(r);
@@ -191,12 +195,14 @@ std::vector<order_line> order_book::lines() const {
 
 void order_book::add(const std::vector<order_line>& all) {
   if (born_.forked()) return;
-  reported found;
   for (const auto& [step, how] : all) {
-    const std::lock_guard in{mutex_};
-    see(step.held, step.asked, how, [&] { return sites{step.held_at, step.asked_at}; }, found);
+    reported found;
+    {
+      const std::lock_guard in{mutex_};
+      see(step.held, step.asked, how, [&] { return sites{step.held_at, step.asked_at}; }, found);
+    }
+    tell(found);
   }
-  tell(found);
 }
 
 }  // namespace detail

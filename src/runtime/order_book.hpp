@@ -19,7 +19,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -82,7 +81,7 @@ class order_book {
   void note(const pair& p, sites s, reported& to);
   std::vector<pair> way_back(const pair& p) const;
   debug::order_step step_of(const pair& p) const;
-  debug::order_report report_of(const pair& p) const;
+  debug::order_report report_of(const pair& p, const std::vector<pair>& back) const;
   void tell(const reported& all) const noexcept;
 
   const debug::order_options options_;
@@ -91,7 +90,6 @@ class order_book {
   std::map<std::string, number, std::less<>> numbers_;
   std::vector<std::string_view> classes_;  // by number: keys of numbers_
   std::map<pair, sites> pairs_;
-  std::set<std::pair<number, number>> told_;  // the smaller number first
   std::unordered_map<flow, std::vector<have>> held_;
   reported reports_;
   std::uint64_t reversed_ = 0, left_out_ = 0;

@@ -167,6 +167,7 @@ class etcd_engine final : public frame {
   void look_out(mine&, lease_clock::duration after);
   void stop_looking_out(mine&);
   void look_again_if_blind(const id&);
+  void look_again(const id&);
   void is_known_as_of(mine&, std::int64_t revision);
   void own_changed(const id&, const pb::Event&);
   void be_told_of_turn(mine&, std::string& line);

@@ -322,10 +322,9 @@ void etcd_engine::look_ahead(const id& who) {
                                                 const auto still = mine_.find(who);
                                                 if (still == mine_.end() || closed_) return;
                                                 still->second.looking = false;
-                                                if (f == nullptr) {
-                                                  link_.saw(answer.header());
-                                                  seen_ahead(who, answer);
-                                                }
+                                                if (f != nullptr) return look_again(who);
+                                                link_.saw(answer.header());
+                                                seen_ahead(who, answer);
                                                 look_again_if_blind(who);
                                               });
 }
@@ -361,10 +360,15 @@ void etcd_engine::seen_ahead(const id& who, const pb::TxnResponse& answer) {
   }  // else it is told at its own key
 }
 
-// Nobody has answered, or it was not seen there. Whoever waits is never without a watch for long.
+// It was not seen there. Whoever waits is never without a watch for long.
 void etcd_engine::look_again_if_blind(const id& who) {
+  if (const auto at = mine_.find(who); at != mine_.end() && at->second.ahead == 0) look_again(who);
+}
+
+// The watch that it may have has told already what there was to look at.
+void etcd_engine::look_again(const id& who) {
   const auto at = mine_.find(who);
-  if (at == mine_.end() || !at->second.waits || at->second.ahead != 0) return;
+  if (at == mine_.end() || !at->second.waits) return;
   lookouts_.arm(at->second.name, environment_.clock->now() + look_out_again_after);
 }
 

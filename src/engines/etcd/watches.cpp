@@ -24,7 +24,11 @@ watches::number watches::add(what w) {
 }
 
 void watches::remove(number n) {
-  if (all_.erase(n) == 0 || !stream_) return;
+  if (all_.erase(n) != 0) cancel(n);
+}
+
+void watches::cancel(number n) {
+  if (!stream_) return;
   pb::WatchRequest r;
   r.mutable_cancel_request()->set_watch_id(n);
   stream_->send(std::move(r));
@@ -95,6 +99,8 @@ void watches::came(const pb::WatchResponse& r) {
   if (r.canceled()) {
     const auto w = std::move(at->second);
     all_.erase(at);
+    // Until then etcd takes it for one that catches up, and does not say how far the stream is.
+    if (r.compact_revision() != 0) cancel(n);
     if (w.on_gap) w.on_gap();
     return;
   }

@@ -53,6 +53,7 @@ class watches {
  private:
   void create(number, const what&);
   number created(const pb::WatchResponse&);
+  void cancel(number);
   void refused(number, const std::string& reason);
   void came(const pb::WatchResponse&);
   void start_stream();

@@ -240,10 +240,15 @@ void coordinator::put_aside(lane& l) noexcept {
 }
 
 void coordinator::leave(lane& l, acquisition& w) noexcept {
+  const bool waited_longest = l.line.front() == &w;
   l.line.leave(w);
   acquisition_times_.dismiss(w);
   if (!w.waits) --l.tries;
-  if (l.line.empty()) l.slow_again_at = {};
+  if (l.line.empty()) {
+    l.slow_again_at = {};
+  } else if (waited_longest && l.slow_again_at != lease::time_point{}) {  // that was counted from when this one came
+    l.slow_again_at = std::min(l.slow_again_at, clock_.now() + slow_wait_);
+  }
   --acquisitions_;
   board_.waits_no_more(group_of(*w.what));
 }

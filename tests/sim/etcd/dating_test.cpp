@@ -149,6 +149,20 @@ TEST_F(etcd_many_holds, are_read_when_etcd_never_says_how_far_the_watches_are) {
   EXPECT_LE(spent.at("Watch"), 3 * 5);
 }
 
+// It was: etcd keeps a watch whose beginning was forgotten among those that catch up until it is cancelled, and so never said again how
+// far that stream is.
+TEST_F(etcd_many_holds, were_all_read_for_ever_after_a_compaction_and_a_broken_connection) {
+  b.acquire(b.next_id());
+  data.compact();
+  const auto before = a.ups();
+  fake.cut(0);
+  ASSERT_TRUE(a.run_until([&] { return a.ups() > before; }));
+  a.run_for(500ms);
+  cost_of_keeping(3);  // read once under the new watches
+  const auto spent = cost_of_keeping(6);
+  EXPECT_FALSE(spent.contains("Txn")) << spent.at("Txn");
+}
+
 struct etcd_many_holds_of_an_old_server : etcd_many_holds {
   void SetUp() override {
     fake.versions[0] = "3.5.7";

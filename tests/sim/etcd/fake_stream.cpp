@@ -81,6 +81,7 @@ void stream_end::change_watches(const pb::WatchRequest& r) {
   *back.mutable_header() = fake_.data.header();
   if (r.has_cancel_request()) {
     watches_.erase(r.cancel_request().watch_id());
+    compacted_.erase(r.cancel_request().watch_id());
     back.set_watch_id(r.cancel_request().watch_id());
     back.set_canceled(true);
     return answer(back.SerializeAsString());
@@ -111,6 +112,7 @@ void stream_end::change_watches(const pb::WatchRequest& r) {
     back.set_canceled(true);
     back.set_compact_revision(fake_.data.compacted());
     back.set_cancel_reason("etcdserver: mvcc: required revision has been compacted");
+    compacted_.insert(c.watch_id());
     return answer(back.SerializeAsString());
   }
   const auto next = c.start_revision() != 0 ? c.start_revision() : fake_.data.revision() + 1;
@@ -126,7 +128,7 @@ void stream_end::say_how_far() {
   back.set_watch_id(-1);
   if (!fake_.answers_ahead(client_)) {
     const auto begins_later = [this](const auto& w) { return w.second.start > fake_.data.revision(); };
-    if (fake_.catches_up(client_) || std::ranges::any_of(watches_, begins_later)) return;
+    if (fake_.catches_up(client_) || !compacted_.empty() || std::ranges::any_of(watches_, begins_later)) return;
     tell();
     back.mutable_header()->set_revision(told_);
   }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 namespace tyer::sim::etcd {
@@ -44,6 +45,8 @@ class stream_end : public wire::stream, public std::enable_shared_from_this<stre
   std::function<void(wire::status)> end_;
   moment last_there_, last_back_;
   std::map<std::int64_t, watch> watches_;
+  std::set<std::int64_t>
+      compacted_;          // etcd has told of their end, and keeps them among its watches until they are cancelled
   std::int64_t told_ = 0;  // all until then
   bool ended_ = false;
 };

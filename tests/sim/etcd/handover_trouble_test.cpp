@@ -331,6 +331,25 @@ TEST_F(etcd_hand_over_in_trouble, from_one_that_died_is_found_although_the_serve
   EXPECT_TRUE(has_turn_while_it_keeps_its_place(next, 20s));
 }
 
+// It was not: it had the watch of the one before it, which has told all there was to tell.
+TEST_F(etcd_hand_over_in_trouble, from_one_that_died_was_not_found_if_the_look_after_its_watch_was_refused) {
+  one_client c{time, fake, all};
+  holds(c);
+  const auto next = waits(b);
+  a.run_for(600ms);  // it watches the one before it
+  int refused = 0;
+  fake.decide = [&](const exchange& e) {
+    pb::TxnRequest t;
+    const bool look = e.client == 1 && e.method == "Txn" && refused < 2 && t.ParseFromString(e.request) &&
+                      t.compare().empty() && t.success_size() == 2 && t.success(0).request_range().limit() > 0;
+    refused += look ? 1 : 0;
+    return journey{.there = 500us, .back = 500us, .busy = look};
+  };
+  c.destroy();
+  EXPECT_TRUE(has_turn_while_it_keeps_its_place(next, 20s));
+  EXPECT_GT(refused, 0);
+}
+
 // --- tokens ---
 
 TEST_F(etcd_hand_over_in_trouble, gives_larger_tokens_also_behind_one_that_has_seen_a_far_larger_one) {

@@ -48,7 +48,7 @@ TEST_F(own_wait, is_refused_with_both_call_sites) {
   const auto second = std::source_location::current();
   const auto why = failing([&] { static_cast<void>(same.acquire(second)); });
   EXPECT_TRUE(why == errc::would_deadlock);
-  EXPECT_EQ(why.words, "this thread has acquired it at " + site(first) +
+  EXPECT_EQ(why.words, "this thread has acquired \"x\" at " + site(first) +
                            ", still has it, and would wait for itself at " + site(second));
   EXPECT_TRUE(h.valid());
 }
@@ -147,6 +147,51 @@ TEST_F(own_wait, of_a_reader_that_had_left_was_told_of_another_readers_hold) {
   s.unlock();
 }
 
+// It was waited for to its limit, at the gate of the object.
+TEST_F(own_wait, with_a_limit_was_not_refused_by_the_object_that_is_locked) {
+  multi_mutex several{c, {"v", "w"}};
+  several.lock();
+  EXPECT_TRUE(refused([&] { static_cast<void>(several.try_lock_for(1h)); }));
+  several.unlock();
+  m.lock();
+  engine.lose(m.held());
+  EXPECT_TRUE(refused([&] { static_cast<void>(m.try_lock_for(1h)); })) << "lost, and its gate is shut";
+  m.unlock();
+}
+
+// It waited for ever: its hold ends by itself, but not its own place among the readers of the object.
+TEST_F(own_wait, of_a_reader_whose_hold_ends_by_itself_was_not_refused) {
+  shared_mutex s{c, "s", {.max_hold = 20s}};
+  s.lock_shared();
+  EXPECT_TRUE(refused([&] { s.lock(); }));
+  EXPECT_TRUE(refused([&] { static_cast<void>(s.try_lock_for(1h)); }));
+  s.unlock_shared();
+  EXPECT_TRUE(s.try_lock_for(1s));
+  s.unlock();
+}
+
+// It was told of a deadlock, though a client that is closed waits for nothing.
+TEST_F(own_wait, at_a_client_that_was_closed_was_one) {
+  shared_mutex s{c, "s"};
+  multi_mutex several{c, {"v", "w"}};
+  m.lock();
+  s.lock();
+  several.lock();
+  c.close();
+  EXPECT_TRUE(failing([&] { m.lock(); }) == errc::closed);
+  EXPECT_TRUE(failing([&] { s.lock(); }) == errc::closed);
+  EXPECT_TRUE(failing([&] { several.lock(); }) == errc::closed);
+  m.unlock();
+  s.unlock();
+  several.unlock();
+}
+
+// It was told of a deadlock, which hid that two parts of a program do not agree.
+TEST_F(own_wait, for_permits_of_another_number_was_one) {
+  hold two = semaphore{c, "p", 5}.permits(2).acquire();
+  EXPECT_TRUE(failing([&] { static_cast<void>(semaphore{c, "p", 1}.acquire()); }) == errc::permits_differ);
+}
+
 TEST_F(own_wait, that_is_refused_by_a_guard_says_where_its_lock_was_made) {
   const auto line = std::source_location::current();
   mutex plain{elsewhere, "y", {}, line};
@@ -233,6 +278,15 @@ TEST_F(order_of_locks, forgets_a_hold_that_another_thread_has_given_back_or_that
     third.close();
   }
   h = b.acquire();
+  EXPECT_EQ(pairs(), 0U);
+}
+
+// It was still noted as held, as long as some lock object of the client was left.
+TEST_F(order_of_locks, counted_a_hold_that_was_given_back_after_its_client_was_closed) {
+  hold h = a.acquire();
+  one.close();
+  h = {};
+  EXPECT_TRUE(took(mutex{other, "b"}.acquire()));
   EXPECT_EQ(pairs(), 0U);
 }
 

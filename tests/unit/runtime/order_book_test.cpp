@@ -62,8 +62,8 @@ TEST(order_book, an_order_and_its_reverse_are_told_with_four_call_sites) {
   EXPECT_EQ(steps[1].held_at, site(a1));
   EXPECT_EQ(steps[1].asked, "b");
   EXPECT_EQ(steps[1].asked_at, site(b1));
-  const auto text = "locks are taken in two orders: b (" + site(b2) + "), then a (" + site(a2) + "); before that a (" +
-                    site(a1) + "), then b (" + site(b1) + ")";
+  const auto text = "locks are taken in orders that exclude each other: b (" + site(b2) + "), then a (" + site(a2) +
+                    "); before that a (" + site(a1) + "), then b (" + site(b1) + ")";
   EXPECT_EQ(told, std::vector<std::string>{text});
 }
 
@@ -102,6 +102,26 @@ TEST(order_book, a_circle_of_three_has_the_shortest_way_back) {
   ASSERT_EQ(steps.size(), 3U);
   for (std::size_t i = 0; i < steps.size(); ++i) EXPECT_EQ(steps[i].asked, steps[(i + 1) % 3].held);
   EXPECT_EQ(steps[1].asked, "b");
+}
+
+// It was: its two locks had been told in a longer circle.
+TEST(order_book, a_reverse_of_two_was_not_told_after_a_circle_of_three) {
+  order_book b{{}};
+  for (const auto& two : {"ab", "bc", "ca"}) take_in_turn(b, 1, {std::string{two[0]}, std::string{two[1]}});
+  EXPECT_EQ(reports(b), 1U);
+  take_in_turn(b, 1, {"a", "c"});
+  ASSERT_EQ(reports(b), 2U);
+  EXPECT_EQ(b.reports()[1].steps.size(), 2U);
+}
+
+// It was: as long as the circle, which a text that was loaded may make as long as there are classes.
+TEST(order_book, the_report_of_a_long_circle_was_as_long) {
+  order_book b{{}};
+  constexpr int all = 100;
+  for (int i = 0; i < all; ++i) take_in_turn(b, 1, {std::to_string(i), std::to_string((i + 1) % all)});
+  ASSERT_EQ(reports(b), 1U);
+  EXPECT_EQ(b.reports()[0].steps.size(), debug::order_report::steps_max);
+  EXPECT_TRUE(b.reports()[0].text.ends_with("; and 84 more")) << b.reports()[0].text;
 }
 
 TEST(order_book, what_was_taken_by_a_try_is_held_and_was_not_asked_for) {
