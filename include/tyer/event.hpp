@@ -54,8 +54,8 @@ struct event {
   std::vector<lock_entry> holders = {};  // who has it, and since when; empty: it was free when the engine was asked
   std::string server = {};               // how the server calls itself, with its version
   std::string words = {};                // somebody else's words: any bytes
-  std::uint64_t left_out =
-      0;  // events before this one that were dropped: 256 waited, or the executor did not call them
+  // Events before this one that were dropped: 256 waited, or the executor did not call them.
+  std::uint64_t left_out = 0;
 };
 
 }  // namespace v1
