@@ -145,7 +145,7 @@ class etcd_engine final : public frame {
   bool extend(mine&, time_point due);
   void read_kept(const std::shared_ptr<keeping>&);
   void judge_kept(const std::shared_ptr<keeping>&, const pb::TxnResponse&);
-  void keep_one(const std::shared_ptr<keeping>&, std::size_t i, const pb::KeyValue&);
+  void keep_one(const std::shared_ptr<keeping>&, std::size_t i, const pb::KeyValue&, std::int64_t as_of);
   void move_longer(const std::shared_ptr<keeping>&, std::size_t i, const pb::KeyValue&, pb::Record);
   void confirm_longer(const std::shared_ptr<keeping>&, std::size_t i, std::int64_t lease);
   void one_kept(const std::shared_ptr<keeping>&);

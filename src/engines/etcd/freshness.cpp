@@ -23,7 +23,7 @@ bool tells_in_order(std::string_view version) {
 
 freshness::attempt freshness::begin(time_point now, const source& s, lease_clock::duration patience) {
   if (s.stream == 0 || s.member == 0 || !tells_in_order(s.version)) return 0;
-  if (s.stream == stream_ && now < ends_) return 0;
+  if (s.stream == stream_ && now < ends_ && ends_ <= now + patience) return 0;
   stream_ = s.stream;
   member_ = s.member;
   revision_ = 0;
@@ -32,6 +32,10 @@ freshness::attempt freshness::begin(time_point now, const source& s, lease_clock
   again_at_ = time_point::max();
   pause_ = first_pause;
   return ++last_;
+}
+
+void freshness::give_up(attempt a) {
+  if (a == last_) ends_ = time_point::min();
 }
 
 bool freshness::on_read(attempt a, std::int64_t revision, time_point now) {

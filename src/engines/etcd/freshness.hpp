@@ -29,8 +29,9 @@ class freshness {
     std::uint64_t stream = 0, member = 0;
     std::string_view version;
   };
-  // Not 0: a read is to be sent. One that is under way is waited for, but no longer than its patience.
+  // Not 0: a read is to be sent. One that is under way is waited for, but no longer than its patience, nor than this one's.
   attempt begin(time_point now, const source&, lease_clock::duration patience);
+  void give_up(attempt);  // its read was not answered
   // True: the stream is to be asked.
   bool on_read(attempt, std::int64_t revision, time_point now);
   // Behind one address there may be several members, of several versions: only the one of which the version is known is believed.

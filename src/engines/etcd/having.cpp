@@ -233,9 +233,7 @@ void etcd_engine::be_told_of_turn(mine& m, std::string& line) {
   const auto now = environment_.clock->now();
   m.line = std::move(line);
   m.due = std::max(m.due, now + m.waiter_ttl);
-  const auto since = now - may_be_earlier(m.waiter_ttl);
-  if (leases_.kept_at(m.lease) < since)
-    leases_.renew(m.lease, since, m.waiter_ttl, [](const failure*, bool, time_point) {});
+  leases_.make_last(m.lease, m.lease_ttl, m.waiter_ttl);
 }
 
 // It is watched from what it was read as of: its last write may be forgotten for long, and would be a gap each time.

@@ -83,12 +83,13 @@ void etcd_engine::renew_kept(const std::shared_ptr<keeping>& k) {
       continue;
     }
     ++k->awaited;
-    leases_.renew(lease, k->since, k->ttl, [this, k, lease](const failure* f, bool alive, time_point sent) {
-      if (k->o->over()) return;
-      if (f != nullptr) return fail(k->o, *f);
-      if (alive) lease_kept(k, lease, sent);
-      if (--k->awaited == 0) read_kept(k);
-    });
+    leases_.renew(lease, k->since, lives_for(k->as, k->ttl),
+                  [this, k, lease](const failure* f, bool alive, time_point sent) {
+                    if (k->o->over()) return;
+                    if (f != nullptr) return fail(k->o, *f);
+                    if (alive) lease_kept(k, lease, sent);
+                    if (--k->awaited == 0) read_kept(k);
+                  });
   }
   if (--k->awaited == 0) {
     box_->put([this, k] {
@@ -124,7 +125,7 @@ void etcd_engine::prove_watches(milliseconds ttl) {
   link_.call<pb::RangeRequest, pb::RangeResponse>(
       method::range, std::move(r), now + environment_.request_timeout,
       [this, attempt](const failure* f, pb::RangeResponse& answer) {
-        if (f != nullptr) return;
+        if (f != nullptr) return fresh_.give_up(attempt);
         link_.saw(answer.header());
         if (fresh_.on_read(attempt, answer.header().revision(), environment_.clock->now())) watches_.ask_progress();
       });
@@ -177,7 +178,7 @@ void etcd_engine::read_kept(const std::shared_ptr<keeping>& k) {
                                                 link_.saw(answer.header());
                                                 judge_kept(k, answer);
                                               },
-                                              {.patience = link_.patience(k->ttl)});
+                                              {.patience = link_.patience(lives_for(k->as, k->ttl))});
 }
 
 void etcd_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnResponse& answer) {
@@ -198,12 +199,13 @@ void etcd_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnRes
       if (known && at->second.modified <= answer.header().revision()) find_lost(one.who);
       continue;
     }
-    keep_one(k, i, *own);
+    keep_one(k, i, *own, answer.header().revision());
   }
   one_kept(k);
 }
 
-void etcd_engine::keep_one(const std::shared_ptr<keeping>& k, std::size_t i, const pb::KeyValue& kv) {
+void etcd_engine::keep_one(const std::shared_ptr<keeping>& k, std::size_t i, const pb::KeyValue& kv,
+                           std::int64_t as_of) {
   auto record = read_value(kv.value());
   const bool waits = record->state() == pb::Record::WAITING;
   const bool claimed = record->state() == pb::Record::HOLDING;
@@ -216,7 +218,7 @@ void etcd_engine::keep_one(const std::shared_ptr<keeping>& k, std::size_t i, con
   }
   const auto at = mine_.find(k->all[i].who);
   if (at != mine_.end() && at->second.key == kv.key()) {
-    is_known_as_of(at->second, kv.mod_revision());
+    if (at->second.modified <= as_of) is_known_as_of(at->second, kv.mod_revision());
     if (!extend(at->second, k->o->sent + k->ttl)) return void(k->all[i].is = fate::gone);
     at->second.read_at = k->o->sent;
     const auto under = k->all[i].watched_under;
@@ -224,12 +226,13 @@ void etcd_engine::keep_one(const std::shared_ptr<keeping>& k, std::size_t i, con
   }
   if (k->renewed.contains(kv.lease()) || leases_.kept_at(kv.lease()) >= k->o->sent) return;
   ++k->awaited;
-  leases_.renew(kv.lease(), k->o->sent, k->ttl, [this, k, i](const failure* f, bool alive, time_point) {
-    if (k->o->over()) return;
-    if (f != nullptr) return fail(k->o, *f);
-    if (!alive) k->all[i].is = fate::gone;
-    one_kept(k);
-  });
+  leases_.renew(kv.lease(), k->o->sent, lives_for(k->as, k->ttl),
+                [this, k, i](const failure* f, bool alive, time_point) {
+                  if (k->o->over()) return;
+                  if (f != nullptr) return fail(k->o, *f);
+                  if (!alive) k->all[i].is = fate::gone;
+                  one_kept(k);
+                });
 }
 
 // To a lease that is long enough. The write is itself the proof that the key was there.
@@ -278,12 +281,13 @@ void etcd_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, 
 void etcd_engine::confirm_longer(const std::shared_ptr<keeping>& k, std::size_t i, std::int64_t lease) {
   if (const auto kept = leases_.kept_at(lease); kept >= k->since) return lease_kept(k, lease, kept);
   ++k->awaited;
-  leases_.renew(lease, k->since, k->ttl, [this, k, i, lease](const failure* f, bool alive, time_point sent) {
-    if (k->o->over()) return;
-    if (f != nullptr) return fail(k->o, *f);
-    alive ? lease_kept(k, lease, sent) : void(k->all[i].is = fate::gone);
-    one_kept(k);
-  });
+  leases_.renew(lease, k->since, lives_for(k->as, k->ttl),
+                [this, k, i, lease](const failure* f, bool alive, time_point sent) {
+                  if (k->o->over()) return;
+                  if (f != nullptr) return fail(k->o, *f);
+                  alive ? lease_kept(k, lease, sent) : void(k->all[i].is = fate::gone);
+                  one_kept(k);
+                });
 }
 
 void etcd_engine::one_kept(const std::shared_ptr<keeping>& k) {

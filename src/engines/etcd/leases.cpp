@@ -118,6 +118,11 @@ void leases::renew(std::int64_t id, time_point since, milliseconds ttl, renewed 
   stream_->send(std::move(r));
 }
 
+void leases::make_last(std::int64_t id, milliseconds ttl, milliseconds for_so_long) {
+  const auto since = environment_.clock->now() + for_so_long - may_be_earlier(for_so_long) - ttl;
+  if (kept_at(id) < since) renew(id, since, ttl, [](const failure*, bool, time_point) {});
+}
+
 void leases::answered(const pb::LeaseKeepAliveResponse& a) {
   const auto at = std::ranges::find(asked_, a.id(), &asked::id);
   if (at == asked_.end()) return;

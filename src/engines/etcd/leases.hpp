@@ -20,6 +20,12 @@ namespace tyer::etcd {
 // As etcd grants it: whole seconds, and not less than it knows how to.
 milliseconds rounded(milliseconds ttl);
 
+// How long what is kept would be there without its server: a hold its ttl; a place in the queue as long as its lease, which is
+// often much longer than the time it has itself. No place is worth leaving a server for, on which holds depend.
+inline milliseconds lives_for(engine::fate as, milliseconds ttl) {
+  return as == engine::fate::waiting ? rounded(ttl) : ttl;
+}
+
 // An answer may be counted from a keep-alive that left up to this long before the question: half of the time between two
 // renewals of a hold. So of two holds of a lease that fall due apart, one is within reach of the other's, and from then on
 // they fall due together.
@@ -49,6 +55,9 @@ class leases {
   // `since` or later serves all who ask while it is under way. Never before it returns. How long the server may be silent
   // about it depends on the ttl of what lives by it (link::patience): the stream itself would wait for ever.
   void renew(std::int64_t lease, time_point since, milliseconds ttl, renewed);
+
+  // Renewed if it might end before what is to live by it for so long has had nearly all of its time. Nobody waits for it.
+  void make_last(std::int64_t lease, milliseconds ttl, milliseconds for_so_long);
 
   // The server does not know it any more.
   void forget(std::int64_t lease);

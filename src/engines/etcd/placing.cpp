@@ -123,11 +123,8 @@ void etcd_engine::placed_among_many(const std::shared_ptr<acquiring>& a, std::in
   wait_far_back(a, s, there - 2);  // itself, and one that holds
 }
 
-// Nobody waits for it: a place whose lease ends is only a place lost.
 void etcd_engine::keep_place(const acquiring& a, std::int64_t lease) {
-  const auto since = a.o->sent - may_be_earlier(a.wish.r.waiter_ttl);
-  if (leases_.kept_at(lease) < since)
-    leases_.renew(lease, since, a.wish.r.waiter_ttl, [](const failure*, bool, time_point) {});
+  leases_.make_last(lease, a.wish.place_lease_ttl, a.wish.r.waiter_ttl);
 }
 
 }  // namespace tyer::etcd

@@ -192,6 +192,24 @@ TEST_F(etcd_hand_over_in_trouble, shortly_before_the_lease_of_the_place_ends_lea
   EXPECT_NE(granted_in(b.acquire(next.who, true)), nullptr);
 }
 
+// It kept its place meanwhile. Nothing of the turn was lost, but the place was read once more before it was claimed.
+TEST_F(etcd_hand_over_in_trouble, was_taken_back_by_an_older_answer) {
+  const auto h = holds(a), next = waits(b);
+  fake.decide = [](const exchange& e) {
+    return journey{500us, e.client == 1 && e.method == "Txn" ? duration{50ms} : 500us};
+  };
+  bool kept = false;
+  const seam::target t{next.who, "order"};
+  fake.acting = 1;
+  b.raw().keep({&t, 1}, fate::waiting, waiter_ttl, [&](auto&&) { kept = true; });
+  a.run_for(5ms);
+  EXPECT_EQ(let_go(h), fate::holding);
+  ASSERT_TRUE(a.run_until([&] { return was_told(b, next.who); }, 20ms));
+  ASSERT_FALSE(kept);
+  ASSERT_TRUE(a.run_until([&] { return kept; }));
+  EXPECT_FALSE(cost([&] { EXPECT_NE(granted_in(b.acquire(next.who, true)), nullptr); }).contains("Range"));
+}
+
 TEST_F(etcd_hand_over_in_trouble, to_one_that_left_and_came_back_under_the_same_key_does_not_come_out_of_turn) {
   one_client c{time, fake, all};
   const auto h = holds(a), first = waits(b), second = waits(c), third = waits(b);

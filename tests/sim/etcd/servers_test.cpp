@@ -49,6 +49,45 @@ TEST_F(etcd_scripted, the_only_server_was_left_for_a_stall_of_a_quarter_of_the_t
   EXPECT_TRUE(a.downs.empty()) << a.downs.front();
 }
 
+// The lease of a place lasts two seconds. For the place alone, which had a sixth of its own half second, the server was left.
+TEST_F(etcd_scripted, a_server_was_left_since_it_was_slow_to_keep_a_place) {
+  ASSERT_NE(granted_in(a.acquire(a.next_id())), nullptr);
+  one_client c{time, fake, all, two_servers};
+  const auto who = c.next_id();
+  auto r = c.wants(who, true);
+  r.ttl = 1500ms;
+  r.waiter_ttl = 500ms;
+  ASSERT_NE(queued_in(c.call<answer>([&](auto reply) { c.raw().acquire(r, std::move(reply)); })), nullptr);
+  c.run_for(r.waiter_ttl / 3);
+  fake.pause();
+  time.in(250ms, [this] { fake.resume(); });
+  const seam::target t{who, "order"};
+  const auto o =
+      c.call<seam::kept>([&](auto reply) { c.raw().keep({&t, 1}, fate::waiting, r.waiter_ttl, std::move(reply)); });
+  const auto* kept = std::get_if<seam::kept>(&o.result);
+  ASSERT_NE(kept, nullptr);
+  EXPECT_EQ(kept->fates, std::vector{fate::waiting});
+  EXPECT_TRUE(c.downs.empty()) << c.downs.front();
+}
+
+// Nor to tell it of its turn.
+TEST_F(etcd_scripted, a_place_whose_lease_lasts_long_enough_was_kept_once_more_when_its_turn_came) {
+  const auto first = a.next_id();
+  ASSERT_NE(granted_in(a.acquire(first)), nullptr);
+  one_client c{time, fake, all, two_servers};
+  auto r = c.wants(c.next_id(), true);
+  r.ttl = 1500ms;
+  r.waiter_ttl = 500ms;
+  ASSERT_NE(queued_in(c.call<answer>([&](auto reply) { c.raw().acquire(r, std::move(reply)); })), nullptr);
+  c.run_for(400ms);
+  const auto of_its_turn = cost([&] {
+    a.release(first);
+    EXPECT_TRUE(c.run_until([&] { return std::ranges::count(c.woken, r.what.who) > 0; }, 100ms));
+    c.run_for(5ms);
+  });
+  EXPECT_FALSE(of_its_turn.contains("LeaseKeepAlive"));
+}
+
 TEST_F(etcd_scripted, servers_of_two_clusters_are_refused_with_words) {
   fake.clusters = {1, 2, 1};
   one_client c{time, fake, all, two_servers, 2s};

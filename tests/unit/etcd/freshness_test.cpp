@@ -58,6 +58,26 @@ TEST_F(etcd_freshness, a_read_or_an_answer_that_is_lost_is_not_waited_for_longer
   EXPECT_NE(f.begin(start + 2s, on(stream), 1s), 0u) << "the stream has not said how far it is";
 }
 
+TEST_F(etcd_freshness, an_attempt_of_a_long_ttl_kept_those_of_short_ones_waiting) {
+  EXPECT_NE(f.begin(start, on(stream), 30s), 0u);
+  const auto shorter = f.begin(start + 1s, on(stream), 1s);
+  ASSERT_NE(shorter, 0u);
+  EXPECT_EQ(f.begin(start + 1500ms, on(stream), 1s), 0u) << "it is under way";
+  EXPECT_EQ(f.begin(start + 1500ms, on(stream), 30s), 0u);
+  EXPECT_TRUE(f.on_read(shorter, 50, start + 1500ms));
+  f.on_progress(stream, member, 50);
+  EXPECT_EQ(f.known_at(stream), start + 1s);
+}
+
+TEST_F(etcd_freshness, an_attempt_whose_read_failed_is_not_waited_for) {
+  const auto first = f.begin(start, on(stream), 30s);
+  f.give_up(first);
+  const auto second = f.begin(start + 1ms, on(stream), 30s);
+  ASSERT_NE(second, 0u);
+  f.give_up(first);  // late
+  EXPECT_EQ(f.begin(start + 2ms, on(stream), 30s), 0u);
+}
+
 TEST_F(etcd_freshness, a_read_that_is_answered_after_the_next_has_left_is_not_taken_for_it) {
   const auto first = f.begin(start, on(stream), 1s), second = f.begin(start + 1s, on(stream), 1s);
   EXPECT_FALSE(f.on_read(first, 50, start + 1s));

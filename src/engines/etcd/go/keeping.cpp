@@ -51,7 +51,7 @@ void go_engine::keep(std::span<const target> targets, fate as, milliseconds ttl,
     box_->put([this, k] { fail(k->o, no(why::over_limit, errc::over_limit, "too many to keep at once")); });
     return;
   }
-  renew_all(k->o, k->leases, k->ttl, [this, k](std::set<std::int64_t> alive) {
+  renew_all(k->o, k->leases, lives_for(k->as, k->ttl), [this, k](std::set<std::int64_t> alive) {
     k->renewed = std::move(alive);
     read_kept(k);
   });
@@ -98,7 +98,7 @@ void go_engine::read_kept(const std::shared_ptr<keeping>& k) {
                                                 link_.saw(answer.header());
                                                 judge_kept(k, answer);
                                               },
-                                              {.patience = link_.patience(k->ttl)});
+                                              {.patience = link_.patience(lives_for(k->as, k->ttl))});
 }
 
 void go_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnResponse& answer) {
