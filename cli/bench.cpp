@@ -11,8 +11,6 @@
 
 #include <tyer/mutex.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <unistd.h>
 
 #include <atomic>

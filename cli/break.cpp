@@ -1,5 +1,6 @@
 // tyer break: makes a holder release its lock.
 #include "base/news.hpp"
+#include "base/option.hpp"
 #include "base/session.hpp"
 #include "base/signals.hpp"
 #include "base/trouble.hpp"
@@ -11,8 +12,6 @@
 #include "text/json.hpp"
 #include "text/plain.hpp"
 #include "text/progress.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <iostream>
@@ -213,13 +212,11 @@ command break_command() {
                    {"tyer break deploy --reason 'host is gone' --now --yes", "in a script, at once"}},
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
-        app.add_option("NAME", o->name, "The lock")->required();
-        app.add_option("--reason", o->reason, "The reason, which is shown to the holder")
-            ->required()
-            ->type_name("TEXT");
-        app.add_flag("--now", o->now, "Take the lock from its holder at once");
-        app.add_flag("--yes", o->yes, "Do not ask for confirmation");
-        app.add_option("--id", o->id, "Only the holder with this id, if there are several")->type_name("ID");
+        add_option(app, "NAME", o->name, "The lock").required();
+        add_option(app, "--reason", o->reason, "The reason, which is shown to the holder").required().takes("TEXT");
+        add_flag(app, "--now", o->now, "Take the lock from its holder at once");
+        add_flag(app, "--yes", o->yes, "Do not ask for confirmation");
+        add_option(app, "--id", o->id, "Only the holder with this id, if there are several").takes("ID");
         add_duration(app, "--timeout", o->timeout, "How long to wait for the holder");
         return [o](session& s) { return break_lock(s, *o); };
       }};

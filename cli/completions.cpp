@@ -1,10 +1,9 @@
 // tyer completions: what the shell completes.
 #include "help/completions.hpp"
 
+#include "base/option.hpp"
 #include "base/session.hpp"
 #include "commands.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <iostream>
 #include <memory>
@@ -32,7 +31,7 @@ command completions_command() {
                        {"tyer completions fish | source", "in ~/.config/fish/config.fish"}},
           .prepare = [](CLI::App& app) -> action {
             auto shell = std::make_shared<std::string>();
-            app.add_option("SHELL", *shell, "Which shell")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+            add_option(app, "SHELL", *shell, "Which shell").required().one_of({"bash", "zsh", "fish"});
             return [shell](session& s) { return completions(s, *shell); };
           }};
 }

@@ -1,12 +1,11 @@
 // tyer config: which engine is used, and where that is set.
+#include "base/option.hpp"
 #include "base/secrets.hpp"
 #include "base/session.hpp"
 #include "base/trouble.hpp"
 #include "commands.hpp"
 #include "text/json.hpp"
 #include "text/plain.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -122,8 +121,8 @@ command config_command() {
                    {"tyer config show", "why it uses this engine"}},
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
-        app.add_option("ACTION", o->action, "What to do")->required()->check(CLI::IsMember({"init", "show"}));
-        app.add_flag("--system", o->system, "The file of the machine, /etc/tyer/config");
+        add_option(app, "ACTION", o->action, "What to do").required().one_of({"init", "show"});
+        add_flag(app, "--system", o->system, "The file of the machine, /etc/tyer/config");
         return [o](session& s) { return o->action == "init" ? init(s, *o) : show(s); };
       }};
 }

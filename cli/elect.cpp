@@ -1,4 +1,5 @@
 // tyer elect: runs a command on the leader.
+#include "base/option.hpp"
 #include "commands.hpp"
 #include "run/keep.hpp"
 #include "run/plan.hpp"
@@ -16,7 +17,7 @@ action prepare(CLI::App& app) {
   p->elect = true;
   add_common(app, *p);
   const auto once = std::make_shared<bool>(false);
-  app.add_flag("--once", *once, "Exit with 123 when leadership is lost, instead of standing again");
+  add_flag(app, "--once", *once, "Exit with 123 when leadership is lost, instead of standing again");
   return [p, once](session& s) {
     p->again = !*once;
     return run_plan(s, *p);

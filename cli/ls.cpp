@@ -1,4 +1,5 @@
 // tyer ls: which locks there are.
+#include "base/option.hpp"
 #include "base/session.hpp"
 #include "commands.hpp"
 #include "show.hpp"
@@ -8,8 +9,6 @@
 #include "text/plain.hpp"
 #include "text/progress.hpp"
 #include "text/table.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <iostream>
 #include <memory>
@@ -84,8 +83,8 @@ command ls_command() {
                    {"tyer ls --json | jq -r '.locks[] | select(.waiting > 10) | .name'", "those with a long queue"}},
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
-        app.add_option("PREFIX", o->prefix, "Only names that begin with this");
-        app.add_flag("--names", o->names, "Print the names only, one on each line");
+        add_option(app, "PREFIX", o->prefix, "Only names that begin with this");
+        add_flag(app, "--names", o->names, "Print the names only, one on each line");
         return [o](session& s) { return ls(s, *o); };
       }};
 }

@@ -1,9 +1,8 @@
 // tyer man: the manual pages, made from what --help says.
+#include "base/option.hpp"
 #include "base/session.hpp"
 #include "base/trouble.hpp"
 #include "commands.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -49,8 +48,8 @@ command man_command() {
                        {"tyer man --all ~/.local/share/man/man1", "installs all pages"}},
           .prepare = [](CLI::App& app) -> action {
             auto o = std::make_shared<options>();
-            app.add_option("COMMAND", o->about, "About this command; default: about all of them");
-            app.add_option("--all", o->into, "Write all pages to this folder")->type_name("FOLDER");
+            add_option(app, "COMMAND", o->about, "About this command; default: about all of them");
+            add_option(app, "--all", o->into, "Write all pages to this folder").takes("FOLDER");
             return [o](session& s) { return man(s, *o); };
           }};
 }

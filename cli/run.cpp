@@ -1,4 +1,5 @@
 // tyer run: a command under a lock.
+#include "base/option.hpp"
 #include "commands.hpp"
 #include "run/keep.hpp"
 #include "run/plan.hpp"
@@ -32,14 +33,14 @@ action prepare(CLI::App& app) {
   p->verb = "run";
   add_common(app, *p);
   add_permits(app, *p);
-  auto* wait = add_duration(app, "-w,--wait", p->wait, "How long to wait for the lock; default: without a limit");
+  const auto wait = add_duration(app, "-w,--wait", p->wait, "How long to wait for the lock; default: without a limit");
   const auto now_or_never = std::make_shared<bool>(false);
-  app.add_flag("-n,--nonblock", *now_or_never, "Do not wait, as `tyer try`")->excludes(wait);
+  add_flag(app, "-n,--nonblock", *now_or_never, "Do not wait, as `tyer try`").not_with(wait);
   add_code_if_busy(app, *p);
   add_duration(app, "--once-per", p->once_per,
                "Start at most once in this period, on all machines; does not wait unless -w is given");
-  app.add_flag("--fail-if-skipped", p->tell_skipped,
-               "With --once-per: exit with 124 instead of 0 if the start was skipped");
+  add_flag(app, "--fail-if-skipped", p->tell_skipped,
+           "With --once-per: exit with 124 instead of 0 if the start was skipped");
   return [p, now_or_never](session& s) {
     if ((p->once_per || *now_or_never) && !p->wait) p->wait = 0ms;
     return run_plan(s, *p);

@@ -1,6 +1,7 @@
 // tyer schema: the tables that a database needs, as SQL; or makes them.
 #include "engines/sql/schema.hpp"
 
+#include "base/option.hpp"
 #include "base/session.hpp"
 #include "base/trouble.hpp"
 #include "commands.hpp"
@@ -12,8 +13,6 @@
 #ifdef TYER_CLI_MYSQL
 #include "engines/mysql/schema.hpp"
 #endif
-
-#include <CLI/CLI.hpp>
 
 #include <iostream>
 #include <memory>
@@ -106,7 +105,7 @@ command schema_command() {
                        {"tyer --url mysql://admin@127.0.0.1/shop schema --apply", "makes them"}},
           .prepare = [](CLI::App& app) -> action {
             auto o = std::make_shared<options>();
-            app.add_flag("--apply", o->apply, "Run the statements");
+            add_flag(app, "--apply", o->apply, "Run the statements");
             return [o](session& s) {
               const auto of = database_of(s);
               return o->apply ? apply(s, of) : print_ddl(s, of);

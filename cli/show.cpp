@@ -1,6 +1,7 @@
 // tyer show: who holds a lock, and who waits for it.
 #include "show.hpp"
 
+#include "base/option.hpp"
 #include "base/session.hpp"
 #include "base/spelling.hpp"
 #include "commands.hpp"
@@ -9,8 +10,6 @@
 #include "text/duration.hpp"
 #include "text/json.hpp"
 #include "text/plain.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <iostream>
@@ -169,7 +168,7 @@ command show_command() {
                    {"tyer show order/42 --json | jq -r '.holders[0].owner.host'", "on which machine"}},
       .prepare = [](CLI::App& app) -> action {
         auto name = std::make_shared<std::string>();
-        app.add_option("NAME", *name, "The lock")->required();
+        add_option(app, "NAME", *name, "The lock").required();
         return [name](session& s) { return show(s, *name); };
       }};
 }

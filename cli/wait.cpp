@@ -1,6 +1,7 @@
 // tyer wait: waits until nobody holds a lock.
 #include "base/doubt.hpp"
 #include "base/news.hpp"
+#include "base/option.hpp"
 #include "base/session.hpp"
 #include "base/signals.hpp"
 #include "commands.hpp"
@@ -9,8 +10,6 @@
 #include "text/json.hpp"
 #include "text/plain.hpp"
 #include "text/progress.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <iostream>
 #include <memory>
@@ -137,7 +136,7 @@ command wait_command() {
                    {"tyer wait deploy --timeout 0", "only checks: 0 if it is free, 124 if it is held"}},
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
-        app.add_option("NAME", o->name, "The lock")->required();
+        add_option(app, "NAME", o->name, "The lock").required();
         add_duration(app, "--timeout", o->timeout, "Give up after this long; default: never");
         return [o](session& s) { return wait(s, *o); };
       }};

@@ -1,6 +1,7 @@
 // tyer watch: locks as they change.
 #include "base/doubt.hpp"
 #include "base/news.hpp"
+#include "base/option.hpp"
 #include "base/repeat.hpp"
 #include "base/session.hpp"
 #include "base/signals.hpp"
@@ -10,8 +11,6 @@
 #include "text/entries.hpp"
 #include "text/json.hpp"
 #include "text/plain.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <iostream>
 #include <map>
@@ -164,10 +163,10 @@ command watch_command() {
                    {"tyer watch order/42 --json | jq -r .state", "in a script"}},
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
-        auto* name = app.add_option("NAME", o->name, "The lock; default: all locks");
-        app.add_option("--begins-with", o->prefix, "Only locks whose names begin with this")
-            ->type_name("TEXT")
-            ->excludes(name);
+        const auto name = add_option(app, "NAME", o->name, "The lock; default: all locks");
+        add_option(app, "--begins-with", o->prefix, "Only locks whose names begin with this")
+            .takes("TEXT")
+            .not_with(name);
         add_duration(app, "--every", o->when.every, "The longest time between two reads");
         add_duration(app, "--for", o->when.during, "End after this long");
         return [o](session& s) { return watch(s, *o); };

@@ -1,4 +1,5 @@
 // tyer deadlocks: processes that wait for each other.
+#include "base/option.hpp"
 #include "base/session.hpp"
 #include "base/signals.hpp"
 #include "base/trouble.hpp"
@@ -9,8 +10,6 @@
 #include "text/json.hpp"
 #include "text/plain.hpp"
 #include "text/progress.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <fstream>
 #include <iostream>
@@ -157,11 +156,11 @@ command deadlocks_command() {
                    {"tyer deadlocks --picture deadlock.svg", "as a picture, too"}},
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
-        app.add_option("PREFIX", o->prefix, "Only locks whose names begin with this");
-        app.add_option("--also", o->also,
-                       "Another engine to look at, or its name in the configuration file; may be given several times")
-            ->type_name("URL");
-        app.add_option("--picture", o->picture, "Write what was found to this file, as SVG")->type_name("FILE");
+        add_option(app, "PREFIX", o->prefix, "Only locks whose names begin with this");
+        add_option(app, "--also", o->also,
+                   "Another engine to look at, or its name in the configuration file; may be given several times")
+            .takes("URL");
+        add_option(app, "--picture", o->picture, "Write what was found to this file, as SVG").takes("FILE");
         add_duration(app, "--apart", o->apart, "How long after the first look to look again");
         return [o](session& s) { return deadlocks(s, *o); };
       }};

@@ -8,8 +8,6 @@
 #include "text/plain.hpp"
 #include "text/wrap.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <functional>
 #include <iostream>

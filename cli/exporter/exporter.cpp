@@ -1,4 +1,5 @@
 // tyer exporter: the locks of an engine for Prometheus.
+#include "base/option.hpp"
 #include "base/repeat.hpp"
 #include "base/session.hpp"
 #include "base/signals.hpp"
@@ -8,8 +9,6 @@
 #include "exporter/page_server.hpp"
 #include "text/duration.hpp"
 #include "text/json.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <iostream>
 #include <memory>
@@ -98,14 +97,14 @@ command exporter_command() {
                    {"tyer exporter --listen 0.0.0.0:9465 --every 1m", "for a Prometheus elsewhere, once a minute"}},
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
-        app.add_option("PREFIX", o->prefixes, "Count the locks whose names begin with this; default: all together");
-        app.add_option("--listen", o->listen, "Address and port; port 0: any free one")
-            ->type_name("ADDRESS:PORT")
-            ->capture_default_str();
+        add_option(app, "PREFIX", o->prefixes, "Count the locks whose names begin with this; default: all together");
+        add_option(app, "--listen", o->listen, "Address and port; port 0: any free one")
+            .takes("ADDRESS:PORT")
+            .shows_default();
         add_duration(app, "--every", o->every, "How often to look at the engine");
-        app.add_option("--entries-max", o->entries_max, "Read no more holders and waiters than about this many")
-            ->check(CLI::PositiveNumber)
-            ->capture_default_str();
+        add_option(app, "--entries-max", o->entries_max, "Read no more holders and waiters than about this many")
+            .positive()
+            .shows_default();
         return [o](session& s) { return exporter(s, *o); };
       }};
 }

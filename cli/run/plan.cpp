@@ -1,5 +1,6 @@
 #include "run/plan.hpp"
 
+#include "base/option.hpp"
 #include "base/trouble.hpp"
 #include "guard/child.hpp"
 #include "guard/family.hpp"
@@ -61,45 +62,42 @@ void check_command(const std::string& program) {
 }  // namespace
 
 void add_common(CLI::App& app, plan& p) {
-  app.add_option("NAME", p.name, "The lock's name")->required();
+  add_option(app, "NAME", p.name, "The lock's name").required();
   // Only for --help: the parser does not see these words, since it would find lists and options in them (see
   // base/arguments.hpp).
-  app.add_option("COMMAND", p.command, "The command and its arguments: all words from here on belong to it");
+  add_option(app, "COMMAND", p.command, "The command and its arguments: all words from here on belong to it");
   add_duration(app, "--ttl", p.ttl,
                "How long the lock stays taken if this machine dies; it is renewed every third of "
                "it");
   add_duration(app, "--grace", p.grace,
                "Time between SIGTERM and SIGKILL when the lock ends (default 2 s, at most a fifth of the ttl)");
-  app.add_flag("--leave", p.leave, "Do not end processes that the command leaves behind");
-  app.add_flag("--without-proc", p.without_proc,
-               "Run even if /proc cannot be read: processes that leave the command's process group may then outlive "
-               "the lock");
-  app.add_option("--note", p.note, "Shown to others with the lock, at most 256 bytes");
-  app.add_option("--show-as", p.show_as, "Shown to others instead of the command line");
+  add_flag(app, "--leave", p.leave, "Do not end processes that the command leaves behind");
+  add_flag(app, "--without-proc", p.without_proc,
+           "Run even if /proc cannot be read: processes that leave the command's process group may then outlive "
+           "the lock");
+  add_option(app, "--note", p.note, "Shown to others with the lock, at most 256 bytes");
+  add_option(app, "--show-as", p.show_as, "Shown to others instead of the command line");
 }
 
 void add_code_if_busy(CLI::App& app, plan& p) {
-  app.add_option("-E,--conflict-exit-code", p.code_if_busy,
-                 "Exit with this code instead of 124 if others have the "
-                 "lock")
-      ->check(CLI::Range(0, 255).description(""))
-      ->type_name("CODE");
+  add_option(app, "-E,--conflict-exit-code", p.code_if_busy,
+             "Exit with this code instead of 124 if others have the "
+             "lock")
+      .between(0, 255)
+      .takes("CODE");
 }
 
 void add_permits(CLI::App& app, plan& p) {
-  auto* shared = app.add_flag("-s,--shared", p.shared,
-                              "Share the lock with other --shared holders; nobody holds it "
-                              "exclusively meanwhile");
-  app.add_option_function<std::string>(
-         "--permits",
-         [&p](const std::string& text) {
-           const auto parsed = parse_permits(text);
-           if (!parsed) throw CLI::ValidationError("--permits", "'" + text + "' is not of the form K/N, like 1/3");
-           p.take = *parsed;
-         },
-         "K of N permits: 1/3 lets three run at a time")
-      ->type_name("K/N")
-      ->excludes(shared);
+  const auto shared = add_flag(app, "-s,--shared", p.shared,
+                               "Share the lock with other --shared holders; nobody holds it "
+                               "exclusively meanwhile");
+  const auto read = [&p](const std::string& text) -> std::optional<std::string> {
+    const auto parsed = parse_permits(text);
+    if (!parsed) return "'" + text + "' is not of the form K/N, like 1/3";
+    p.take = *parsed;
+    return std::nullopt;
+  };
+  add_option(app, "--permits", read, "K of N permits: 1/3 lets three run at a time").takes("K/N").not_with(shared);
 }
 
 void check(const plan& p) {

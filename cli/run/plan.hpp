@@ -6,14 +6,16 @@
 #include <tyer/acquirable.hpp>
 #include <tyer/client.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace cli {
 

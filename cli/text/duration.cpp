@@ -1,7 +1,5 @@
 #include "text/duration.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -23,19 +21,14 @@ std::optional<std::int64_t> unit(std::string_view name) {
 }
 
 template <class Value>
-CLI::Option* add(CLI::App& app, const std::string& names, Value& value, const std::string& description) {
-  auto* option = app.add_option_function<std::string>(
-      names,
-      [&value, names](const std::string& text) {
-        const auto d = parse_duration(text);
-        if (!d)
-          throw CLI::ValidationError(names, "'" + text +
-                                                "' is not a duration: write it like 500ms, 30s, 5m or "
-                                                "2h");
-        value = *d;
-      },
-      description);
-  return option->type_name("DURATION");
+option add(CLI::App& app, const std::string& names, Value& value, const std::string& description) {
+  const auto read = [&value](const std::string& text) -> std::optional<std::string> {
+    const auto d = parse_duration(text);
+    if (!d) return "'" + text + "' is not a duration: write it like 500ms, 30s, 5m or 2h";
+    value = *d;
+    return std::nullopt;
+  };
+  return add_option(app, names, read, description).takes("DURATION");
 }
 
 std::string two(std::int64_t a, const char* unit_a, std::int64_t b, const char* unit_b) {
@@ -66,13 +59,12 @@ std::optional<milliseconds> parse_duration(std::string_view text) {
   return milliseconds{sum};
 }
 
-CLI::Option* add_duration(CLI::App& app, const std::string& names, milliseconds& value,
-                          const std::string& description) {
-  return add(app, names, value, description)->default_str(typed(value));
+option add_duration(CLI::App& app, const std::string& names, milliseconds& value, const std::string& description) {
+  return add(app, names, value, description).shows_default(typed(value));
 }
 
-CLI::Option* add_duration(CLI::App& app, const std::string& names, std::optional<milliseconds>& value,
-                          const std::string& description) {
+option add_duration(CLI::App& app, const std::string& names, std::optional<milliseconds>& value,
+                    const std::string& description) {
   return add(app, names, value, description);
 }
 

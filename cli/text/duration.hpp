@@ -1,15 +1,12 @@
 // Durations as people write and read them.
 #pragma once
 
+#include "base/option.hpp"
+
 #include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
-
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
 
 namespace cli {
 
@@ -17,10 +14,10 @@ namespace cli {
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 
 // Adds an option with a duration, which reports wrong values.
-CLI::Option* add_duration(CLI::App& app, const std::string& names, std::chrono::milliseconds& value,
-                          const std::string& description);
-CLI::Option* add_duration(CLI::App& app, const std::string& names, std::optional<std::chrono::milliseconds>& value,
-                          const std::string& description);
+option add_duration(CLI::App& app, const std::string& names, std::chrono::milliseconds& value,
+                    const std::string& description);
+option add_duration(CLI::App& app, const std::string& names, std::optional<std::chrono::milliseconds>& value,
+                    const std::string& description);
 
 // As one would type it: "500ms", "30s".
 std::string typed(std::chrono::milliseconds d);

@@ -1,4 +1,5 @@
 // tyer top: the busiest locks, as they change.
+#include "base/option.hpp"
 #include "base/repeat.hpp"
 #include "base/session.hpp"
 #include "base/signals.hpp"
@@ -8,8 +9,6 @@
 #include "text/plain.hpp"
 #include "text/table.hpp"
 #include "top/activity.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -153,9 +152,8 @@ command top_command() {
                    {"tyer top --json --for 1m", "one object for each look"}},
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
-        app.add_option("PREFIX", o->prefix, "Only locks whose names begin with this");
-        app.add_option("--rows", o->rows, "Show this many; default: as many as fit, in a pipe 10")
-            ->check(CLI::PositiveNumber);
+        add_option(app, "PREFIX", o->prefix, "Only locks whose names begin with this");
+        add_option(app, "--rows", o->rows, "Show this many; default: as many as fit, in a pipe 10").positive();
         add_duration(app, "--every", o->when.every, "How often to look");
         add_duration(app, "--for", o->when.during, "End after this long");
         return [o](session& s) { return top(s, *o); };
