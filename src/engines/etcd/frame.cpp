@@ -293,7 +293,7 @@ void frame::watch(std::string_view name, bool on) {
   }
   if (!on) return;
   watched_[n] = watches_.add({.keys = watched_keys(n),
-                              .from = link_.revision() + 1,
+                              .from = link_.revision() != 0 ? link_.revision() + 1 : 0,
                               .with_previous = true,
                               .on_event =
                                   [this, n](const pb::Event& e) {

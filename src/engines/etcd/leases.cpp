@@ -9,7 +9,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr milliseconds shortest = 2s;  // one and a half of etcd's usual election time-outs
-constexpr std::size_t leases_max = 4;
+constexpr std::size_t own_lengths_max = 16;
+constexpr std::size_t leases_max = 32;  // more than twice as long each time, 16 reach beyond any ttl
 constexpr std::size_t kept_max = 1000;  // of other clients too
 
 }  // namespace
@@ -48,7 +49,8 @@ void leases::start_anew() {
   }
 }
 
-// The one of that length. When there are enough, a longer one will do: the keys' own deadlines are counted elsewhere.
+// The one of that length. When there are enough, one that is a little longer will do: the keys' own deadlines are counted elsewhere,
+// and only whoever dies stays for so long.
 leases::lease* leases::find(milliseconds ttl, const std::set<std::int64_t>& avoid) {
   // With half of it over and nobody keeping it, it may be gone before it is used.
   std::erase_if(leases_,
@@ -56,10 +58,10 @@ leases::lease* leases::find(milliseconds ttl, const std::set<std::int64_t>& avoi
   lease* best = nullptr;
   for (lease& l : leases_) {
     if (avoid.contains(l.id)) continue;
-    if (l.ttl == ttl) return &l;
-    if (l.ttl > ttl && (best == nullptr || l.ttl < best->ttl)) best = &l;
+    if (l.asked == ttl) return &l;
+    if (l.ttl >= ttl && l.ttl <= 2 * ttl && (best == nullptr || l.ttl < best->ttl)) best = &l;
   }
-  return leases_.size() >= leases_max ? best : nullptr;
+  return leases_.size() >= own_lengths_max ? best : nullptr;
 }
 
 void leases::granted(milliseconds ttl, time_point sent, const failure* f, const pb::LeaseGrantResponse& a) {
@@ -74,7 +76,7 @@ void leases::granted(milliseconds ttl, time_point sent, const failure* f, const 
     if (leases_.size() >= leases_max) {
       leases_.erase(std::ranges::min_element(leases_, {}, [this](const lease& l) { return kept_at(l.id); }));
     }
-    leases_.push_back({a.id(), length});
+    leases_.push_back({a.id(), ttl, length});
     confirmed(a.id(), sent);
   }
   auto waiting = std::move(being_granted_[ttl]);

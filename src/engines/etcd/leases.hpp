@@ -1,4 +1,5 @@
-// The leases this client's keys live by: one for each length, whatever the number of keys, at most four.
+// The leases this client's keys live by: one for each length, whatever the number of keys. Of more than 16 lengths some share one that is
+// longer, by twice at most: whoever dies is to be gone when its own ttl is over, not when that of another lock is.
 //
 // A lease is granted when it is first needed, and kept alive only when somebody asks for it: what is not kept ends. Time
 // counts from the sending of the request that the server confirmed. All are kept over one stream.
@@ -72,7 +73,7 @@ class leases {
  private:
   struct lease {
     std::int64_t id = 0;
-    milliseconds ttl{};
+    milliseconds asked{}, ttl{};  // the server may grant more than it was asked for
   };
   struct asked {
     std::int64_t id = 0;

@@ -76,7 +76,8 @@ class link {
   bool is_up() const { return up_; }
   failure why_down() const;  // for whoever asks for something meanwhile: nothing of it was sent
   std::int64_t revision() const { return revision_; }  // the largest seen
-  void saw(const pb::ResponseHeader& h) { revision_ = std::max(revision_, h.revision()); }
+  void saw(std::int64_t revision) { revision_ = std::max(revision_, revision); }
+  void saw(const pb::ResponseHeader& h) { saw(h.revision()); }
 
   using manner = call_manner;
   // Answered in run(), never inline, at the deadline at the latest.

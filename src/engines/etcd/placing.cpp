@@ -11,6 +11,12 @@ namespace {
 
 constexpr std::size_t crowded_max = 1000;
 
+// Behind many. A place of one that died is there for its waiter ttl: so it would be in vain to look much earlier. But not as late as
+// its own ttl may be, since others have their own.
+lease_clock::duration look_out_behind_many(const tyer::engine::request& r) {
+  return std::max<lease_clock::duration>(look_out_after, std::min(r.ttl / 3, r.waiter_ttl));
+}
+
 }  // namespace
 
 // Holders have come before those who wait. So whoever sees one who waits sees all who hold; and if it is not that one's turn,
@@ -59,7 +65,7 @@ void etcd_engine::take_far_place(const std::shared_ptr<acquiring>& a, const pb::
 void etcd_engine::wait_far_back(const std::shared_ptr<acquiring>& a, const seat& s, std::int64_t ahead) {
   if (crowded_.size() >= crowded_max) crowded_.clear();
   crowded_.insert(a->name);
-  wait_for_turn(*a, s, a->wish.r.ttl / 3);
+  wait_for_turn(*a, s, look_out_behind_many(a->wish.r));
   a->result = tyer::engine::queued{static_cast<std::uint32_t>(ahead), std::max(a->wish.r.waiter_ttl, milliseconds{1})};
   finish(a->o, a->back, std::move(a->result));
 }

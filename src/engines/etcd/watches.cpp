@@ -46,7 +46,8 @@ void watches::ask_progress() {
   stream_->send(std::move(r));
 }
 
-void watches::create(number n, const what& w) {
+void watches::create(number n, what& w) {
+  if (w.from == 0) w.from = link_.revision() + 1;
   pb::WatchRequest r;
   auto& c = *r.mutable_create_request();
   c.set_watch_id(n);
@@ -101,6 +102,7 @@ void watches::came(const pb::WatchResponse& r) {
     all_.erase(at);
     // Until then etcd takes it for one that catches up, and does not say how far the stream is.
     if (r.compact_revision() != 0) cancel(n);
+    link_.saw(r.compact_revision());  // whoever watches anew does not begin before it again
     if (w.on_gap) w.on_gap();
     return;
   }

@@ -21,7 +21,7 @@ class watches {
   using number = std::int64_t;
   struct what {
     key_range keys;         // `to` empty: one key
-    std::int64_t from = 0;  // the first revision that is news
+    std::int64_t from = 0;  // the first revision that is news; 0: what comes after the first connection
     bool deletions_only = false;
     bool with_previous = false;  // an event tells what was there before
     std::function<void(const pb::Event&)> on_event;
@@ -51,7 +51,7 @@ class watches {
   void close() { end_stream(); }
 
  private:
-  void create(number, const what&);
+  void create(number, what&);
   number created(const pb::WatchResponse&);
   void cancel(number);
   void refused(number, const std::string& reason);

@@ -97,6 +97,23 @@ TEST_F(etcd_hand_over_in_trouble, from_one_that_died_between_looking_and_handing
   EXPECT_TRUE(has_turn_while_it_keeps_its_place(next, 20s));
 }
 
+// It was: whoever came behind many looked out after a third of its own ttl, however short that of the others was.
+TEST_F(etcd_hand_over_in_trouble, from_one_that_died_was_found_late_by_one_of_a_long_ttl_that_had_come_behind_many) {
+  one_client c{time, fake, all}, d{time, fake, all};
+  const auto h = holds(a);
+  std::vector<one> crowd;
+  for (int i = 0; i < 17; ++i) crowd.push_back(waits(b));
+  const auto dies = waits(c);
+  auto patient = d.wants(d.next_id(), true);
+  patient.ttl = 10min;
+  ASSERT_NE(queued_in(d.call<answer>([&](auto reply) { d.raw().acquire(patient, std::move(reply)); })), nullptr);
+  for (const auto& w : crowd) EXPECT_EQ(let_go(w), fate::waiting);
+  let_go(h);
+  ASSERT_TRUE(has_turn(dies));
+  c.destroy();
+  EXPECT_TRUE(has_turn_while_it_keeps_its_place({&d, patient.what.who}, ttl + 2s));
+}
+
 // What it was told of those behind it is of no use to one that does not hold any more.
 TEST_F(etcd_hand_over_in_trouble, by_one_that_was_evicted_and_does_not_know_it_gives_nothing_away) {
   const auto h = holds(a), first = waits(b), second = waits(a), third = waits(b);

@@ -111,6 +111,44 @@ TEST_F(etcd_leftovers, a_lost_write_that_is_overlooked_stays) {
   EXPECT_TRUE(is_written(who));
 }
 
+// --- leases ---
+
+// It was: with four leases at hand a lock lived by any that was long enough, for hours after its client had died.
+TEST_F(etcd_leftovers, a_short_hold_of_one_that_died_stayed_for_the_ttl_of_its_other_locks) {
+  one_client c{time, fake, all};
+  const auto hold = [&](const std::string& name, milliseconds length) {
+    auto r = c.wants(c.next_id());
+    r.what.name = name;
+    r.ttl = length;
+    EXPECT_NE(granted_in(c.call<answer>([&](auto reply) { c.raw().acquire(r, std::move(reply)); })), nullptr);
+    return r.what.who;
+  };
+  for (int i = 1; i <= 20; ++i) hold("long/" + std::to_string(i), i * 100s);
+  const auto who = hold("order", 2s);
+  c.destroy();
+  ASSERT_TRUE(is_written(who));
+  a.run_for(4s);
+  EXPECT_FALSE(is_written(who));
+}
+
+// It was: a lease that is longer than it was asked for, as where an election takes long, was not known again.
+TEST_F(etcd_leftovers, a_server_that_grants_longer_leases_was_asked_for_one_with_each_lock) {
+  fake.bend = [](const exchange& e, std::string& request) {
+    pb::LeaseGrantRequest r;
+    if (e.method != "LeaseGrant" || !r.ParseFromString(request)) return;
+    r.set_ttl(std::max<std::int64_t>(r.ttl(), 30));
+    request = r.SerializeAsString();
+  };
+  const auto all_of_them = cost([&] {
+    for (int i = 0; i < 4; ++i) {
+      const auto who = a.next_id();
+      ASSERT_NE(granted_in(a.acquire(who)), nullptr);
+      a.release(who);
+    }
+  });
+  EXPECT_EQ(all_of_them.at("LeaseGrant"), 1);
+}
+
 // --- the end of an engine ---
 
 // It was: the lease's end of the engine told those who waited for it, whose replies had been dropped already.

@@ -1,4 +1,4 @@
-// The watch of an own key, where the server has forgotten what it is to begin with.
+// Watches, where the server has forgotten what they are to begin with.
 #include "sim/etcd/one_client.hpp"
 
 namespace tyer::sim::etcd {
@@ -52,6 +52,47 @@ TEST_P(etcd_watching, of_a_hold_did_not_come_back_after_a_read_that_failed) {
 
 INSTANTIATE_TEST_SUITE_P(in, etcd_watching, ::testing::Values(one_client::layout::tyers, one_client::layout::gos),
                          [](const auto& of) { return of.param == one_client::layout::gos ? "gos" : "tyers"; });
+
+// --- those of observers ---
+
+struct etcd_observing : etcd_scripted {
+  void write_some() {
+    for (int i = 0; i < 5; ++i) {
+      const auto who = b.next_id();
+      ASSERT_NE(granted_in(b.acquire(who)), nullptr);
+      b.release(who);
+    }
+  }
+};
+
+// It was: whoever observed a name before its client was connected was told all that had ever happened there.
+TEST_F(etcd_observing, before_the_first_connection_began_with_all_that_the_server_remembers) {
+  write_some();
+  const auto before = data.revision();
+  std::vector<std::int64_t> begins;
+  fake.on_call = [&](const exchange& e) {
+    pb::WatchRequest r;
+    if (e.client == 2 && e.method == "Watch" && r.ParseFromString(e.request) && r.has_create_request())
+      begins.push_back(r.create_request().start_revision());
+  };
+  one_client c{time, fake, all, {}, duration{0}};
+  c.raw().watch("order", true);
+  ASSERT_TRUE(c.run_until([&] { return c.ups() > 0; }));
+  c.run_for(100ms);
+  EXPECT_EQ(begins, std::vector{before + 1});
+}
+
+// It was: a client that only observes knew the revision of its connection alone, and began there again and again.
+TEST_F(etcd_observing, of_another_name_after_a_compaction_was_asked_for_without_end) {
+  a.raw().watch("another", true);
+  a.run_for(100ms);
+  write_some();
+  data.compact();
+  a.raw().watch("order", true);
+  a.run_for(100ms);
+  const auto after = cost([&] { a.run_for(1s); });
+  EXPECT_TRUE(after.empty()) << after.begin()->first << ' ' << after.begin()->second;
+}
 
 }  // namespace
 }  // namespace tyer::sim::etcd
