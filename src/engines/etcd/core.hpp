@@ -148,7 +148,6 @@ class etcd_engine final : public frame {
   void keep_one(const std::shared_ptr<keeping>&, std::size_t i, const pb::KeyValue&, std::int64_t as_of);
   void move_longer(const std::shared_ptr<keeping>&, std::size_t i, const pb::KeyValue&, pb::Record);
   void confirm_longer(const std::shared_ptr<keeping>&, std::size_t i, std::int64_t lease);
-  void one_kept(const std::shared_ptr<keeping>&);
 
   // --- having.cpp: what this client has, and what it is told about it ---
   mine& have(const std::string& name, const seat&, time_point due);
@@ -169,7 +168,9 @@ class etcd_engine final : public frame {
   void look_again_if_blind(const id&);
   void look_again(const id&);
   void is_known_as_of(mine&, std::int64_t revision);
-  void own_changed(const id&, const pb::Event&);
+  bool has(const id& who) const override { return mine_.contains(who); }
+  void own_changed(const id&, const pb::Event&) override;
+  void watch_own_from(const id&, std::int64_t known_as_of) override;
   void be_told_of_turn(mine&, std::string& line);
   void look_ahead(const id&);
   void seen_ahead(const id&, const pb::TxnResponse&);

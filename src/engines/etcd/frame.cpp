@@ -156,17 +156,20 @@ void frame::renew_all(const op& o, const std::set<std::int64_t>& all, millisecon
   }
 }
 
-void frame::read_as_event(const std::string& key,
-                          std::function<void(const failure*, const pb::Event&, std::int64_t)> back) {
+// It is watched from what it was read as of: its last write may be forgotten for long, and would be a gap each time.
+void frame::catch_up(const id& who, const std::string& key) {
   pb::RangeRequest r;
   r.set_key(key);
   link_.call<pb::RangeRequest, pb::RangeResponse>(
       method::range, std::move(r), environment_.clock->now() + environment_.request_timeout,
-      [this, key, back = std::move(back)](const failure* f, pb::RangeResponse& answer) {
-        if (closed_) return;
-        pb::Event e;
-        if (f != nullptr) return back(f, e, 0);
+      [this, who, key](const failure* f, pb::RangeResponse& answer) {
+        if (closed_ || !has(who)) return;
+        if (f != nullptr) {  // keep() finds out what it is; and it is watched again, which tells of the gap again
+          watch_when_lasting(who);
+          return events_->suspect(who);
+        }
         link_.saw(answer.header());
+        pb::Event e;
         if (answer.kvs_size() == 0) {
           e.set_type(pb::Event::DELETE);
           e.mutable_kv()->set_key(key);
@@ -174,7 +177,8 @@ void frame::read_as_event(const std::string& key,
         } else {
           *e.mutable_kv() = answer.kvs(0);
         }
-        back(nullptr, e, answer.header().revision());
+        own_changed(who, e);
+        watch_own_from(who, answer.header().revision());
       });
 }
 

@@ -73,6 +73,9 @@ class frame : public engine::engine, link::listener {
   virtual time_point next_look() const { return time_point::max(); }
   virtual void look_now(time_point) {}        // what next_look() was for
   virtual void watch_lasting(const id&) = 0;  // it has lasted long enough to be worth a watch
+  virtual bool has(const id&) const = 0;
+  virtual void own_changed(const id&, const pb::Event&) = 0;
+  virtual void watch_own_from(const id&, std::int64_t known_as_of) = 0;
   // What nobody kept: it is not there any more, or something else lies there.
   virtual void gave_up(const std::string& key, std::int64_t modified, bool gone) = 0;
   // Where a request without an answer was to write: what lies there, at revision 0 if nothing does.
@@ -93,9 +96,18 @@ class frame : public engine::engine, link::listener {
   void renew_all(const op&, const std::set<std::int64_t>& leases, milliseconds ttl,
                  std::function<void(std::set<std::int64_t>)>);
   bool is_observed(const std::string& name) const { return watched_.contains(name); }
-  // Events are missing: what the last of them would have said is found by reading.
-  // With the revision as of which that is so.
-  void read_as_event(const std::string& key, std::function<void(const failure*, const pb::Event&, std::int64_t)>);
+  // Events of its key are missing: what the last of them would have said is found by reading, and it is watched again.
+  void catch_up(const id&, const std::string& key);
+
+  // --- keep_round.hpp ---
+  template <class Round>
+  std::shared_ptr<Round> start_round(tyer::engine::fate as, milliseconds ttl, reply<tyer::engine::kept>);
+  template <class Round, class Judge>
+  void read_for(const std::shared_ptr<Round>&, pb::TxnRequest, Judge);
+  template <class Round>
+  void renew_lease_of(const std::shared_ptr<Round>&, std::size_t one, std::int64_t lease);
+  template <class Round>
+  void one_kept(const std::shared_ptr<Round>&);
 
   // --- doubts.cpp: what requests without an answer may still write, by key; it is looked for, and taken back ---
   // Before such a request leaves; says until when it was in doubt before.

@@ -236,20 +236,15 @@ void etcd_engine::be_told_of_turn(mine& m, std::string& line) {
   leases_.make_last(m.lease, m.lease_ttl, m.waiter_ttl);
 }
 
-// It is watched from what it was read as of: its last write may be forgotten for long, and would be a gap each time.
 void etcd_engine::read_own(const id& who) {
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
   at->second.own = 0;
-  read_as_event(at->second.key, [this, who](const failure* f, const pb::Event& e, std::int64_t as_of) {
-    if (!mine_.contains(who)) return;
-    if (f != nullptr) {  // keep() finds out what it is; and it is watched again, which tells of the gap again
-      watch_when_lasting(who);
-      return events_->suspect(who);
-    }
-    own_changed(who, e);
-    if (const auto kept = mine_.find(who); kept != mine_.end()) watch_own(kept->second, as_of);
-  });
+  catch_up(who, at->second.key);
+}
+
+void etcd_engine::watch_own_from(const id& who, std::int64_t known_as_of) {
+  if (const auto at = mine_.find(who); at != mine_.end()) watch_own(at->second, known_as_of);
 }
 
 // Its watch was refused. Whoever waits, or holds, is told so by the answer to what it asks now.

@@ -8,6 +8,7 @@
 // the lease is renewed by their leader. So with every second renewal it is found out for all holds together how far the watches
 // are (freshness.hpp); a hold of which that is not known for most of its ttl is read again.
 #include "engines/etcd/core.hpp"
+#include "engines/etcd/keep_round.hpp"
 
 #include <algorithm>
 #include <map>
@@ -16,36 +17,26 @@
 
 namespace tyer::etcd {
 
-struct etcd_engine::keeping {
-  struct one {
-    id who;
-    std::string name;
-    bool overdue = false;
-    std::uint64_t watched_under = 0;  // when the read left
-    fate is = fate::gone;
-  };
-  op o;
-  std::shared_ptr<reply<tyer::engine::kept>> back;
-  std::vector<one> all;
-  fate as = fate::holding;
-  milliseconds ttl{};
+struct kept_seat {
+  id who;
+  std::string name;
+  bool overdue = false;
+  std::uint64_t watched_under = 0;  // when the read left
+  fate is = fate::gone;
+};
+
+struct etcd_engine::keeping : keep_round<kept_seat> {
   time_point since;  // what left earlier does not count
-  std::set<std::int64_t> leases, renewed;
   struct look {
     std::size_t of;  // all
     int answer;      // of the transaction
   };
   std::vector<look> read;
-  std::size_t awaited = 0;
 };
 
 std::shared_ptr<etcd_engine::keeping> etcd_engine::start_keeping(std::span<const target> targets, fate as,
                                                                  milliseconds ttl, reply<tyer::engine::kept> back) {
-  auto k = std::make_shared<keeping>();
-  k->back = std::make_shared<reply<tyer::engine::kept>>(std::move(back));
-  k->as = as;
-  k->ttl = ttl;
-  k->o = make({}, k->back);
+  auto k = start_round<keeping>(as, ttl, std::move(back));
   k->since = k->o->sent - may_be_earlier(ttl);
   for (const target& t : targets) {
     auto& one = k->all.emplace_back(t.who, std::string{t.name});
@@ -83,13 +74,12 @@ void etcd_engine::renew_kept(const std::shared_ptr<keeping>& k) {
       continue;
     }
     ++k->awaited;
-    leases_.renew(lease, k->since, lives_for(k->as, k->ttl),
-                  [this, k, lease](const failure* f, bool alive, time_point sent) {
-                    if (k->o->over()) return;
-                    if (f != nullptr) return fail(k->o, *f);
-                    if (alive) lease_kept(k, lease, sent);
-                    if (--k->awaited == 0) read_kept(k);
-                  });
+    leases_.renew(lease, k->since, k->lives(), [this, k, lease](const failure* f, bool alive, time_point sent) {
+      if (k->o->over()) return;
+      if (f != nullptr) return fail(k->o, *f);
+      if (alive) lease_kept(k, lease, sent);
+      if (--k->awaited == 0) read_kept(k);
+    });
   }
   if (--k->awaited == 0) {
     box_->put([this, k] {
@@ -171,14 +161,7 @@ void etcd_engine::read_kept(const std::shared_ptr<keeping>& k) {
     return one_kept(k);
   }
   if (k->all.empty()) t.add_success()->mutable_request_range()->set_key(keys_.beginning_with("").from);
-  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), k->o->deadline,
-                                              [this, k](const failure* f, pb::TxnResponse& answer) {
-                                                if (k->o->over()) return;
-                                                if (f != nullptr) return fail(k->o, *f);
-                                                link_.saw(answer.header());
-                                                judge_kept(k, answer);
-                                              },
-                                              {.patience = link_.patience(lives_for(k->as, k->ttl))});
+  read_for(k, std::move(t), [this, k](const pb::TxnResponse& answer) { judge_kept(k, answer); });
 }
 
 void etcd_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnResponse& answer) {
@@ -225,14 +208,7 @@ void etcd_engine::keep_one(const std::shared_ptr<keeping>& k, std::size_t i, con
     if (under == watches_.confirmed_on(at->second.own)) at->second.seen_under = under;
   }
   if (k->renewed.contains(kv.lease()) || leases_.kept_at(kv.lease()) >= k->o->sent) return;
-  ++k->awaited;
-  leases_.renew(kv.lease(), k->o->sent, lives_for(k->as, k->ttl),
-                [this, k, i](const failure* f, bool alive, time_point) {
-                  if (k->o->over()) return;
-                  if (f != nullptr) return fail(k->o, *f);
-                  if (!alive) k->all[i].is = fate::gone;
-                  one_kept(k);
-                });
+  renew_lease_of(k, i, kv.lease());
 }
 
 // To a lease that is long enough. The write is itself the proof that the key was there.
@@ -281,20 +257,12 @@ void etcd_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, 
 void etcd_engine::confirm_longer(const std::shared_ptr<keeping>& k, std::size_t i, std::int64_t lease) {
   if (const auto kept = leases_.kept_at(lease); kept >= k->since) return lease_kept(k, lease, kept);
   ++k->awaited;
-  leases_.renew(lease, k->since, lives_for(k->as, k->ttl),
-                [this, k, i, lease](const failure* f, bool alive, time_point sent) {
-                  if (k->o->over()) return;
-                  if (f != nullptr) return fail(k->o, *f);
-                  alive ? lease_kept(k, lease, sent) : void(k->all[i].is = fate::gone);
-                  one_kept(k);
-                });
-}
-
-void etcd_engine::one_kept(const std::shared_ptr<keeping>& k) {
-  if (--k->awaited > 0 || k->o->over()) return;
-  std::vector<fate> fates;
-  for (const auto& one : k->all) fates.push_back(one.is);
-  finish(k->o, k->back, {tyer::engine::kept{std::move(fates), k->ttl}});
+  leases_.renew(lease, k->since, k->lives(), [this, k, i, lease](const failure* f, bool alive, time_point sent) {
+    if (k->o->over()) return;
+    if (f != nullptr) return fail(k->o, *f);
+    alive ? lease_kept(k, lease, sent) : void(k->all[i].is = fate::gone);
+    one_kept(k);
+  });
 }
 
 }  // namespace tyer::etcd

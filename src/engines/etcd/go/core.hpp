@@ -91,8 +91,6 @@ class go_engine final : public frame {
                  const pb::RangeResponse& first);
   void judge_other(const std::shared_ptr<keeping>&, std::size_t i, const pb::RangeResponse& room);
   void move_longer(const std::shared_ptr<keeping>&, std::size_t i, mine&);
-  void renew_for(const std::shared_ptr<keeping>&, std::size_t i, std::int64_t lease);
-  void one_kept(const std::shared_ptr<keeping>&);
 
   // --- releasing.cpp ---
   using removed = std::function<void(const failure*, fate was)>;
@@ -113,7 +111,9 @@ class go_engine final : public frame {
   void find_lost(id);
   void watch_own(mine& m) { watch_own(m, m.modified); }
   void watch_own(mine&, std::int64_t known_as_of);
-  void own_changed(const id&, const pb::Event&);
+  bool has(const id& who) const override { return mine_.contains(who); }
+  void own_changed(const id&, const pb::Event&) override;
+  void watch_own_from(const id&, std::int64_t known_as_of) override;
   void read_own(const id&);
   void ask_again(const id&);
   void watch_ahead(mine&, const std::string& key, bool holds, std::int64_t revision);

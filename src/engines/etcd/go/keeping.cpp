@@ -1,5 +1,6 @@
 // keep: the leases first, then a read of every key: a lease that was kept and a key that is still there are the proof.
 #include "engines/etcd/go/core.hpp"
+#include "engines/etcd/keep_round.hpp"
 
 #include <algorithm>
 #include <map>
@@ -8,31 +9,20 @@
 
 namespace tyer::etcd::go {
 
-struct go_engine::keeping {
-  struct one {
-    id who;
-    std::string name, key;  // the key, if it is this client's
-    std::int64_t created = 0;
-    bool overdue = false;
-    int answer = 0;  // of the transaction; of our own there are two
-    fate is = fate::gone;
-  };
-  op o;
-  std::shared_ptr<reply<tyer::engine::kept>> back;
-  std::vector<one> all;
-  fate as = fate::holding;
-  milliseconds ttl{};
-  std::set<std::int64_t> leases, renewed;
-  std::size_t awaited = 1;
+struct kept_key {
+  id who;
+  std::string name, key;  // the key, if it is this client's
+  std::int64_t created = 0;
+  bool overdue = false;
+  int answer = 0;  // of the transaction; of our own there are two
+  fate is = fate::gone;
 };
+
+struct go_engine::keeping : keep_round<kept_key> {};
 
 std::shared_ptr<go_engine::keeping> go_engine::start_keeping(std::span<const target> targets, fate as, milliseconds ttl,
                                                              reply<tyer::engine::kept> back) {
-  auto k = std::make_shared<keeping>();
-  k->back = std::make_shared<reply<tyer::engine::kept>>(std::move(back));
-  k->as = as;
-  k->ttl = ttl;
-  k->o = make({}, k->back);
+  auto k = start_round<keeping>(as, ttl, std::move(back));
   for (const target& t : targets) {
     auto& one = k->all.emplace_back(t.who, std::string{t.name});
     const mine* m = own(t.who, t.name);
@@ -51,7 +41,7 @@ void go_engine::keep(std::span<const target> targets, fate as, milliseconds ttl,
     box_->put([this, k] { fail(k->o, no(why::over_limit, errc::over_limit, "too many to keep at once")); });
     return;
   }
-  renew_all(k->o, k->leases, lives_for(k->as, k->ttl), [this, k](std::set<std::int64_t> alive) {
+  renew_all(k->o, k->leases, k->lives(), [this, k](std::set<std::int64_t> alive) {
     k->renewed = std::move(alive);
     read_kept(k);
   });
@@ -91,14 +81,7 @@ void go_engine::read_kept(const std::shared_ptr<keeping>& k) {
     r.set_sort_target(pb::RangeRequest::CREATE);
   }
   if (k->all.empty()) t.add_success()->mutable_request_range()->set_key(layout_.beginning_with("").from);
-  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), k->o->deadline,
-                                              [this, k](const failure* f, pb::TxnResponse& answer) {
-                                                if (k->o->over()) return;
-                                                if (f != nullptr) return fail(k->o, *f);
-                                                link_.saw(answer.header());
-                                                judge_kept(k, answer);
-                                              },
-                                              {.patience = link_.patience(lives_for(k->as, k->ttl))});
+  read_for(k, std::move(t), [this, k](const pb::TxnResponse& answer) { judge_kept(k, answer); });
 }
 
 void go_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnResponse& answer) {
@@ -133,7 +116,7 @@ void go_engine::judge_own(const std::shared_ptr<keeping>& k, std::size_t i, cons
   if (!put_off(*m, k->o->sent + k->ttl)) return void(one.is = fate::gone);
   keep_until(*m, k->o->sent + k->ttl);
   const auto lease = read.kvs(0).lease();
-  if (!k->renewed.contains(lease) && leases_.kept_at(lease) < k->o->sent) renew_for(k, i, lease);
+  if (!k->renewed.contains(lease) && leases_.kept_at(lease) < k->o->sent) renew_lease_of(k, i, lease);
 }
 
 void go_engine::judge_other(const std::shared_ptr<keeping>& k, std::size_t i, const pb::RangeResponse& room) {
@@ -144,17 +127,7 @@ void go_engine::judge_other(const std::shared_ptr<keeping>& k, std::size_t i, co
   const auto at = std::ranges::find(*all, one.who, &place::who);
   if (at == all->end()) return;
   one.is = at == all->begin() ? fate::holding : fate::waiting;
-  if (one.is == k->as) renew_for(k, i, at->lease);
-}
-
-void go_engine::renew_for(const std::shared_ptr<keeping>& k, std::size_t i, std::int64_t lease) {
-  ++k->awaited;
-  leases_.renew(lease, k->o->sent, k->ttl, [this, k, i](const failure* f, bool alive, time_point) {
-    if (k->o->over()) return;
-    if (f != nullptr) return fail(k->o, *f);
-    if (!alive) k->all[i].is = fate::gone;
-    one_kept(k);
-  });
+  if (one.is == k->as) renew_lease_of(k, i, at->lease);
 }
 
 // To a lease that is long enough. The write is itself the proof that the key was there.
@@ -188,17 +161,10 @@ void go_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, mi
             now->lease = lease;
             keep_until(*now, k->o->sent + k->ttl);
           }
-          if (answer.succeeded() && leases_.kept_at(lease) < k->o->sent) renew_for(k, i, lease);
+          if (answer.succeeded() && leases_.kept_at(lease) < k->o->sent) renew_lease_of(k, i, lease);
           one_kept(k);
         });
   });
-}
-
-void go_engine::one_kept(const std::shared_ptr<keeping>& k) {
-  if (--k->awaited > 0 || k->o->over()) return;
-  std::vector<fate> fates;
-  for (const auto& one : k->all) fates.push_back(one.is);
-  finish(k->o, k->back, {tyer::engine::kept{std::move(fates), k->ttl}});
 }
 
 }  // namespace tyer::etcd::go
