@@ -303,6 +303,18 @@ TEST(order_text, any_name_comes_back_as_it_was) {
   }
 }
 
+// A call site is as long as the name of its file.
+TEST(order_text, with_a_very_long_call_site_was_saved_and_not_read_again) {
+  order_book b{{}}, again{{}};
+#line 1 "a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_.cc"
+  const auto far = here();
+#line 312 "order_book_test.cpp"
+  b.took(1, "a", far);
+  b.asks(1, "b", far);
+  load(again, order_text(b.lines()));
+  EXPECT_EQ(again.counts().pairs, 1U);
+}
+
 TEST(order_text, the_directions_within_a_class_are_kept) {
   order_book up{{.class_of = up_to_the_slash}}, down{{.class_of = up_to_the_slash}}, both{{}};
   take_in_turn(up, 1, {"o/1", "o/2"});
