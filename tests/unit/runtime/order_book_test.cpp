@@ -1,5 +1,6 @@
 #include "runtime/order_book.hpp"
 
+#include "odd_site.hpp"
 #include "runtime/order_text.hpp"
 
 #include <tyer/error.hpp>
@@ -306,9 +307,7 @@ TEST(order_text, any_name_comes_back_as_it_was) {
 // A call site is as long as the name of its file.
 TEST(order_text, with_a_very_long_call_site_was_saved_and_not_read_again) {
   order_book b{{}}, again{{}};
-#line 1 "a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_a_name_that_some_generator_has_made_of_many_others_.cc"
-  const auto far = here();
-#line 312 "order_book_test.cpp"
+  const auto far = test::odd_site();
   b.took(1, "a", far);
   b.asks(1, "b", far);
   load(again, order_text(b.lines()));
