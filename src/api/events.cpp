@@ -63,7 +63,7 @@ std::string in_words(const event& e) {
       return name + " is lost after " + in_seconds(e.lasted) + ": " + std::string{in_words(*e.reason)};
     case event_kind::revoked: return "somebody asks for " + name + ", held for " + in_seconds(e.lasted) + words;
     case event_kind::slow_wait:
-      return name + " has been waited for at " + e.site + " for " + in_seconds(e.lasted) +
+      return name + " has been waited for at " + core::printable(e.site) + " for " + in_seconds(e.lasted) +
              (e.waiters == 1 ? "" : ", by " + std::to_string(e.waiters) + " callers") + who_holds(e);
     case event_kind::connected: return "connected to " + e.server + away(e);
     case event_kind::server_changed: return "connected to another server, " + e.server + away(e);

@@ -96,6 +96,7 @@ acquired acquire_blocking(client_runtime& h, std::shared_ptr<const spec> what, c
   const auto& notes = h.notes();
   if (notes && p.waits) {
     if (auto f = notes->asks(*what, where, h.time().now())) return {std::move(f), nullptr};
+    if (auto f = unusable(h, true)) return {std::move(f), nullptr};  // on_reversed may have forked
   }
   auto w = make_acquisition(h, std::move(what), p, where);
   auto answer = std::make_shared<slot<acquired>>(h);

@@ -72,7 +72,7 @@ std::shared_ptr<const spec> make_spec(const client_runtime& h, std::string_view 
   s->handoffs = can.handoffs ? options.local_handoffs : 0;
   s->owner = owner;
   s->note = options.note;
-  s->counted_in = &h.board()->group_of(options.group);
+  if (!h.forked()) s->counted_in = &h.board()->group_of(options.group);
   return s;
 }
 

@@ -59,6 +59,16 @@ all_acquired one_round(const locks& all, const patience& p, lease::time_point li
   return result;
 }
 
+// Before the first of them is waited for: whoever has that one may wait for what this thread has.
+tyer::failure own_wait(const locks& all, const std::source_location& where) {
+  for (const auto& l : all) {
+    const auto& notes = l->home->notes();
+    if (!notes || unusable(*l->home, true)) continue;  // the attempt tells why
+    if (auto f = notes->own_wait(*l->what, where, l->home->time().now())) return f;
+  }
+  return {};
+}
+
 }  // namespace
 
 holds::holds(const locks& of) : of_(&of) { got_.reserve(of.size()); }
@@ -91,6 +101,9 @@ locks in_order(std::vector<multi_part> parts) {
 }
 
 all_acquired acquire_all(const locks& all, const patience& p, std::stop_token stop, const std::source_location& where) {
+  if (p.waits && !stop.stop_requested()) {
+    if (auto f = own_wait(all, where)) return {std::move(f), {}};
+  }
   const auto limit = limit_of(*all.front()->home, p);
   for (;;) {
     auto result = one_round(all, p, limit, stop, where);

@@ -288,15 +288,19 @@ bool client_runtime::close(std::chrono::milliseconds at_most) {
   const bool again = std::exchange(shut_, true);
   state_changed_.notify_all();
   lock.unlock();
-  if (!again) end_threads();
+  // Who comes second waits too: a callback may have been first, and the next thing after this call may be the destructor.
+  if (!again || !on_own_thread) end_threads();
   return all;
 }
 
 void client_runtime::end_threads() {
+  const std::lock_guard one_after_the_other{ending_mutex_};
   stopping_.store(true, std::memory_order_seq_cst);
-  parts_.engine->wake();
-  baton_.want_io();
-  if (thread_.joinable() && thread_.get_id() != std::this_thread::get_id()) thread_.join();
+  if (thread_.joinable()) {
+    parts_.engine->wake();
+    baton_.want_io();
+    if (thread_.get_id() != std::this_thread::get_id()) thread_.join();
+  }
   watch_->stop();
 }
 

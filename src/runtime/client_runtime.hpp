@@ -220,6 +220,7 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
   tyer::failure trouble_;
   told_facts told_;
 
+  std::mutex ending_mutex_;  // of those who end the threads
   std::thread thread_;
 };
 

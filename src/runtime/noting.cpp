@@ -29,15 +29,18 @@ note::~note() {
   in_->own_.erase(at_);
 }
 
+tyer::failure noting::own_wait(const spec& what, const std::source_location& where, lease::time_point now) const {
+  if (!refuses_) return {};
+  const std::lock_guard lock{mutex_};
+  const note* mine = in_the_way(what, now);
+  if (mine == nullptr) return {};
+  return {errc::would_deadlock, "this thread has acquired \"" + core::printable(what.name) + "\" at " +
+                                    core::site_of(mine->where_) + ", still has it, and would wait for itself at " +
+                                    core::site_of(where)};
+}
+
 tyer::failure noting::asks(const spec& what, const std::source_location& where, lease::time_point now) {
-  if (refuses_) {
-    const std::lock_guard lock{mutex_};
-    if (const note* mine = in_the_way(what, now)) {
-      return {errc::would_deadlock, "this thread has acquired \"" + core::printable(what.name) + "\" at " +
-                                        core::site_of(mine->where_) + ", still has it, and would wait for itself at " +
-                                        core::site_of(where)};
-    }
-  }
+  if (auto f = own_wait(what, where, now)) return f;
   if (order_) {
     const in_our_midst here;  // the user's functions run inside
     order_->asks(core::this_thread(), what.name, where);

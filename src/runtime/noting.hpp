@@ -47,7 +47,9 @@ class noting {
   noting(bool refuse_own_wait, std::shared_ptr<detail::order_book> order) noexcept
       : refuses_(refuse_own_wait), order_(std::move(order)) {}
 
-  // Before this thread waits for a lock: errc::would_deadlock if it would wait for itself.
+  // errc::would_deadlock if this thread would wait for itself.
+  tyer::failure own_wait(const spec& what, const std::source_location& where, lease::time_point now) const;
+  // Before this thread waits for a lock: the same, and the order is noted.
   tyer::failure asks(const spec& what, const std::source_location& where, lease::time_point now);
   // This thread has the hold. When memory is exhausted, it is not noted.
   static void took(const std::shared_ptr<noting>& in, detail::hold_state& h,

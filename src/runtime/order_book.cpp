@@ -19,6 +19,10 @@ std::string in_words(const debug::order_step& s) {
          core::printable(s.asked_at) + ")";
 }
 
+std::string site_of(const std::source_location& where) {
+  return core::site_of(where).substr(0, order_book::site_bytes_max);  // what read_order() takes
+}
+
 }  // namespace
 
 // ---- what a flow does
@@ -34,7 +38,7 @@ void order_book::asks(flow who, std::string_view name, const std::source_locatio
     for (const have& h : mine->second) {
       if (h.name == name) continue;  // the same lock: not a matter of order
       const auto how = h.of_class != of_class ? way::other : h.name < name ? way::up : way::down;
-      see(h.of_class, of_class, how, [&] { return sites{core::site_of(h.at), core::site_of(where)}; }, found);
+      see(h.of_class, of_class, how, [&] { return sites{site_of(h.at), site_of(where)}; }, found);
     }
   } catch (...) {  // memory is exhausted, or class_of() threw
     const std::lock_guard in{mutex_};
@@ -97,7 +101,7 @@ std::optional<order_book::number> order_book::number_of(std::string_view of_clas
     ++left_out_;
     return std::nullopt;
   }
-  classes_.reserve(classes_.size() + 1);
+  if (classes_.size() == classes_.capacity()) classes_.reserve(classes_.size() * 2 + 1);  // so push_back() cannot fail
   const auto next = static_cast<number>(classes_.size());
   classes_.push_back(numbers_.emplace(of_class, next).first->first);
   return next;
@@ -127,7 +131,7 @@ std::vector<order_book::pair> order_book::way_back(const pair& p) const {
     return pairs_.contains(back) ? std::vector{back} : std::vector<pair>{};
   }
   std::map<number, number> came_from{{asked, asked}};
-  for (std::deque<number> next{asked}; !next.empty(); next.pop_front()) {
+  for (std::deque<number> next{asked}; !next.empty() && !came_from.contains(held); next.pop_front()) {
     const number at = next.front();
     for (auto e = pairs_.lower_bound({at, 0, way::other}); e != pairs_.end() && std::get<0>(e->first) == at; ++e) {
       const number to = std::get<1>(e->first);

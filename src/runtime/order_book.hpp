@@ -41,7 +41,7 @@ struct order_line {
 
 class order_book {
  public:
-  static constexpr std::size_t held_max = 64, reports_max = 64;
+  static constexpr std::size_t held_max = 64, reports_max = 64, site_bytes_max = 512;
   using flow = std::uint64_t;   // whose locks: a thread's number, or that of a scope
   using place = std::uint64_t;  // one lock that a flow has; 0: not noted
 

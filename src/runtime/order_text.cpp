@@ -14,7 +14,7 @@ namespace detail {
 
 namespace {
 
-constexpr std::size_t site_bytes_max = 512;
+constexpr auto site_bytes_max = order_book::site_bytes_max;
 constexpr std::string_view heading = "tyer-order 1", up = "up", down = "down";
 
 // Takes the text up to the next `end` off the front; the last one has no end.

@@ -1,7 +1,12 @@
 #include "engines/memory/store.hpp"
 
+#include "core/forks.hpp"
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <memory>
 #include <utility>
 
 namespace tyer::memory {
@@ -144,7 +149,8 @@ void store::tell_changed(const std::string& name) {
 
 namespace {
 
-// Never destroyed: an engine in a static object may still use it while the process ends.
+// Never destroyed: an engine in a static object may still use it while the process ends. A forked child has one of its own: a
+// thread of the parent may have had a mutex, and whoever has a lock in there is not in the child.
 struct registry {
   std::mutex mutex;
   std::map<std::string, std::weak_ptr<store>, std::less<>> stores;
@@ -155,11 +161,20 @@ struct registry {
   // The offset from this clock to 1970, read once: so tokens also grow from one process to the next.
   const lease_clock::duration ahead =
       std::chrono::system_clock::now().time_since_epoch() - clock.now().time_since_epoch();
+
+  const std::uint64_t made_in = core::fork_generation();
+  const registry* of_the_parent = nullptr;
 };
 
 registry& stores_of_this_process() {
-  static registry& r = *new registry;
-  return r;
+  static std::atomic<registry*> current{nullptr};
+  registry* now = current.load(std::memory_order_acquire);
+  while (now == nullptr || now->made_in != core::fork_generation()) {
+    auto fresh = std::make_unique<registry>();
+    fresh->of_the_parent = now;
+    if (current.compare_exchange_strong(now, fresh.get(), std::memory_order_acq_rel)) now = fresh.release();
+  }
+  return *now;
 }
 
 }  // namespace

@@ -1,9 +1,13 @@
+#include "sanitized.hpp"
 #include "took.hpp"
 #include "unit/api/later.hpp"
 
 #include <tyer/testing.hpp>
 
 #include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <optional>
@@ -33,6 +37,24 @@ TEST(client, closing_while_the_engine_is_away_answers_everybody) {
   EXPECT_EQ(waiting.get().why.code, errc::closed);
   EXPECT_TRUE(h.lost().stop_requested());
   EXPECT_NE(within_reason(std::move(outcome)), release_outcome::released);
+}
+
+// It was the parent's: with holds of nobody, and perhaps with a mutex of a thread that the child does not have.
+TEST(client, of_memory_in_a_forked_child_had_the_store_of_the_parent) {
+  if (tyer::test::under_tsan) GTEST_SKIP() << "ThreadSanitizer knows no threads in a forked child";
+  const client c{"memory://of_the_parent"};
+  const hold h = mutex{c, "x"}.acquire();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);  // a child that hangs must not hang the test
+    const client own{"memory://of_the_parent"};
+    ::_exit(took(mutex{own, "x"}.try_acquire()) ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  const client other{"memory://of_the_parent"};
+  EXPECT_FALSE(took(mutex{other, "x"}.try_acquire())) << "the parent keeps its own";
 }
 
 TEST(client, closing_without_time_answers_everybody) {

@@ -1,3 +1,4 @@
+#include "sanitized.hpp"
 #include "took.hpp"
 #include "unit/api/later.hpp"
 
@@ -5,6 +6,9 @@
 #include <tyer/testing.hpp>
 
 #include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <memory>
 #include <mutex>
@@ -65,6 +69,17 @@ TEST_F(own_wait, is_refused_however_it_is_asked_for) {
   EXPECT_TRUE(refused([&] { static_cast<void>(multi_mutex{c, {"w", "x"}}.acquire()); }));
   EXPECT_TRUE(took(mutex{elsewhere, "w"}.try_acquire_for(1s))) << "what was taken on the way is given back";
   EXPECT_TRUE(refused([&] { static_cast<void>(shared_mutex{c, "x"}.shared().acquire()); }));
+}
+
+// The names before it were waited for first: for ever, if who has those waits for what this thread has.
+TEST_F(own_wait, of_a_multi_mutex_was_refused_only_when_the_names_before_it_were_free) {
+  const hold theirs = mutex{elsewhere, "w", {.ttl = 24h}}.acquire(), mine = m.acquire();
+  multi_mutex both{c, {"w", "x"}};
+  const auto began = engine.now();
+  EXPECT_TRUE(refused([&] { static_cast<void>(both.try_acquire_for(1min)); }));
+  EXPECT_TRUE(refused([&] { static_cast<void>(both.try_lock_for(1min)); }));
+  EXPECT_EQ(engine.now(), began);
+  EXPECT_FALSE(took(both.try_acquire())) << "a try waits for nobody";
 }
 
 TEST_F(own_wait, of_a_guard_is_refused_too_through_whichever_object) {
@@ -318,6 +333,28 @@ TEST_F(order_of_locks, is_told_on_the_thread_that_asks_where_nothing_may_block) 
   { const hold first = y.acquire(), second = x.acquire(); }
   EXPECT_EQ(where, std::this_thread::get_id());
   EXPECT_EQ(blocking, errc::would_deadlock);
+}
+
+// The child went on with the call: it waited for threads that it does not have, or drove the parent's connection.
+TEST(on_reversed, that_forked_left_the_child_waiting_for_the_lock) {
+  if (tyer::test::under_tsan) GTEST_SKIP() << "ThreadSanitizer knows no threads in a forked child";
+  pid_t child = -1;
+  const auto order =
+      std::make_shared<debug::order>(debug::order_options{.on_reversed = [&](const debug::order_report&) {
+        child = ::fork();
+        if (child == 0) ::alarm(20);  // a child that hangs must not hang the test
+      }});
+  const client c{"memory://on_reversed_forks", {.order = order}};
+  const mutex a{c, "a"}, b{c, "b"};
+  for (hold first = a.acquire(); first; first = {}) EXPECT_TRUE(took(b.acquire()));
+  const hold second = b.acquire();
+  failure why;
+  const hold first = a.acquire(why);
+  if (child == 0) ::_exit(!first && why == errc::forked ? 0 : 1);
+  EXPECT_TRUE(first.valid()) << why.message();
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 TEST_F(order_of_locks, of_what_has_no_thread_is_noted_in_a_scope) {

@@ -2,6 +2,7 @@
 #include "api/events.hpp"
 
 #include "core/owner.hpp"
+#include "odd_site.hpp"
 #include "unit/api/later.hpp"
 
 #include <tyer/async.hpp>
@@ -274,6 +275,15 @@ TEST(event_text, of_a_holder_whose_clock_is_ahead_told_of_the_future) {
   EXPECT_TRUE(text.ends_with("order.cc:87, who asked for it 3600.0 s ago")) << text;
 }
 
+// A name of a file may have any bytes.
+TEST(event_text, of_a_wait_had_the_control_characters_of_its_call_site) {
+  std::string text;
+  const auto tell = detail::telling([&](const event& e) { text = e.text; }, true);
+  const auto where = test::odd_site();
+  tell({.kind = event_kind::slow_wait, .what = std::make_shared<runtime::spec>(), .lasted = 10s, .where = where}, 0);
+  EXPECT_NE(text.find("waited for at two\\x0alines_and_"), std::string::npos) << text;
+}
+
 TEST(event_text, of_a_clock_that_was_set) {
   std::string text;
   const auto tell = detail::telling([&](const event& e) { text = e.text; }, true);
@@ -408,6 +418,27 @@ TEST_F(events_on_hand_time, those_that_wait_when_the_client_is_closed_were_told_
   go_on.set_value();
   closed.get();
   EXPECT_EQ(called, 1);
+}
+
+// It returned at once, since the client was closed: what the function uses was perhaps gone. If no lock object was left, the
+// client's own memory was gone while close() still ran in there.
+TEST_F(events_on_hand_time, one_that_had_closed_the_client_was_not_waited_for_by_the_destructor) {
+  std::promise<client*> made;
+  std::promise<void> closed;
+  std::atomic<bool> over = false;
+  client_options o;
+  o.on_event = [&, mine = made.get_future().share()](const event&) {
+    mine.get()->close();
+    closed.set_value();
+    std::this_thread::sleep_for(50ms);  // time for a destructor that does not wait
+    over = true;
+  };
+  auto c = std::make_unique<client>(engine.connect(std::move(o)));
+  const mutex m{*c, "k"};
+  made.set_value(c.get());
+  closed.get_future().wait();
+  c.reset();
+  EXPECT_TRUE(over);
 }
 
 // It was: the next report came only after twice the time that the one had waited who has long had its turn.

@@ -1,4 +1,5 @@
 // client::stats(): what a user sees, on an engine whose time is moved by hand.
+#include "api/access.hpp"
 #include "took.hpp"
 
 #include <tyer/testing.hpp>
@@ -141,6 +142,19 @@ TEST(stats, a_forked_child_has_none) {
   client c{"memory://stats_forked"};
   const auto child = ::fork();
   if (child == 0) ::_exit(c.stats().groups.empty() ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+// A thread of the parent may have had the mutex of the groups when the child was forked.
+TEST(stats, a_lock_that_a_forked_child_made_looked_for_its_group_and_waited_for_ever) {
+  client c{"memory://stats_forked_group"};
+  const auto child = ::fork();
+  if (child == 0) {
+    const mutex m{c, "order/42", {.group = "orders"}};
+    ::_exit(detail::access::state(m)->what->counted_in == nullptr ? 0 : 1);
+  }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);

@@ -1,5 +1,6 @@
 #include "runtime/order_book.hpp"
 
+#include "odd_site.hpp"
 #include "runtime/order_text.hpp"
 
 #include <tyer/error.hpp>
@@ -301,6 +302,16 @@ TEST(order_text, any_name_comes_back_as_it_was) {
       return o.step.held == l.step.held && o.step.asked == l.step.asked && o.step.asked_at == l.step.asked_at;
     }));
   }
+}
+
+// A call site is as long as the name of its file.
+TEST(order_text, with_a_very_long_call_site_was_saved_and_not_read_again) {
+  order_book b{{}}, again{{}};
+  const auto far = test::odd_site();
+  b.took(1, "a", far);
+  b.asks(1, "b", far);
+  load(again, order_text(b.lines()));
+  EXPECT_EQ(again.counts().pairs, 1U);
 }
 
 TEST(order_text, the_directions_within_a_class_are_kept) {
