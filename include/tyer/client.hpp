@@ -75,8 +75,9 @@ class TYER_EXPORT client {
   [[nodiscard]] std::function<client_stats()> stats_reader() const;
 
   // Ends all waits with errc::closed at once, both for locks and for answers of the engine, even if the engine is silent;
-  // fires lost() on live holds, and waits for releases for at most `at_most`, plus 200 ms for the engine itself. True if
-  // every release was answered.
+  // fires lost() on live holds, and waits for releases for at most `at_most`, plus 200 ms for the engine itself; and, like the
+  // destructor, for callbacks that run on the client's threads, unless it is called by one. True if every release was
+  // answered.
   bool close() noexcept { return close(std::chrono::seconds{1}); }
   template <class Rep, class Period>
   bool close(const std::chrono::duration<Rep, Period>& at_most) noexcept {

@@ -78,9 +78,11 @@ struct order_counts {
 //   multi_mutex                                 | yes, in its order of names | yes
 //   async_acquire, an upgrade                   | no        | no; an upgraded hold stays
 //
-// A try waits for nobody, and so cannot close a circle; for the same reason std::scoped_lock of several mutexes is none. Shared
-// holds and permits count as others do: readers that come after a waiting writer wait. A hold counts for the thread that has
-// acquired it, also when it was moved to another thread. Locks are compared by their names (or classes), whatever the client.
+// A try waits for nobody, and so cannot close a circle. std::scoped_lock of several mutexes waits for one of them and tries the
+// others, so it closes none by itself; but if something is held before it, only the one that it waits for is noted (a
+// multi_mutex: all). Shared holds and permits count as others do: readers that come after a waiting writer wait. A hold counts for
+// the thread that has acquired it, also when it was moved to another thread. Locks are compared by their names (or classes),
+// whatever the client.
 //
 // Several processes: save() in each, and load() all of them into one.
 //
