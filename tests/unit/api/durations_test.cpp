@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <thread>
 
 namespace tyer::testing_api {
 namespace {
