@@ -139,6 +139,7 @@ void wire::connect(const hosts::known& all) {
 }
 
 void wire::shut() noexcept {
+  if (connecting_) hosts_.pass_on();
   hosts_.forget();
   box_->watch_none();
   connection_.reset();

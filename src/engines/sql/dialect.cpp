@@ -133,7 +133,9 @@ exchange dialect::write(const change& c) const {
       {say_.write,
        {text(c.name), c.guard, text(c.hold), std::int64_t{c.claimed}, number_of(c.token), micros(c.expires),
         number_or_null(c.session), held ? value{c.owner} : value{null{}}, c.state ? value{*c.state} : value{null{}},
-        c.joins, std::int64_t{c.crowd}, gone, c.bumped, extended, until, body}});
+        c.joins, std::int64_t{c.crowd}, gone, c.bumped, extended, until, body},
+       false,
+       true});
   if (say_.clear != nullptr && !gone.empty()) all.push_back({say_.clear, {gone}, true});
   return all;
 }
