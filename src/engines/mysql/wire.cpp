@@ -183,13 +183,17 @@ class wire::connection : public std::enable_shared_from_this<connection> {
     idle_.used();
     under_way_ = std::move(all);
     std::vector<const char*> missing;
+    const auto need = [&](const char* text) {
+      const bool is_new = std::ranges::find(missing, text) == missing.end();
+      if (!known_.contains(text) && is_new) missing.push_back(text);
+    };
     for (const auto& s : under_way_) {
       for (const auto& one : s.what) {
-        const bool is_new = std::ranges::find(missing, one.text) == missing.end();
-        if (!one.values.empty() && !known_.contains(one.text) && is_new) missing.push_back(one.text);
+        if (!one.values.empty()) need(one.text);
       }
     }
     if (missing.empty()) return execute();
+    for (const char* text : home_->options_.texts) need(text);  // there were no tables when it connected
     prepare(std::move(missing), [this] { execute(); });
   }
 
