@@ -1,5 +1,7 @@
 #include "engines/sql/link.hpp"
 
+#include "engines/sql/copies.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -142,7 +144,7 @@ void link::turn_away() {
 void link::send(request r) {
   const auto number = ++last_;
   r.sent = setting_.now();
-  auto what = r.what;  // kept, to be sent again
+  auto what = copy_of(r.what);  // kept, to be sent again
   const bool hurried = r.by.patience < silence_max();
   under_way_.emplace(number, std::move(r));
   if (hurried) hurried_.insert(number);
