@@ -120,14 +120,18 @@ struct statement {
     "GREATEST(" TYER_INT(3) ", " TYER_NOW " + " TYER_INT(5) "))), 16, '0'))), $4)), version = version + 1"
     " WHERE name = $1 AND LOCATE($2, state) > 0 AND ORD(state) = " TYER_INT(6) " AND " TYER_INT(3) " > " TYER_NOW;
 
+// A hint, of the snapshot: nothing is taken from anybody because of it.
+#define TYER_LIVES_BY_SESSION(now) \
+  "EXISTS (SELECT 1 FROM tyer_session s WHERE s.id = l.session AND s.ended = 0 AND s.expires > " now ")"
+
   // ttl, ids
   static constexpr const char* extend_queue =
     "UPDATE " TYER_LIST(2) " STRAIGHT_JOIN tyer_wait w FORCE INDEX (tyer_wait_id) ON w.id = UNHEX(k.e)"
     " SET w.expires = GREATEST(w.expires, @tyer_now + " TYER_INT(1) ") WHERE w.gone = 0 AND w.expires > @tyer_now";
   static constexpr const char* extended_queue =
     "SELECT w.id, w.name,"
-    " EXISTS (SELECT 1 FROM tyer_lock l WHERE l.name = w.name AND ((l.hold IS NULL AND l.state IS NULL) OR l.expires <= "
-    "@tyer_now)) OR EXISTS (SELECT 1 FROM tyer_wait h WHERE h.name = w.name AND h.gone = 0 AND h.expires <= @tyer_now)"
+    " EXISTS (SELECT 1 FROM tyer_lock l WHERE l.name = w.name AND ((l.hold IS NULL AND l.state IS NULL)"
+    " OR (l.expires <= @tyer_now AND NOT " TYER_LIVES_BY_SESSION("@tyer_now") "))) OR EXISTS (SELECT 1 FROM tyer_wait h WHERE h.name = w.name AND h.gone = 0 AND h.expires <= @tyer_now)"
     " FROM " TYER_LIST(2) " STRAIGHT_JOIN tyer_wait w FORCE INDEX (tyer_wait_id) ON w.id = UNHEX(k.e)"
     " WHERE w.gone = 0 AND w.expires >= @tyer_now + " TYER_INT(1);
 
@@ -164,9 +168,10 @@ struct statement {
       "DELETE FROM tyer_wait WHERE expires < " TYER_NOW " - " TYER_INT(1) " LIMIT 1000";
   static constexpr const char* sweep_bells = "DELETE FROM tyer_bell WHERE rung < " TYER_NOW " - 600000000 LIMIT 1000";
 
-  // Names that somebody waited for or shared, and nobody has touched since.
+  // Names that somebody has held, shared or waited for, and nobody has touched since.
   static constexpr const char* stale_names =
-      "SELECT name FROM tyer_lock WHERE crowd = 1 AND expires < " TYER_NOW " - " TYER_INT(1) " LIMIT 100";
+      "SELECT name FROM tyer_lock l WHERE (crowd = 1 OR hold IS NOT NULL) AND expires < " TYER_NOW
+      " - " TYER_INT(1) " AND NOT " TYER_LIVES_BY_SESSION(TYER_NOW) " LIMIT 100";
 
   static constexpr const char* schema = "SELECT version FROM tyer_schema";
   static constexpr const char* facts =

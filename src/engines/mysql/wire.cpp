@@ -146,14 +146,15 @@ class wire::connection : public std::enable_shared_from_this<connection> {
   }
 
  public:
-  connection(wire& home, const core::endpoint& to)
+  connection(wire& home, const core::endpoint& to, std::size_t round)
       : home_(&home),
         box_(*home.box_),
         idle_(
             box_.context(), [this] { return busy_; }, [this] { make_sure(); }),
         tls_(asio::ssl::context::tls_client),
         host_(to.host),
-        port_(to.port) {}
+        port_(to.port),
+        round_(round) {}
 
   bool is_idle() const { return open_ && !busy_; }
 
@@ -172,6 +173,7 @@ class wire::connection : public std::enable_shared_from_this<connection> {
       const auto me = shared_from_this();
       if (e) return lost(host_ + ": " + e.message());
       addresses_.assign(found.begin(), found.end());
+      std::ranges::rotate(addresses_, addresses_.begin() + static_cast<std::ptrdiff_t>(round_ % addresses_.size()));
       try_next();
     });
   }
@@ -181,13 +183,17 @@ class wire::connection : public std::enable_shared_from_this<connection> {
     idle_.used();
     under_way_ = std::move(all);
     std::vector<const char*> missing;
+    const auto need = [&](const char* text) {
+      const bool is_new = std::ranges::find(missing, text) == missing.end();
+      if (!known_.contains(text) && is_new) missing.push_back(text);
+    };
     for (const auto& s : under_way_) {
       for (const auto& one : s.what) {
-        const bool is_new = std::ranges::find(missing, one.text) == missing.end();
-        if (!one.values.empty() && !known_.contains(one.text) && is_new) missing.push_back(one.text);
+        if (!one.values.empty()) need(one.text);
       }
     }
     if (missing.empty()) return execute();
+    for (const char* text : home_->options_.texts) need(text);  // there were no tables when it connected
     prepare(std::move(missing), [this] { execute(); });
   }
 
@@ -379,6 +385,7 @@ class wire::connection : public std::enable_shared_from_this<connection> {
   asio::ssl::context tls_;
   const std::string host_;
   const std::uint16_t port_;
+  const std::size_t round_;  // of the hosts: each begins with another address of them
   net::lookup lookup_;
   std::deque<asio::ip::tcp::endpoint> addresses_;  // not tried yet
   my::connect_params where_;
@@ -393,11 +400,14 @@ class wire::connection : public std::enable_shared_from_this<connection> {
   bool open_ = false, busy_ = false;
 };
 
+// The next host has its turn, whatever became of the last.
 void wire::open(user& u) {
   shut();
   telling_ = false;
   user_ = &u;
-  connection_ = std::make_shared<connection>(*this, options_.hosts[host_ % options_.hosts.size()]);
+  const auto turn = attempts_++;
+  const auto hosts = options_.hosts.size();
+  connection_ = std::make_shared<connection>(*this, options_.hosts[turn % hosts], turn / hosts);
   connection_->start(options_);
 }
 
@@ -407,9 +417,7 @@ void wire::shut() noexcept {
   waiting_.clear();
 }
 
-// The next host has its turn.
 void wire::broken(const std::string& words, kit::why kind) {
-  ++host_;
   shut();
   user_->on_broken(kit::no(kind, kind == kit::why::refused ? errc::refused : errc::unavailable, words));
 }

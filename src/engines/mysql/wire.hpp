@@ -52,7 +52,7 @@ class wire final : public sql::wire {
   options options_;
   std::shared_ptr<asio_box> box_;
   user* user_ = nullptr;
-  std::size_t host_ = 0;
+  std::size_t attempts_ = 0;
   std::shared_ptr<connection> connection_;
   std::deque<sent> waiting_;
   bool telling_ = false;                     // answers, one after the other

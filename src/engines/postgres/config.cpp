@@ -14,7 +14,8 @@ sql::read_config<options> read(core::uri& u) {
   u.scheme = "postgres";                // also postgresql://
   if (u.path.empty()) u.path = u.user;  // as libpq has it
   auto& to = r.connect.words;
-  to = {{"target_session_attrs", "read-write"}, {"client_encoding", "UTF8"}};
+  // libpq would ask a Kerberos server first, and stop the client's thread meanwhile.
+  to = {{"target_session_attrs", "read-write"}, {"client_encoding", "UTF8"}, {"gssencmode", "disable"}};
   if (!u.user.empty()) to.emplace_back("user", u.user);
   if (!u.password.empty()) to.emplace_back("password", u.password);
   if (!u.path.empty()) to.emplace_back("dbname", u.path);

@@ -51,11 +51,16 @@ std::string text_of(const core::found_hosts::address& a) {
   return is_known ? text.data() : "";
 }
 
-void add(hosts::known& to, const core::endpoint& e, const std::string& address) {
+struct entry {
+  const core::endpoint& of;
+  std::string address;
+};
+
+void add(hosts::known& to, const entry& e) {
   const char* const comma = to.host.empty() ? "" : ",";
-  to.host.append(comma).append(e.host);
-  to.hostaddr.append(comma).append(address);
-  to.port.append(comma).append(std::to_string(e.port));
+  to.host.append(comma).append(e.of.host);
+  to.hostaddr.append(comma).append(e.address);
+  to.port.append(comma).append(std::to_string(e.of.port));
 }
 
 }  // namespace
@@ -103,15 +108,17 @@ void hosts::told() {
 
 hosts::known hosts::what_is_known() const {
   known k;
+  std::vector<entry> entries;
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const auto& [by, found] = round_[i];
-    if (!by) add(k, all_[i], is_path(all_[i].host) ? "" : all_[i].host);
+    if (!by) entries.push_back({all_[i], is_path(all_[i].host) ? "" : all_[i].host});
     if (!found) continue;
     for (const auto& a : found->all) {
-      if (const auto text = text_of(a); !text.empty()) add(k, all_[i], text);
+      if (auto text = text_of(a); !text.empty()) entries.push_back({all_[i], std::move(text)});
     }
     if (found->error != 0) k.why_not = "the host " + all_[i].host + " is not found: " + ::gai_strerror(found->error);
   }
+  for (std::size_t i = 0; i < entries.size(); ++i) add(k, entries[(first_ + i) % entries.size()]);
   return k;
 }
 

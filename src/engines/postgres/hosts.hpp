@@ -4,6 +4,8 @@
 //   idle       look_up()
 //   under way  idle: told, or forgotten
 //
+// libpq waits for the first address for as long as that is silent: whoever gave up there passes on.
+//
 // A name that nobody can tell holds up the others for one round only: after that the first answer is enough.
 //
 // Thread safety: that of the box's loop.
@@ -36,6 +38,7 @@ class hosts {
 
   void look_up(then);  // told by the box, never inside this call
   void forget() noexcept;
+  void pass_on() noexcept { ++first_; }  // the next address has its turn
 
  private:
   class asker;
@@ -51,7 +54,8 @@ class hosts {
   const std::shared_ptr<engine::inbox> box_;
   std::vector<one> round_;  // of each host
   then then_;
-  bool hurried_ = false;  // a round was not answered in time, and none has been since
+  std::size_t first_ = 0;  // of the addresses
+  bool hurried_ = false;   // a round was not answered in time, and none has been since
 };
 
 }  // namespace tyer::postgres

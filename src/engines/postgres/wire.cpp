@@ -139,6 +139,7 @@ void wire::connect(const hosts::known& all) {
 }
 
 void wire::shut() noexcept {
+  if (connecting_) hosts_.pass_on();
   hosts_.forget();
   box_->watch_none();
   connection_.reset();
@@ -181,14 +182,20 @@ void wire::serve() {
   if (!connection_) return;
   if (connecting_) return go_on_connecting();
   if (PQconsumeInput(connection_.get()) == 0) return break_off();
-  while (auto* n = PQnotifies(connection_.get())) {
+  read_results();
+  hear();
+  if (connection_) listen_to_socket();
+}
+
+// After the results: libpq finds what came behind one when that is taken, and the socket says nothing more of it.
+void wire::hear() {
+  while (connection_) {
+    auto* n = PQnotifies(connection_.get());
+    if (n == nullptr) return;
     std::string payload = from_hex(n->extra);
     PQfreemem(n);
     user_->on_notice(std::move(payload));
-    if (!connection_) return;
   }
-  read_results();
-  if (connection_) listen_to_socket();
 }
 
 void wire::go_on_connecting() {

@@ -58,6 +58,7 @@ class wire final : public sql::wire {
   void connect(const hosts::known&);
   static void on_notice(void* me, const PGresult*);
   void serve();
+  void hear();
   void go_on_connecting();
   void read_results();
   void take(const PGresult&);

@@ -56,6 +56,7 @@ class database final : public kit::engine_base {
     std::vector<id> keeps;            // holds that live by a session of this client's, if they are written
     milliseconds lives_for{};         // the session's length
     time_point deadline;
+    milliseconds patience = milliseconds::max();  // with a server that is silent
 
     record seen;
     std::optional<kit::settle> machine;

@@ -2,6 +2,7 @@
 
 #include "core/id.hpp"
 #include "core/token.hpp"
+#include "engines/sql/copies.hpp"
 #include "engines/sql/schema.hpp"
 
 #include <algorithm>
@@ -38,9 +39,24 @@ std::optional<failure> unless_known(std::int64_t version) {
                "?schema=apply");
 }
 
-exchange said(catalogue::several texts, const std::vector<value>& values) {
+// Not by an initializer list, which copies (copies.hpp).
+template <class... V>
+std::vector<value> values(V... v) {
+  std::vector<value> all;
+  all.reserve(sizeof...(V));
+  (all.emplace_back(std::move(v)), ...);
+  return all;
+}
+
+exchange one(const char* text, std::vector<value> v) {
+  exchange e;
+  e.emplace_back(statement{.text = text, .values = std::move(v)});
+  return e;
+}
+
+exchange said(catalogue::several texts, const std::vector<value>& v) {
   exchange all;
-  for (const char* one : texts) all.push_back({one, values});
+  for (const char* text : texts) all.push_back({text, copy_of(v)});
   return all;
 }
 
@@ -91,9 +107,8 @@ failure dialect::without_tables() const {
 
 exchange dialect::take(std::string_view name, const id& who, milliseconds ttl, std::uint64_t above,
                        std::string_view owner, std::uint32_t places) const {
-  return {{say_.take,
-           {text(name), text(who), micros(ttl), number_of(above), text(owner), number_of(core::part_max),
-            number_of(places)}}};
+  return one(say_.take, values(text(name), text(who), micros(ttl), number_of(above), text(owner),
+                               number_of(core::part_max), number_of(places)));
 }
 
 std::optional<std::uint64_t> dialect::taken(const answers& a) const {
@@ -104,15 +119,15 @@ std::optional<std::uint64_t> dialect::taken(const answers& a) const {
 
 exchange dialect::give_back(std::string_view name, const id& who, const std::vector<std::int64_t>& own,
                             std::uint32_t places) const {
-  return {{say_.give_back, {text(name), text(who), own, number_of(places)}}};
+  return one(say_.give_back, values(text(name), text(who), own, number_of(places)));
 }
 
 exchange dialect::read(std::string_view name, const id& own, std::uint32_t places) const {
-  return {{say_.read, {text(name), text(own), number_of(places)}}};
+  return one(say_.read, values(text(name), text(own), number_of(places)));
 }
 
 exchange dialect::join(std::string_view name, const place& p, milliseconds ttl, std::uint32_t places) const {
-  auto all = said(say_.join, {text(name), text(p.who), micros(ttl), p.body, number_of(places)});
+  auto all = said(say_.join, values(text(name), text(p.who), micros(ttl), p.body, number_of(places)));
   if (!say_.join_reads) all.push_back(read(name, p.who, places).front());
   return all;
 }
@@ -127,14 +142,16 @@ exchange dialect::write(const change& c) const {
     body = c.extended->body;
   }
   const auto gone = bytes_of(c.gone);
-  if (!c.exists) all.push_back({say_.create, {text(c.name)}});
-  if (say_.extend_place != nullptr && c.extended) all.push_back({say_.extend_place, {extended, until, body}});
-  all.push_back(
-      {say_.write,
-       {text(c.name), c.guard, text(c.hold), std::int64_t{c.claimed}, number_of(c.token), micros(c.expires),
-        number_or_null(c.session), held ? value{c.owner} : value{null{}}, c.state ? value{*c.state} : value{null{}},
-        c.joins, std::int64_t{c.crowd}, gone, c.bumped, extended, until, body}});
-  if (say_.clear != nullptr && !gone.empty()) all.push_back({say_.clear, {gone}, true});
+  if (!c.exists) all.push_back({say_.create, values(text(c.name))});
+  if (say_.extend_place != nullptr && c.extended)
+    all.push_back({say_.extend_place, values(copy_of(extended), copy_of(until), copy_of(body))});
+  all.push_back({say_.write,
+                 values(text(c.name), c.guard, text(c.hold), std::int64_t{c.claimed}, number_of(c.token),
+                        micros(c.expires), number_or_null(c.session), held ? value{c.owner} : value{null{}},
+                        c.state ? value{*c.state} : value{null{}}, c.joins, std::int64_t{c.crowd}, gone, c.bumped,
+                        std::move(extended), std::move(until), std::move(body)),
+                 false, true});
+  if (say_.clear != nullptr && !gone.empty()) all.push_back({say_.clear, values(gone), true});
   return all;
 }
 
@@ -146,17 +163,19 @@ std::optional<std::uint64_t> dialect::written(const answers& a) const {
 }
 
 exchange dialect::begin_session(std::int64_t session, milliseconds ttl) const {
-  return {{say_.begin_session, {session, micros(ttl)}}};
+  return one(say_.begin_session, values(session, micros(ttl)));
 }
 
 exchange dialect::renew_session(std::int64_t session, milliseconds ttl) const {
-  return {{say_.renew_session, {session, micros(ttl)}}};
+  return one(say_.renew_session, values(session, micros(ttl)));
 }
 
-exchange dialect::drop_session(std::int64_t session) const { return {{say_.drop_session, {session}}}; }
+exchange dialect::drop_session(std::int64_t session) const { return one(say_.drop_session, values(session)); }
 
 exchange dialect::end_sessions(const std::vector<std::int64_t>& all) const {
-  return {{say_.end_sessions, {all}}, {say_.how_sessions_are, {all}}};
+  auto both = one(say_.end_sessions, values(all));
+  both.push_back({say_.how_sessions_are, values(all)});
+  return both;
 }
 
 // A hold and its name are one value, in the order of names: whoever extends several comes by their rows in the same order.
@@ -167,7 +186,7 @@ exchange dialect::extend(std::int64_t session, const std::vector<std::int64_t>& 
   std::ranges::sort(in_order, {}, &named::name);
   bytes_list holds;
   for (const auto* n : in_order) holds.push_back(std::string{n->who.view()} + n->name);
-  return said(say_.extend, {number_or_null(session), micros(ttl), std::move(holds), own});
+  return said(say_.extend, values(number_or_null(session), micros(ttl), std::move(holds), own));
 }
 
 // Each is minor: of one that fails the decider finds out how it is.
@@ -178,8 +197,8 @@ exchange dialect::extend_seats(std::string_view name, std::int64_t session, mill
     seat_head is = was;
     if (session != 0) is.lease = session;
     each.push_back({say_.extend_seat,
-                    {text(name), was.bytes(), micros(was.expires), is.bytes().substr(seat_head::lease_at), micros(ttl),
-                     std::int64_t{seats_layout}},
+                    values(text(name), was.bytes(), micros(was.expires), is.bytes().substr(seat_head::lease_at),
+                           micros(ttl), std::int64_t{seats_layout}),
                     true});
   }
   return each;
@@ -195,11 +214,11 @@ exchange dialect::extend_places(milliseconds ttl, std::span<const named> all) co
   std::vector<id> who;
   for (const auto& n : all) who.push_back(n.who);
   std::ranges::sort(who);
-  return said(say_.extend_places, {micros(ttl), bytes_of(who)});
+  return said(say_.extend_places, values(micros(ttl), bytes_of(who)));
 }
 
 exchange dialect::list(std::string_view from, std::string_view to, std::uint32_t names) const {
-  return {{say_.list, {text(from), text(to), number_of(names)}}};
+  return one(say_.list, values(text(from), text(to), number_of(names)));
 }
 
 // A bell is the id, what it is, and the reason.
@@ -209,17 +228,17 @@ exchange dialect::ring(std::span<const bell> all) const {
     payloads.push_back(std::string{b.who.view()} + static_cast<char>('0' + static_cast<int>(b.what)) +
                        b.reason.substr(0, reason_max));
   }
-  return {{say_.ring, {std::move(payloads)}}};
+  return one(say_.ring, values(std::move(payloads)));
 }
 
-exchange dialect::look_for_bells() const { return said(say_.look_for_bells, {client()}); }
+exchange dialect::look_for_bells() const { return said(say_.look_for_bells, values(client())); }
 
 // Their numbers come behind them.
 exchange dialect::forget_bells(const answers& a) const {
   if (say_.forget_bells == nullptr || a.back().rows.empty()) return {};
   number_list seen;
   for (const row& r : a.back().rows) seen.push_back(r.at(1).number);
-  return {{say_.forget_bells, {client(), std::move(seen)}}};
+  return one(say_.forget_bells, values(client(), std::move(seen)));
 }
 
 std::vector<bell> dialect::bells(const answers& a) {
@@ -236,12 +255,12 @@ std::vector<bell> dialect::bells(const answers& a) {
 }
 
 exchange dialect::sweep(milliseconds unused, std::uint32_t names) const {
-  return said(say_.sweep, {micros(unused), number_of(names)});
+  return said(say_.sweep, values(micros(unused), number_of(names)));
 }
 
 exchange dialect::sweep_turn(milliseconds t) const {
   if (say_.sweep_turn == nullptr) return {};
-  return {{say_.sweep_turn, {micros(t)}}};
+  return one(say_.sweep_turn, values(micros(t)));
 }
 
 }  // namespace tyer::sql

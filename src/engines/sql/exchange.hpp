@@ -39,7 +39,8 @@ using row = std::vector<cell>;
 struct statement {
   const char* text;
   std::vector<value> values = {};
-  bool minor = false;  // if it fails, nothing is wrong with the others
+  bool minor = false;    // if it fails, nothing is wrong with the others
+  bool decides = false;  // if it has changed something, the exchange was carried out, whatever came of the others
 };
 
 // What one statement was answered with: rows, or why not.

@@ -29,7 +29,14 @@ using pool_order = kit::lease_pool::order;
 namespace {
 
 constexpr std::size_t own_sessions_known = 64;
-constexpr int patience = 6;  // this part of the ttl
+constexpr int patience = 6;             // this part of the ttl
+constexpr milliseconds row_wait{1000};  // a server may wait that long for a row, and say nothing meanwhile
+constexpr milliseconds arriving{500};   // a new connection may take that long, if all are busy
+
+// With a server that says nothing: there is time to find another before the lease is over. No place in a queue is worth that.
+milliseconds silence_max(milliseconds ttl) {
+  return std::max(ttl / patience, std::min(row_wait, std::max(ttl / 3, arriving)));
+}
 
 bool some_known(const std::vector<fate>& all) {
   return std::ranges::any_of(all, [](fate f) { return f != fate::unknown; });
@@ -167,7 +174,7 @@ void database::extend(const keeping_ptr& k, indices which) {
   for (const auto i : which) all.push_back(k->all[i]);
   const auto session = session_for(k->ttl);
   auto what = says_->extend(session, own_sessions_, k->ttl, all);
-  link_.ask(std::move(what), k->call->deadline, [this, k, which = std::move(which), session](link::said&& s) {
+  auto back = [this, k, which = std::move(which), session](link::said&& s) {
     if (const auto* f = std::get_if<failure>(&s)) return unsettled(k, which.size(), *f);
     const auto extended = ids(std::get<answers>(s));
     const std::set<id> stand{extended.begin(), extended.end()};
@@ -185,7 +192,8 @@ void database::extend(const keeping_ptr& k, indices which) {
       settled(k, i, fate::holding);
     }
     decide(k, others);
-  });
+  };
+  link_.ask(std::move(what), k->call->deadline, std::move(back), {.patience = silence_max(k->ttl)});
 }
 
 // --- holds that are not plain ---
@@ -200,11 +208,12 @@ void database::extend_seats(const keeping_ptr& k, indices which) {
     is_alone(k->all[i].who);
   }
   auto what = says_->extend_seats(k->all[which.front()].name, session, k->ttl, heads);
-  link_.ask(std::move(what), k->call->deadline, [this, k, which = std::move(which), session](link::said&& s) {
+  auto back = [this, k, which = std::move(which), session](link::said&& s) {
     if (const auto* all = std::get_if<answers>(&s)) return seats_extended(k, which, session, *all);
     unsettled(k, which.size(), std::get<failure>(s));
     for (const auto i : which) is_known(k->all[i].who, fate::unknown);
-  });
+  };
+  link_.ask(std::move(what), k->call->deadline, std::move(back), {.patience = silence_max(k->ttl)});
 }
 
 void database::seats_extended(const keeping_ptr& k, const indices& which, std::int64_t session, const answers& all) {
@@ -243,6 +252,7 @@ void database::keep_name(const keeping_ptr& k, indices which) {
   w->who = all.front();
   w->deadline = k->call->deadline;
   if (k->as == fate::holding) {
+    w->patience = silence_max(k->ttl);
     w->keeps = all;
     w->lives_for = k->ttl;
     session_for(k->ttl);  // asked for before the read, so that it is there for the write
@@ -325,10 +335,11 @@ void database::carry_out(kit::lease_pool::output& out) {
       }
       case pool_order::verb::renew:
         link_.ask(says_->renew_session(o.lease, o.ttl), deadline,
-                  [this, o](link::said&& s) { renewed(o.number, o.lease, o.ttl, std::move(s)); });
+                  [this, o](link::said&& s) { renewed(o.number, o.lease, o.ttl, std::move(s)); },
+                  {.patience = silence_max(o.ttl)});
         break;
       case pool_order::verb::revoke: link_.ask(says_->drop_session(o.lease), deadline, [](link::said&&) {}); break;
-      case pool_order::verb::change_server: break;  // the link gives up a silent server by itself
+      case pool_order::verb::change_server: break;  // by the link, which knows whether the server answers others
     }
   }
   for (const auto& n : std::exchange(out.told, {})) on_kept(n);

@@ -1,5 +1,7 @@
 #include "engines/sql/link.hpp"
 
+#include "engines/sql/copies.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -11,6 +13,8 @@ using namespace std::chrono_literals;
 
 constexpr auto between_tries = 2ms;
 constexpr milliseconds let_in_least = 1s, let_in_most = 8s, silence_least = 500ms;
+
+bool has_changed(const answered& a) { return !a.failed && (a.affected > 0 || !a.rows.empty()); }
 
 }  // namespace
 
@@ -56,18 +60,22 @@ void link::on_answers(std::uint64_t number, answers all) {
   if (at == under_way_.end()) return;
   auto r = std::move(at->second);
   under_way_.erase(at);
+  hurried_.erase(number);
   settle(std::move(r), std::move(all));
 }
 
-// An error of the server: tried again if it was not carried out, else told.
+// An error of the server: tried again if it was not carried out, else told. What has decided is not said once more: it would find
+// what it has changed itself.
 void link::settle(request r, answers all) {
   auto bad = all.end();
+  bool decided = false;
   for (std::size_t i = 0; i < std::min(all.size(), r.what.size()); ++i) {
     all[i].by = r.what[i].text;
     r.in_part |= !all[i].failed;
+    decided |= r.what[i].decides && has_changed(all[i]);
     if (all[i].failed && !r.what[i].minor && bad == all.end()) bad = all.begin() + static_cast<std::ptrdiff_t>(i);
   }
-  if (bad == all.end()) return r.back(std::move(all));
+  if (bad == all.end() || decided) return r.back(std::move(all));
   switch (setting_.what(*bad)) {
     case meaning::again:
       r.not_before = setting_.now() + between_tries * (1 << std::min(r.tries++, 6u));
@@ -108,6 +116,7 @@ void link::leave(failure f) {
   since_ = now + pause / 2 + milliseconds{chance_() % static_cast<std::uint32_t>(pause.count() / 2 + 1)};
   absence_ = f;
   auto lost = std::exchange(under_way_, {});
+  hurried_.clear();
   if (was_up || !std::exchange(said_down_, true)) {
     said_down_ = true;
     setting_.down(f);
@@ -118,8 +127,8 @@ void link::leave(failure f) {
 }
 
 // Those that wait are told at the next look at the time: nobody is answered while it asks.
-void link::ask(exchange what, time_point deadline, then back, core::function<bool()> given_up) {
-  request r{std::move(what), deadline, {}, {}, std::move(back), std::move(given_up)};
+void link::ask(exchange what, time_point deadline, then back, manner by) {
+  request r{std::move(what), deadline, {}, {}, std::move(back), std::move(by)};
   if (state_ == state::up) return send(std::move(r));
   waiting_.push_back(std::move(r));
 }
@@ -135,8 +144,10 @@ void link::turn_away() {
 void link::send(request r) {
   const auto number = ++last_;
   r.sent = setting_.now();
-  auto what = r.what;  // kept, to be sent again
+  auto what = copy_of(r.what);  // kept, to be sent again
+  const bool hurried = r.by.patience < silence_max();
   under_way_.emplace(number, std::move(r));
+  if (hurried) hurried_.insert(number);
   wire_->send(number, std::move(what));
 }
 
@@ -144,7 +155,7 @@ void link::flush() {
   const auto now = setting_.now();
   auto all = std::exchange(waiting_, {});
   for (auto& r : all) {
-    if (r.given_up && r.given_up()) {
+    if (r.by.given_up && r.by.given_up()) {
       too_late(r, "it was given up before it was sent");
     } else if (r.deadline <= now) {
       too_late(r, absence_.words.empty() ? "there was no connection to the database in time" : absence_.words);
@@ -162,11 +173,18 @@ milliseconds link::let_in_patience() const noexcept {
   return std::max(setting_.patience, std::min(let_in_least * (1 << std::min(shut_out_, 3u)), let_in_most));
 }
 
-// Then it is given up. Not before it would have connected anew: whoever waits for less has been told by then. One that answers one
-// after the other is not silent, however long the last of many has to wait for its turn.
+// Not before it would have connected anew: whoever waits for less has been told by then.
+milliseconds link::silence_max() const noexcept { return std::max(setting_.patience, silence_least); }
+
+// Then it is given up. One that answers one after the other is not silent, however long the last of many has to wait for its turn.
 time_point link::silent_until() const noexcept {
   if (under_way_.empty()) return time_point::max();
-  return std::max(under_way_.begin()->second.sent, heard_) + std::max(setting_.patience, silence_least);
+  auto first = std::max(under_way_.begin()->second.sent, heard_) + silence_max();
+  for (const auto number : hurried_) {
+    const auto& r = under_way_.find(number)->second;
+    first = std::min(first, std::max(r.sent, heard_) + r.by.patience);
+  }
+  return first;
 }
 
 time_point link::due() const noexcept {

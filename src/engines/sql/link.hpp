@@ -25,10 +25,17 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <variant>
 
 namespace tyer::sql {
+
+// How something is asked.
+struct manner {
+  core::function<bool()> given_up = nullptr;    // then it is not sent, nor tried again
+  milliseconds patience = milliseconds::max();  // with a server that is silent, if less than the link's
+};
 
 class link final : public wire::user {
  public:
@@ -59,8 +66,8 @@ class link final : public wire::user {
   bool is_up() const noexcept { return state_ == state::up; }
 
   // Answered once: with one answer for each statement, or with why not. Errors of the server that mean "again" are tried again until
-  // the deadline. What was given up before it was sent, or is tried again, is not sent.
-  void ask(exchange, time_point deadline, then, core::function<bool()> given_up = nullptr);
+  // the deadline.
+  void ask(exchange, time_point deadline, then, manner = {});
 
   time_point due() const noexcept;
   void on_time(time_point now);
@@ -72,7 +79,7 @@ class link final : public wire::user {
     exchange what;
     time_point deadline, sent = {}, not_before = {};
     then back;
-    core::function<bool()> given_up;
+    manner by;
     std::uint32_t tries = 0;
     bool in_part = false;  // some of its statements were carried out
   };
@@ -91,6 +98,7 @@ class link final : public wire::user {
   bool is_refused() const noexcept { return state_ != state::up && absence_.kind == why::refused; }
   void turn_away();
   milliseconds let_in_patience() const noexcept;
+  milliseconds silence_max() const noexcept;
   time_point silent_until() const noexcept;
 
   std::unique_ptr<wire> wire_;
@@ -105,6 +113,7 @@ class link final : public wire::user {
   bool said_down_ = false;
   std::uint64_t last_ = 0;
   std::map<std::uint64_t, request> under_way_;
+  std::set<std::uint64_t> hurried_;  // of these those with less patience
   std::deque<request> waiting_;
 };
 

@@ -57,7 +57,8 @@ void database::ask(const work_ptr& w, std::uint32_t number, exchange what,
     auto* said = std::get_if<answers>(&s);
     obey(w, said != nullptr ? then(std::move(*said)) : w->machine->on_failure(number, std::get<failure>(s), now()));
   };
-  link_.ask(std::move(what), w->deadline, std::move(back), [w] { return w->given_up && w->given_up(); });
+  link_.ask(std::move(what), w->deadline, std::move(back),
+            {.given_up = [w] { return w->given_up && w->given_up(); }, .patience = w->patience});
 }
 
 std::optional<kit::view> database::see(const work_ptr& w, std::optional<record> r) {

@@ -171,8 +171,7 @@ TEST_F(election, an_observer_is_behind_by_no_more_than_a_look) {
 }
 
 TEST_F(election, where_changes_are_pushed_an_observer_does_not_wait_for_its_next_look) {
-  const auto uri = engine_uri();
-  if (!uri.starts_with("memory") && !uri.starts_with("etcd")) GTEST_SKIP() << "this engine does not push changes";
+  if (!can().watch) GTEST_SKIP() << "this engine does not push changes";
   tyer::election lazy{watching, name(), {.ttl = 3h}};
   diary told;
   auto watch = lazy.observe([&](const seen& s) { told.note(s); });

@@ -39,10 +39,11 @@ std::set<std::string> threads() {
   return found;
 }
 
-// As <tyer/client.hpp> and docs/operations.md have it.
+// As <tyer/client.hpp> and docs/operations.md have it, and docs/engines/mysql.md.
 std::size_t stated(const std::string& uri) {
   if (uri.starts_with("redlock")) return 3 + 2 * static_cast<std::size_t>(std::ranges::count(uri, ',') + 1);
-  return uri.starts_with("redis") || uri.starts_with("etcd") ? 4 : 3;
+  const auto is = [&](const char* scheme) { return uri.starts_with(scheme); };
+  return is("redis") || is("etcd") || is("mysql") || is("mariadb") ? 4 : 3;
 }
 
 // Those that are new. Threads of earlier tests may still be on their way out.

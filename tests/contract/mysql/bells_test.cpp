@@ -36,5 +36,20 @@ TEST(mysql_bells, one_whose_number_was_drawn_earlier_and_that_was_rung_later_was
   waiter.await(event::kind::wake, late.who);
 }
 
+// There was no table to prepare the statement for when it connected: the first bell had to wait for a second round trip, and whoever
+// has released does not stay for that.
+TEST(mysql_bells, the_first_of_a_client_that_had_made_the_tables_was_not_rung_with_its_release) {
+  {
+    raw outside;
+    outside.run("DROP TABLE IF EXISTS tyer_lock, tyer_wait, tyer_session, tyer_bell, tyer_schema");
+  }
+  contract::client holder{"first:"}, waiter{"first:"};
+  const auto first = holder.wants("n"), next = waiter.waits("n");
+  holder.lock(first);
+  waiter.enqueue(next);
+  holder.release(first);
+  waiter.await(event::kind::wake, next.who);
+}
+
 }  // namespace
 }  // namespace tyer::mysql

@@ -1,6 +1,7 @@
 // A hold lives by its client's session: whoever else changes the hold has to tell that session.
 #include "contract/engine/harness.hpp"
 #include "contract/mysql/raw.hpp"
+#include "engines/mysql/statements.hpp"
 
 namespace tyer::mysql {
 namespace {
@@ -55,6 +56,58 @@ TEST(mysql_sessions, a_shared_hold_is_kept_where_it_lies_and_nothing_else_of_the
   EXPECT_EQ(holder.release(first), fate::holding);
   EXPECT_EQ(holder.keep(second, fate::holding, 90s), fate::holding);
   EXPECT_EQ(holder.release(second), fate::holding);
+}
+
+// What clients have left that died long ago, in names that nobody has asked for since: whoever sweeps looks at them.
+TEST(mysql_sessions, a_name_whose_holder_had_died_and_that_nobody_asked_for_again_was_never_looked_at) {
+  const contract::client makes_tables{"stale:"};
+  raw outside;
+  const std::string ago = "1", hold = raw::bytes(std::string(16, 'h'));
+  const auto left = [&](const std::string& name, const std::string& session) {
+    outside.run("REPLACE INTO tyer_lock (name, hold, claimed, session, token, expires) VALUES (" + raw::bytes(name) +
+                ", " + hold + ", 1, " + session + ", 1, " + ago + ")");
+  };
+  const auto is_looked_at = [&](const std::string& name) {
+    std::string text = statement::stale_names;
+    text.replace(text.find("$1"), 2, "86400000000");
+    return outside.number("SELECT COUNT(*) FROM (" + text + ") s WHERE name = " + raw::bytes(name)) == 1;
+  };
+  outside.run("REPLACE INTO tyer_session (id, expires, ended) VALUES (2, " + ago +
+              ", 1), (4, " TYER_NOW " + 3600000000, 0)");
+  left("stale:never kept", "NULL");
+  left("stale:ended", "2");
+  left("stale:without a session", "6");
+  left("stale:lives", "4");
+  for (const char* name : {"stale:never kept", "stale:ended", "stale:without a session"})
+    EXPECT_TRUE(is_looked_at(name)) << name;
+  EXPECT_FALSE(is_looked_at("stale:lives")) << "its client has held it for days";
+  outside.run("DELETE FROM tyer_lock WHERE hold = " + hold);
+  outside.run("DELETE FROM tyer_session WHERE id IN (2, 4)");
+}
+
+// A hold's own time is not renewed once it lives by a session: whoever waited for one that was held for long read the name with
+// every renewal of its place.
+TEST(mysql_sessions, who_waited_for_a_hold_that_was_kept_looked_at_it_again_and_again) {
+  contract::client holder{"looked at:"}, other{"looked at:"};
+  raw outside;
+  const auto kept = holder.wants("kept"), next = other.waits("kept");
+  holder.lock(kept);
+  ASSERT_EQ(holder.keep(kept, fate::holding, 60s), fate::holding);  // by the first it has a session
+  ASSERT_EQ(holder.keep(kept, fate::holding, 60s), fate::holding);
+  other.enqueue(next);
+  outside.run("UPDATE tyer_lock SET expires = 1 WHERE hold = " + raw::bytes(kept.who.view()));
+  const auto looks = [&] {
+    std::string text = statement::extended_queue;
+    const std::pair<std::string, std::string> values[]{
+        {"$2", "'[\"" + core::to_hex(next.who) + "\"]'"}, {"$1", "0"}, {"w.id, w.name,", "1 AS own,"}};
+    for (const auto& [from, to] : values) text.replace(text.find(from), from.size(), to);
+    outside.run("SET @tyer_now = " TYER_NOW);
+    text.replace(text.find(" FROM JSON_TABLE"), 1, " AS looks ");
+    return outside.number("SELECT looks FROM (" + text + ") q") == 1;
+  };
+  EXPECT_FALSE(looks());
+  outside.run("UPDATE tyer_session SET expires = 1");
+  EXPECT_TRUE(looks()) << "its client is dead";
 }
 
 }  // namespace

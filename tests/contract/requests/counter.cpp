@@ -9,43 +9,49 @@
 
 namespace tyer::contract {
 
-struct request_counter::source {
-  virtual ~source() = default;
-  virtual std::uint64_t requests() = 0;
-  virtual bool is_etcd() const = 0;
-};
-
 namespace {
 
-template <class Base>
-struct etcd final : Base {
+using family = request_counter::family;
+
+struct etcd final : request_counter::source {
   explicit etcd(const std::string& uri) : server(uri) {}
   std::uint64_t requests() override { return server.requests(); }
-  bool is_etcd() const override { return true; }
   const bench::etcd_server server;
 };
 
-template <class Base>
-struct redis final : Base {
+struct redis final : request_counter::source {
   explicit redis(const std::string& uri) : server(uri) {}
   // The engine's requests are scripts; what these call is counted besides, and is not meant.
   std::uint64_t requests() override { return static_cast<std::uint64_t>(server.calls()["evalsha"]); }
-  bool is_etcd() const override { return false; }
   test::raw_redis server;
 };
 
+std::string uri() { return std::getenv("TYER_URI"); }
+
+family family_of(const std::string& u) {
+  if (u.starts_with("etcd")) return family::etcd;
+  if (u.starts_with("postgres")) return family::postgres;
+  return u.starts_with("mysql") ? family::mysql : family::redis;
+}
+
+std::unique_ptr<request_counter::source> source_of(family f) {
+  switch (f) {
+    case family::etcd: return std::make_unique<etcd>(uri());
+#ifdef TYER_COUNTS_POSTGRES
+    case family::postgres: return postgres_requests();
+#endif
+#ifdef TYER_COUNTS_MYSQL
+    case family::mysql: return mysql_requests();
+#endif
+    default: return std::make_unique<redis>(uri());
+  }
+}
+
 }  // namespace
 
-request_counter::request_counter() {
-  const std::string uri = std::getenv("TYER_URI");
-  if (uri.starts_with("etcd"))
-    source_ = std::make_unique<etcd<source>>(uri);
-  else
-    source_ = std::make_unique<redis<source>>(uri);
-}
+request_counter::request_counter() : of_(family_of(uri())), source_(source_of(of_)) {}
 request_counter::~request_counter() = default;
 
-bool request_counter::is_etcd() const { return source_->is_etcd(); }
 std::uint64_t request_counter::requests() const { return source_->requests(); }
 
 }  // namespace tyer::contract

@@ -64,6 +64,7 @@ TEST(mysql_dialect, a_write_was_carried_out_although_the_statement_that_raises_g
   EXPECT_EQ(texts(e), (std::vector<std::string_view>{statement::write, statement::clear}));
   EXPECT_EQ(std::get<number_list>(e.front().values.at(12)), number_list{5}) << "raised by the write itself";
   EXPECT_TRUE(e.back().minor);
+  EXPECT_TRUE(e.front().decides) << "it is not said once more, whatever comes of the others";
 }
 
 // A statement is known by the address of its text, which is another in this file.

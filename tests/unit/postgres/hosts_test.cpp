@@ -71,6 +71,15 @@ TEST_F(postgres_hosts, a_name_that_is_not_found_is_said_and_keeps_nobody_from_th
   EXPECT_EQ(wait().hostaddr, "127.0.0.2");
 }
 
+TEST_F(postgres_hosts, an_address_that_was_silent_came_first_again_and_again) {
+  hosts h{{{"127.0.0.2", 5432}, {"127.0.0.3", 6000}}, box};
+  for (const char* expected : {"127.0.0.2,127.0.0.3", "127.0.0.3,127.0.0.2", "127.0.0.2,127.0.0.3"}) {
+    look_up(h);
+    EXPECT_EQ(wait().hostaddr, expected);
+    h.pass_on();
+  }
+}
+
 // libpq would have stood still for as long as that.
 TEST_F(postgres_hosts, a_name_server_that_is_silent_holds_up_an_address_for_one_round) {
   name_server::answer(false);

@@ -173,6 +173,36 @@ TEST_F(sql_keeping, nothing_is_told_while_nothing_is_known) {
   EXPECT_EQ(h->fates(), (std::vector{fate::holding, fate::unknown}));
 }
 
+// The request time-out is 60 s here: all leases would have been over.
+TEST_F(sql_keeping, a_connection_that_was_silent_cost_the_hold) {
+  const auto h = keep({plain});
+  const auto opened = w.opened;
+  pass(ttl / 3 - 1ms);
+  EXPECT_EQ(h->times, 0);
+  pass(1ms);
+  ASSERT_EQ(h->times, 1);
+  ASSERT_TRUE(std::holds_alternative<failure>(h->said));
+  EXPECT_EQ(std::get<failure>(h->said).kind, why::unknown);
+  pass(kit::reconnect::pause_least);
+  EXPECT_EQ(w.opened, opened + 1);
+}
+
+TEST_F(sql_keeping, a_session_whose_renewal_was_not_answered_cost_its_holds) {
+  keep({plain});
+  answer("begin_session", {answered{}});
+  answer("extend", {extended()});
+  keep({plain});
+  answer("extend", {extended()});
+  pass(1ms);
+  const auto h = keep({plain});
+  EXPECT_EQ(how_often("renew_session"), 1u);
+  const auto opened = w.opened;
+  pass(ttl / 3);
+  EXPECT_EQ(h->times, 1);
+  pass(kit::reconnect::pause_least);
+  EXPECT_EQ(w.opened, opened + 1);
+}
+
 TEST_F(sql_keeping, one_that_was_refused_spoiled_what_was_known_of_the_others) {
   const auto h = keep();
   answer("extend_seat", {nothing()});

@@ -185,6 +185,29 @@ TEST_F(sql_link, a_busy_server_that_answered_one_after_the_other_was_taken_for_s
   EXPECT_EQ(downs, 1) << "this one is not answered";
 }
 
+TEST_F(sql_link, who_had_less_patience_than_others_waited_for_a_silent_server_as_long_as_they) {
+  arrive();
+  ask();
+  l.ask({{"renew"}}, now + 5s, [](link::said&&) {}, {.patience = 300ms});
+  EXPECT_EQ(l.due(), now + 300ms);
+  pass(200ms);
+  w.to->on_answers(w.sent.at(w.sent.size() - 2).first, {answered{}});
+  pass(299ms);
+  EXPECT_EQ(downs, 0) << "it has answered somebody meanwhile";
+  pass(1ms);
+  EXPECT_EQ(downs, 1);
+  pass(pause);
+  EXPECT_EQ(w.opened, 2);
+}
+
+TEST_F(sql_link, what_was_answered_is_waited_for_no_longer) {
+  arrive();
+  l.ask({{"renew"}}, now + 5s, [](link::said&&) {}, {.patience = 300ms});
+  answer({answered{}});
+  ask();
+  EXPECT_EQ(l.due(), now + patience);
+}
+
 TEST_F(sql_link, a_server_that_does_not_let_in_is_given_up) {
   pass(patience);
   EXPECT_EQ(downs, 1);
@@ -317,11 +340,30 @@ TEST_F(sql_link, a_minor_statement_that_fails_does_not_repeat_the_others) {
   EXPECT_EQ(w.sent.size(), 2u);
 }
 
+// It found another version, its own: who was next was not told, and whoever had released heard that its hold was gone.
+TEST_F(sql_link, a_write_that_was_carried_out_was_said_once_more_since_a_statement_beside_it_had_failed) {
+  arrive();
+  l.ask({{"extend_place"}, {"write", {}, false, true}}, now + 5s, [this](link::said&& s) { said = std::move(s); });
+  answer({error("again"), answered{.affected = 1}});
+  ASSERT_TRUE(said);
+  ASSERT_TRUE(std::holds_alternative<answers>(*said));
+  EXPECT_EQ(w.sent.size(), 2u);
+}
+
+TEST_F(sql_link, a_write_that_has_changed_nothing_is_said_once_more_with_the_others) {
+  arrive();
+  l.ask({{"create"}, {"write", {}, false, true}}, now + 5s, [this](link::said&& s) { said = std::move(s); });
+  answer({error("again"), answered{}});
+  EXPECT_FALSE(said);
+  pass(5ms);
+  EXPECT_EQ(w.sent.size(), 3u);
+}
+
 // A close gives up an acquire, and what gives it back goes ahead at once: a second try would take what nobody gives back.
 TEST_F(sql_link, what_was_given_up_was_tried_again) {
   bool given_up = false;
   arrive();
-  l.ask({{"take"}}, now + 5s, [this](link::said&& s) { said = std::move(s); }, [&] { return given_up; });
+  l.ask({{"take"}}, now + 5s, [this](link::said&& s) { said = std::move(s); }, {.given_up = [&] { return given_up; }});
   answer({error("again")});
   const auto sent = w.sent.size();
   given_up = true;
