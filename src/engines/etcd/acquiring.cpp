@@ -14,6 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int leases_tried_max = 3;
+constexpr int decided_alone_max = 2;
 
 }  // namespace
 
@@ -216,30 +217,8 @@ void etcd_engine::look_and_take(const std::shared_ptr<acquiring>& a, const pb::R
 }
 
 void etcd_engine::settle_acquiring(const std::shared_ptr<acquiring>& a, ledger read) {
-  const auto who = a->wish.r.what.who;
   settle(
-      a->o, std::move(read),
-      [this, a, who](ledger& l) {
-        a->needs_place = false;
-        const auto taken = [&](const seat& s) { return s.at == a->wish.at && s.who != who; };
-        if (std::ranges::any_of(l.seats(), taken)) sit_elsewhere(*a);
-        // An id that comes back after its end: first the old key must go, for a key that is only written again keeps
-        // its place in the queue.
-        a->comes_back = std::ranges::any_of(l.seats(), [&](const seat& s) { return s.removed && s.who == who; });
-        if (a->comes_back) return;
-        if (a->unseen && l.is_too_far_back(a->wish)) {
-          l.remove(who);
-          a->result = ledger::too_many(a->wish);
-          return;
-        }
-        const ledger before = l;
-        a->result = l.acquire(a->wish);
-        const seat* s = l.find(who);
-        if (s == nullptr || !s->fresh || !s->waits()) return;
-        a->needs_place = true;  // which is taken without a condition: those who come at once need not try again
-        l = before;
-        l.turn();
-      },
+      a->o, std::move(read), [this, a](ledger& l) { decide_acquiring(*a, l); },
       [this, a](ledger& l) {
         if (a->comes_back) {
           spare(*a);  // as one that is new
@@ -248,6 +227,42 @@ void etcd_engine::settle_acquiring(const std::shared_ptr<acquiring>& a, ledger r
         if (a->needs_place) return take_place(a);
         answer_acquire(a, l);
       });
+}
+
+void etcd_engine::decide_acquiring(acquiring& a, ledger& l) {
+  const auto who = a.wish.r.what.who;
+  a.needs_place = false;
+  const auto taken = [&](const seat& s) { return s.at == a.wish.at && s.who != who; };
+  if (std::ranges::any_of(l.seats(), taken)) sit_elsewhere(a);
+  // An id that comes back after its end: first the old key must go, for a key that is only written again keeps
+  // its place in the queue.
+  a.comes_back = std::ranges::any_of(l.seats(), [&](const seat& s) { return s.removed && s.who == who; });
+  if (a.comes_back) return;
+  if (a.unseen && l.is_too_far_back(a.wish)) {
+    l.remove(who);
+    a.result = ledger::too_many(a.wish);
+    return;
+  }
+  const bool among_many = ++a.decided > decided_alone_max && a.wish.r.enqueue;
+  if (among_many && leave_it_to_the_first(a, l)) return;
+  const ledger before = l;
+  a.result = l.acquire(a.wish);
+  const seat* s = l.find(who);
+  if (s == nullptr || !s->fresh || !(s->waits() || among_many)) return;
+  a.needs_place = true;  // which is taken without a condition: those who come at once need not try again
+  l = before;
+  among_many ? void(a.unseen = true) : l.turn();
+}
+
+// Many who come at once and fit beside each other, as readers do, would each be refused as often as another is let in. So each takes a
+// place, and the first of the queue lets all of them in with one write, which comes to nothing if a place was taken since its read.
+bool etcd_engine::leave_it_to_the_first(acquiring& a, const ledger& l) {
+  const auto queue = l.queue();
+  const auto at = std::ranges::find(queue, a.wish.r.what.who, &seat::who);
+  if (at == queue.begin() || at == queue.end() || !a.wish.known) return false;
+  a.result = tyer::engine::queued{static_cast<std::uint32_t>(at - queue.begin()),
+                                  std::max(a.wish.r.waiter_ttl, milliseconds{1})};
+  return true;
 }
 
 void etcd_engine::read_all(const std::shared_ptr<acquiring>& a) {

@@ -18,6 +18,7 @@ struct etcd_engine::acquiring {
   std::string name, owner, key;
   ledger::wish wish;
   int tries = 0;
+  int decided = 0;  // how often: again whenever somebody was quicker
   bool needs_place = false, comes_back = false;
   bool unseen = false;                     // it has taken its place before it knew who else waits
   std::optional<time_point> doubt_before;  // until when its key was in doubt before

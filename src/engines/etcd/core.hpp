@@ -100,6 +100,8 @@ class etcd_engine final : public frame {
   void claim(const std::shared_ptr<acquiring>&, const mine&);
   void read_all(const std::shared_ptr<acquiring>&);
   void settle_acquiring(const std::shared_ptr<acquiring>&, ledger);
+  void decide_acquiring(acquiring&, ledger&);
+  bool leave_it_to_the_first(acquiring&, const ledger&);
   void answer_acquire(const std::shared_ptr<acquiring>&, ledger&);
   void grant_once_kept(const std::shared_ptr<acquiring>&, const seat&, bool alone);
   void renew_for(const std::shared_ptr<acquiring>&, std::int64_t lease);

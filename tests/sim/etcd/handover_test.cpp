@@ -163,6 +163,32 @@ TEST(etcd_hand_over_planted, a_queue_that_is_not_sorted_by_age) {
   EXPECT_NONFATAL_FAILURE(badly_sorted{}.play(), "out of turn");
 }
 
+// --- many who fit beside each other ---
+
+// It was: each was refused as often as another was let in, and of 350 clients most had no answer within half a minute.
+TEST_F(etcd_hand_over, readers_who_come_at_once_wrote_as_often_as_the_square_of_their_number) {
+  std::vector<std::unique_ptr<one_client>> readers;
+  for (int i = 0; i < 60; ++i) readers.push_back(std::make_unique<one_client>(time, fake, all));
+  std::vector<id> ids;
+  for (auto& r : readers) ids.push_back(r->next_id());
+  std::vector<bool> asks(readers.size(), true), has(readers.size());
+  const auto everybody_has = [&] {
+    for (std::size_t i = 0; i < readers.size(); ++i) {
+      auto& r = *readers[i];
+      if (has[i] || !(asks[i] || std::erase(r.woken, ids[i]) != 0)) continue;
+      asks[i] = false;
+      fake.acting = 2 + i;
+      r.raw().acquire(r.wants(ids[i], true, mode::shared), [&, i](outcome<answer>&& o) {
+        has[i] = granted_in(o) != nullptr;
+        asks[i] = failure_in(o) != nullptr;
+      });
+    }
+    return std::ranges::all_of(has, [](bool h) { return h; });
+  };
+  const auto all_of_them = cost([&] { EXPECT_TRUE(a.run_until(everybody_has, 2s)); });
+  EXPECT_LT(all_of_them.at("Txn"), 8 * 60);
+}
+
 // --- a crowd that has gone ---
 
 TEST_F(etcd_hand_over, who_expects_a_crowd_and_finds_nobody_has_the_lock_at_once) {
