@@ -41,6 +41,7 @@ struct operation {
   std::function<void()> on_lease_lost;       // a write named a lease that the server does not know
   std::function<void()> on_no_space;         // etcd has no space left to write, only to delete
 
+  int refused = 0;          // writes that somebody else was quicker than
   bool gives_back = false;  // so it is worth waiting for when the engine is closed
 
   bool over() const { return !fail; }

@@ -313,6 +313,20 @@ milliseconds ledger::left_to_wait() const {
   return milliseconds{static_cast<std::int64_t>(longest)};
 }
 
+const seat* ledger::company_of_new_reader() const {
+  if (floor_ != 0 || floor_dirty_ || turns_left_ || seats_.empty()) return nullptr;
+  const seat& last = seats_.back();
+  if (!last.fresh || !last.dirty || last.waits() || last.how() != mode::shared) return nullptr;
+  const seat* company = nullptr;
+  for (const seat& s : seats_) {
+    if (&s == &last) continue;
+    if (s.dirty || s.removed || s.waits()) return nullptr;
+    const bool stays = s.record.state() == pb::Record::HOLDING && s.how() == mode::shared && !s.record.upgrading();
+    if (stays) company = &s;
+  }
+  return company;
+}
+
 seat* ledger::find_upgrade() {
   const auto at = std::ranges::find_if(seats_, [](const seat& s) { return !s.removed && s.record.upgrading(); });
   return at == seats_.end() ? nullptr : &*at;

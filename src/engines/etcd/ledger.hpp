@@ -102,6 +102,10 @@ class ledger {
   void wrote(std::int64_t revision);  // what was marked is at the server now
   milliseconds left_to_wait() const;
 
+  // If all that is marked is one new reader: another that was there already, or nobody. As long as that one is there as it was, nobody
+  // can have become exclusive, so the new one may come in whatever else happens meanwhile.
+  const seat* company_of_new_reader() const;
+
  private:
   struct demand {
     mode how = mode::exclusive;

@@ -106,6 +106,11 @@ pb::TxnRequest write_changes(const ledger& l, const keys& names, const std::stri
   pb::TxnRequest t;
   const auto room = names.room(name);
   if (m == if_meanwhile::nobody_came) only_if_nothing_newer(t, room, since::modified, l.revision());
+  if (m == if_meanwhile::company_stays) {
+    const seat& company = *l.company_of_new_reader();
+    only_if_unchanged(t, names.seat(name, company.at), company.modified);
+    only_if_absent(t, names.floor(name));
+  }
   for (const seat& s : l.seats()) {
     const auto key = names.seat(name, s.at);
     if (s.dirty || s.removed) s.fresh ? only_if_absent(t, key) : only_if_unchanged(t, key, s.modified);

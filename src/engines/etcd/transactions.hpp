@@ -42,7 +42,8 @@ void read_newest(pb::RangeRequest&, const key_range& room, std::int64_t limit);
 
 // What else must be true when the marks of a ledger are written, besides that the marked keys are as they were read. Those
 // who left meanwhile only make more room.
-enum class if_meanwhile { nobody_came, anything };
+// `company_stays` is for a new reader (ledger::company_of_new_reader).
+enum class if_meanwhile { nobody_came, company_stays, anything };
 pb::TxnRequest write_changes(const ledger&, const keys&, const std::string& name, if_meanwhile);
 
 }  // namespace tyer::etcd

@@ -33,7 +33,9 @@ void etcd_engine::settle(const op& o, ledger l, decide d, settled s) {
   d(l);
   if (!l.dirty()) return s(l);
   if (too_late(o)) return;
-  auto t = write_changes(l, keys_, o->name, if_meanwhile::nobody_came);
+  // Of many readers that come at once each would refuse all others once.
+  const bool joins = o->refused > 0 && l.company_of_new_reader() != nullptr;
+  auto t = write_changes(l, keys_, o->name, joins ? if_meanwhile::company_stays : if_meanwhile::nobody_came);
   link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), o->deadline,
                                               [this, o, l = std::move(l), d = std::move(d), s = std::move(s)](
                                                   const failure* f, pb::TxnResponse& answer) mutable {
@@ -51,6 +53,7 @@ void etcd_engine::written(const op& o, ledger l, const pb::TxnResponse& answer, 
   const auto revision = answer.header().revision();
   link_.saw(answer.header());
   if (!answer.succeeded()) {
+    ++o->refused;
     auto now = ledger::from(keys_, answer.responses(0).response_range(), revision);
     if (auto* wrong = std::get_if<failure>(&now)) return fail(o, std::move(*wrong));
     return settle(o, std::get<ledger>(std::move(now)), std::move(d), std::move(told));

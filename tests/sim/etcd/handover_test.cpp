@@ -163,6 +163,61 @@ TEST(etcd_hand_over_planted, a_queue_that_is_not_sorted_by_age) {
   EXPECT_NONFATAL_FAILURE(badly_sorted{}.play(), "out of turn");
 }
 
+// --- readers who come at once ---
+
+// It was: each was refused as often as another was let in, and of 350 clients most had no answer within half a minute.
+TEST_F(etcd_hand_over, readers_who_come_at_once_wrote_as_often_as_the_square_of_their_number) {
+  std::vector<std::unique_ptr<one_client>> readers;
+  for (int i = 0; i < 60; ++i) readers.push_back(std::make_unique<one_client>(time, fake, all));
+  std::vector<id> ids;
+  for (auto& r : readers) ids.push_back(r->next_id());
+  std::vector<bool> asks(readers.size(), true), has(readers.size());
+  const auto everybody_has = [&] {
+    for (std::size_t i = 0; i < readers.size(); ++i) {
+      auto& r = *readers[i];
+      if (has[i] || !(asks[i] || std::erase(r.woken, ids[i]) != 0)) continue;
+      asks[i] = false;
+      fake.acting = 2 + i;
+      r.raw().acquire(r.wants(ids[i], true, mode::shared), [&, i](outcome<answer>&& o) {
+        has[i] = granted_in(o) != nullptr;
+        asks[i] = failure_in(o) != nullptr;
+      });
+    }
+    return std::ranges::all_of(has, [](bool h) { return h; });
+  };
+  const auto all_of_them = cost([&] { EXPECT_TRUE(a.run_until(everybody_has, 2s)); });
+  EXPECT_LT(all_of_them.at("Txn"), 4 * 60);
+}
+
+// The one that it was to join lets go while its write is on the way, and a writer has its turn.
+TEST_F(etcd_hand_over, a_reader_does_not_join_one_that_has_left_a_writer_its_turn) {
+  one_client c{time, fake, all}, d{time, fake, all};
+  const auto first = a.next_id(), other = d.next_id(), late = b.next_id();
+  ASSERT_NE(granted_in(a.acquire(first, true, mode::shared)), nullptr);
+  int writes = 0;
+  bool joined = false, answered = false;
+  fake.decide = [&](const exchange& e) {  // its second write is refused, since another is quicker; the third joins
+    if (e.client != 1 || e.method != "Txn") return journey{500us, 500us};
+    ++writes;
+    return journey{writes == 2 ? duration{10ms} : writes == 3 ? duration{100ms} : duration{500us}, 500us};
+  };
+  fake.acting = 1;
+  b.raw().acquire(b.wants(late, true, mode::shared), [&](outcome<answer>&& o) {
+    answered = true;
+    joined = granted_in(o) != nullptr;
+  });
+  ASSERT_TRUE(a.run_until([&] { return writes == 2; }));
+  ASSERT_NE(granted_in(d.acquire(other, true, mode::shared)), nullptr);
+  ASSERT_TRUE(a.run_until([&] { return writes == 3; }));
+  const auto writer = waits(c);
+  let_go({&a, first});
+  d.release(other);
+  EXPECT_TRUE(has_turn(writer, 50ms));
+  ASSERT_TRUE(a.run_until([&] { return answered; }, 1s));
+  EXPECT_FALSE(joined);
+  EXPECT_EQ(let_go(writer), fate::holding);
+}
+
 // --- a crowd that has gone ---
 
 TEST_F(etcd_hand_over, who_expects_a_crowd_and_finds_nobody_has_the_lock_at_once) {

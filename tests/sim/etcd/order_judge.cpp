@@ -2,6 +2,7 @@
 
 #include "engines/etcd/ledger.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
@@ -19,7 +20,22 @@ bool waits(const pb::KeyValue& kv) {
 
 }  // namespace
 
+// Its request may have been on the way for as long as requests are waited for.
+bool order_judge::may_join_before(const std::string& name, const pb::KeyValue& reader, const pb::KeyValue& place,
+                                  const keys& now) const {
+  if (reader.create_revision() != reader.mod_revision() || tyer::etcd::read_value(reader.value())->mode() != 1)
+    return false;
+  const auto came = came_.find(place.create_revision());
+  if (came == came_.end() || world_.now() - came->second > 2s) return false;
+  return std::ranges::any_of(now, [&](const auto& each) {
+    const auto where = names_.read(each.first);
+    return where && where->at && where->name == name && !waits(each.second) &&
+           each.second.create_revision() < place.create_revision();
+  });
+}
+
 void order_judge::look(const keys& before, const keys& now) {
+  for (const auto& [key, kv] : now) came_.try_emplace(kv.create_revision(), world_.now());
   for (const auto& [key, kv] : now) {
     const auto where = names_.read(key);
     if (!where || !where->at || waits(kv)) continue;
@@ -32,7 +48,7 @@ void order_judge::look(const keys& before, const keys& now) {
     for (const auto& [other, place] : now) {
       const auto whose = names_.read(other);
       if (!whose || !whose->at || whose->name != where->name || !waits(place)) continue;
-      if (place.create_revision() < kv.create_revision()) {
+      if (place.create_revision() < kv.create_revision() && !may_join_before(where->name, kv, place, now)) {
         world_.broken("live", "out of turn: " + key + " has its turn before " + other);
       }
     }

@@ -1,5 +1,6 @@
 // What may be written at the server about a name, whoever writes it: no two holders that exclude each other, and nobody has its
-// turn before one that came earlier and still waits.
+// turn before one that came earlier and still waits. But a reader may join other readers before one that has come while its
+// request was on the way.
 //
 // It looks at the keys and knows nothing of the ledger that decided: a naive model of the rules.
 #pragma once
@@ -27,9 +28,12 @@ class order_judge {
 
  private:
   void check_holders(const std::string& name, const keys& now);
+  bool may_join_before(const std::string& name, const pb::KeyValue& reader, const pb::KeyValue& place,
+                       const keys& now) const;
 
   world& world_;
   const tyer::etcd::keys names_;
+  std::map<std::int64_t, moment> came_;  // by create revision
 };
 
 }  // namespace tyer::sim::etcd

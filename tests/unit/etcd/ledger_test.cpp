@@ -59,5 +59,62 @@ TEST(etcd_ledger, who_claims_later_keeps_the_token_of_the_write_that_granted) {
   EXPECT_EQ(l.find(first)->part(), 201 * places_per_revision);
 }
 
+// --- a new reader beside others ---
+
+const id second = id::from("fedcba9876543210");
+
+ledger::wish reader(const id& who) {
+  auto w = wish_of(who);
+  w.r.what.how = mode::shared;
+  w.at = who;
+  return w;
+}
+
+ledger with_holder(const ledger::wish& w) {
+  ledger l;
+  l.acquire(w);
+  l.wrote(100);
+  return l;
+}
+
+TEST(etcd_ledger, a_new_reader_has_company_in_one_that_holds) {
+  auto l = with_holder(reader(first));
+  l.acquire(reader(second));
+  ASSERT_NE(l.company_of_new_reader(), nullptr);
+  EXPECT_EQ(l.company_of_new_reader()->who, first);
+}
+
+TEST(etcd_ledger, a_new_reader_has_no_company_where_nobody_is_or_nothing_is_new) {
+  auto alone = with_holder(reader(first));
+  EXPECT_EQ(alone.company_of_new_reader(), nullptr);
+  ledger empty;
+  EXPECT_EQ(empty.company_of_new_reader(), nullptr);
+  empty.acquire(reader(first));
+  EXPECT_EQ(empty.company_of_new_reader(), nullptr);
+}
+
+TEST(etcd_ledger, one_that_may_become_exclusive_or_has_not_claimed_is_no_company) {
+  for (const bool upgrades : {true, false}) {
+    auto l = with_holder(reader(first));
+    l.acquire(reader(second));
+    auto& record = l.find(first)->record;
+    upgrades ? record.set_upgrading(true) : record.set_state(pb::Record::HANDED_OVER);
+    EXPECT_EQ(l.company_of_new_reader(), nullptr) << upgrades;
+  }
+}
+
+TEST(etcd_ledger, a_new_reader_has_no_company_if_anything_else_is_to_be_written) {
+  auto l = with_holder(reader(first));
+  l.acquire(reader(second));
+  l.find(first)->removed = true;
+  EXPECT_EQ(l.company_of_new_reader(), nullptr);
+}
+
+TEST(etcd_ledger, only_a_reader_that_holds_at_once_has_company) {
+  auto l = with_holder(reader(first));
+  l.acquire(wish_of(second));  // waits
+  EXPECT_EQ(l.company_of_new_reader(), nullptr);
+}
+
 }  // namespace
 }  // namespace tyer::etcd
