@@ -20,6 +20,10 @@ namespace tyer::test {
 
 using namespace std::chrono_literals;
 
+// A time limit of requests for tests that need replicas: these have half of it to confirm, and on a busy machine one was
+// seen to take 400 ms.
+inline constexpr auto patient = 6000ms;
+
 class engine_client final : public engine::events {
  public:
   explicit engine_client(std::string_view uri, std::chrono::milliseconds request_timeout = 2000ms,

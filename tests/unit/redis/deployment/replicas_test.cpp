@@ -21,7 +21,7 @@ std::string words_of(const tyer::engine::outcome<tyer::engine::answer>& o) {
 
 TEST(replicas, a_grant_that_too_few_have_is_not_known_and_can_be_asked_for_again) {
   own_server servers{patient_sentinels};
-  engine_client a{servers.uri() + "?replicas=2", 800ms};
+  engine_client a{servers.uri() + "?replicas=2", patient};
   ASSERT_TRUE(a.ready());
   const auto sleeper = servers.pause("replica-0");
   const auto who = a.ids.next();
@@ -34,7 +34,7 @@ TEST(replicas, a_grant_that_too_few_have_is_not_known_and_can_be_asked_for_again
 
 TEST(replicas, as_many_as_were_asked_for_are_enough) {
   own_server servers{patient_sentinels};
-  engine_client a{servers.uri() + "?replicas=1"};
+  engine_client a{servers.uri() + "?replicas=1", patient};
   ASSERT_TRUE(a.ready());
   const auto sleeper = servers.pause("replica-0");
   EXPECT_NE(granted(a.acquire(a.ids.next(), "n")), nullptr);
@@ -43,7 +43,7 @@ TEST(replicas, as_many_as_were_asked_for_are_enough) {
 
 TEST(replicas, a_renewal_that_too_few_have_neither_extends_nor_ends) {
   own_server servers{patient_sentinels};
-  engine_client a{servers.uri() + "?replicas=2", 800ms};
+  engine_client a{servers.uri() + "?replicas=2", patient};
   ASSERT_TRUE(a.ready());
   const auto who = a.ids.next();
   ASSERT_NE(granted(a.acquire(who, "n")), nullptr);
@@ -56,7 +56,7 @@ TEST(replicas, a_renewal_that_too_few_have_neither_extends_nor_ends) {
 
 TEST(replicas, a_place_in_the_queue_needs_none) {
   own_server servers{patient_sentinels};
-  engine_client a{servers.uri()}, b{servers.uri() + "?replicas=2", 800ms};
+  engine_client a{servers.uri()}, b{servers.uri() + "?replicas=2", patient};
   ASSERT_TRUE(a.ready() && b.ready());
   ASSERT_NE(granted(a.acquire(a.ids.next(), "n")), nullptr);
   const auto sleepers = servers.pause("replica-0 replica-1");
@@ -67,7 +67,7 @@ TEST(replicas, a_place_in_the_queue_needs_none) {
 TEST(replicas, many_grants_go_with_one_question) {
   own_server servers{patient_sentinels};
   raw_redis master{"redis://127.0.0.1:" + std::to_string(servers.port_of("master"))};
-  engine_client a{servers.uri() + "?replicas=1"};
+  engine_client a{servers.uri() + "?replicas=1", patient};
   ASSERT_TRUE(a.ready());
   constexpr int many = 500;
   std::vector<std::shared_ptr<engine_client::box<tyer::engine::answer>>> boxes;

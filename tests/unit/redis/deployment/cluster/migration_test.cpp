@@ -240,7 +240,7 @@ TEST_F(cluster_migration, a_hung_master_that_takes_a_slot_holds_up_nobody_else) 
 
 TEST_F(cluster_migration, with_replicas_the_node_that_granted_is_asked_for_them) {
   const auto name = fresh("migration/replicas");
-  engine_client c{server_uri() + "?replicas=1"};
+  engine_client c{server_uri() + "?replicas=1", patient};
   ASSERT_TRUE(c.ready());
   const auto who = c.ids.next();
   ASSERT_NE(granted(c.acquire(who, name)), nullptr);

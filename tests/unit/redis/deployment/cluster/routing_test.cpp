@@ -114,7 +114,7 @@ TEST(cluster_routing, a_diagnosis_asks_all_masters) {
 
 // Grants and renewals count once a replica of that master has them.
 TEST(cluster_routing, replicas_confirm) {
-  engine_client a{server_uri() + "?replicas=1"}, too_many{server_uri() + "?replicas=2"};
+  engine_client a{server_uri() + "?replicas=1", patient}, too_many{server_uri() + "?replicas=2"};
   ASSERT_TRUE(a.ready());
   many_names all{a, "routing/replicas/", 9};
   for (std::size_t i = 0; i < all.ids.size(); ++i) ASSERT_NE(granted(a.acquire(all.ids[i], all.names[i])), nullptr);
