@@ -136,7 +136,7 @@ pending start_release(hold h, answer_ptr<release_outcome> handler) {
     try {
       home->give_back(s, [call](failure f, release_outcome o) { call->answer(std::move(f), o); });
     } catch (const std::bad_alloc&) {
-      s->forsake();  // the coordinator releases it instead of the next renewal
+      s->abandon();  // the coordinator releases it instead of the next renewal
       throw;
     }
   }

@@ -98,7 +98,8 @@ class multi_call final : public pending_call, public std::enable_shared_from_thi
   }
 
   void on_answer(failure f, runtime::hold_ptr h) {
-    const runtime::in_our_midst here;  // inside a coordinator, which must not drive another client's engine meanwhile
+    const runtime::own_thread_scope
+        here;  // inside a coordinator, which must not drive another client's engine meanwhile
     const auto self = shared_from_this();
     {
       const std::lock_guard lock{mutex_};

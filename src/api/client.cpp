@@ -53,7 +53,7 @@ namespace detail {
 log_hook careful(log_hook log) {
   if (!log) return nullptr;
   return [log = std::move(log)](log_level level, std::string_view line) {
-    const runtime::in_our_midst here;
+    const runtime::own_thread_scope here;
     try {
       log(level, line);
     } catch (...) {  // only this log message is lost

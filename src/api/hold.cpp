@@ -150,7 +150,7 @@ release_outcome hold::release(failure& why) noexcept {
     why = std::move(r.error);
     return r.outcome;
   } catch (const std::bad_alloc&) {
-    s->forsake();  // the coordinator releases it instead of the next renewal
+    s->abandon();  // the coordinator releases it instead of the next renewal
     why = std::make_error_code(std::errc::not_enough_memory);
     return release_outcome::unknown;
   }

@@ -25,17 +25,17 @@ class multi_face : public basic_face<multi_hold> {
   void lock(const multi_state& s) {
     refuse_the_unusable(*s.locks.front()->home);
     refuse_the_owner(s.made_at);
-    come_in(s, primitives::patience::for_ever());
+    acquire_and_enter(s, primitives::patience::for_ever());
   }
 
   bool try_lock_within(const multi_state& s, std::chrono::nanoseconds at_most) {
     const auto p = primitives::patience::within(at_most);
     if (p.waits && refuses_own_wait(*s.locks.front()->home)) refuse_the_owner(s.made_at);
-    return or_not_in_time([&] { return p.waits ? come_in(s, p) : try_lock(s); });
+    return or_not_in_time([&] { return p.waits ? acquire_and_enter(s, p) : try_lock(s); });
   }
 
  private:
-  bool come_in(const multi_state& s, const primitives::patience& p) {
+  bool acquire_and_enter(const multi_state& s, const primitives::patience& p) {
     const auto& home = *s.locks.front()->home;
     for (const deadline limit{home, p}; !limit.over();) {
       if (auto f = primitives::unusable(home, true)) throw error(f);

@@ -22,10 +22,10 @@ class shared_face {
  public:
   enum class side { exclusive, shared };
 
-  // The gate of one side (readers or the writer), as come_in() needs it.
-  class door {
+  // The gate of one side (readers or the writer), as acquire_and_enter() needs it.
+  class entrance {
    public:
-    door(shared_face& f, side s) : face_(f), side_(s) {}
+    entrance(shared_face& f, side s) : face_(f), side_(s) {}
 
     bool try_enter(hold& h) {
       const std::lock_guard lock{face_.mutex_};
@@ -131,7 +131,7 @@ using primitives::patience;
 using side = detail::shared_face::side;
 
 bool enter(shared_face& face, const detail::lock_state& s, side which, const patience& p) {
-  return detail::come_in<hold>(s, p, shared_face::door{face, which});
+  return detail::acquire_and_enter<hold>(s, p, shared_face::entrance{face, which});
 }
 void refuse_own_readers(const shared_face& face, const detail::lock_state& s, side which) {
   if (which == side::exclusive && detail::refuses_own_wait(*s.home)) face.refuse_a_reader(s.made_at);

@@ -59,18 +59,18 @@ class deadline {
   lease::time_point end_;
 };
 
-// A Door admits a hold (try_enter) or waits until another attempt may succeed (wait_for_opening).
-template <class Hold, class Lock, class Door>
-bool come_in(const Lock& s, const primitives::patience& p, Door&& door) {
+// An Entrance admits a hold (try_enter) or waits until another attempt may succeed (wait_for_opening).
+template <class Hold, class Lock, class Entrance>
+bool acquire_and_enter(const Lock& s, const primitives::patience& p, Entrance&& entrance) {
   const auto& home = home_of(s);
   const deadline limit{home, p};
   for (auto left = p;; left = limit.left()) {
     Hold h = acquire_or_throw(s, left, {}, s.made_at);
     if (!h) return false;
-    if (h.valid() && door.try_enter(h)) return true;
+    if (h.valid() && entrance.try_enter(h)) return true;
     give_back_unused(std::move(h));
     if (!p.waits) return false;
-    while (!door.wait_for_opening(limit) && !limit.over() && !primitives::unusable(home, true)) continue;
+    while (!entrance.wait_for_opening(limit) && !limit.over() && !primitives::unusable(home, true)) continue;
     if (limit.over()) return false;
   }
 }
@@ -115,7 +115,7 @@ class basic_face {
   // For a caller that knows that this thread is not the owner.
   template <class Lock>
   void lock_of_others(const Lock& s) {
-    come_in<Hold>(s, primitives::patience::for_ever(), door{*this});
+    acquire_and_enter<Hold>(s, primitives::patience::for_ever(), entrance{*this});
   }
 
   // Tries the gate first, which can refuse without a round trip.
@@ -138,7 +138,7 @@ class basic_face {
   bool try_lock_within(const Lock& s, std::chrono::nanoseconds at_most) {
     const auto p = primitives::patience::within(at_most);
     if (p.waits && refuses_own_wait(home_of(s))) refuse_the_owner(s.made_at);
-    return or_not_in_time([&] { return p.waits ? come_in<Hold>(s, p, door{*this}) : try_lock(s); });
+    return or_not_in_time([&] { return p.waits ? acquire_and_enter<Hold>(s, p, entrance{*this}) : try_lock(s); });
   }
 
   // In a forked child nothing is released, and nobody waits.
@@ -180,7 +180,7 @@ class basic_face {
   Hold held_;  // the owner's, between lock and unlock
 
  private:
-  struct door {
+  struct entrance {
     basic_face& face;
 
     bool try_enter(Hold& h) {

@@ -180,7 +180,7 @@ std::vector<released> release_all_blocking(std::span<const held_at> all) {
     try {
       return begin_release(*one.home, one.held, client_runtime::afterwards::returns);
     } catch (const std::bad_alloc&) {
-      one.held->forsake();
+      one.held->abandon();
       return released{runtime::no_memory(), release_outcome::unknown};
     }
   });
@@ -192,7 +192,7 @@ void give_back_quietly(client_runtime& h, hold_ptr held) noexcept {
   try {
     h.give_back(held, {});
   } catch (...) {
-    held->forsake();
+    held->abandon();
   }
 }
 

@@ -11,8 +11,8 @@ namespace tyer::runtime {
 client_runtime::client_runtime(parts p)
     : parts_(std::move(p)),
       watch_(std::make_unique<watch>(*parts_.clock)),
-      coordinator_(
-          std::make_unique<coordinator>(*parts_.engine, *parts_.clock, *parts_.ids, *watch_, parts_.bounds, &door_)) {
+      coordinator_(std::make_unique<coordinator>(*parts_.engine, *parts_.clock, *parts_.ids, *watch_, parts_.bounds,
+                                                 &coordinator_mutex_)) {
   if (!parts_.on_event) return;
   events_ = std::make_shared<event_line>(std::move(parts_.on_event));
   coordinator_->report_to([this](event&& e) { report(std::move(e)); }, parts_.slow_wait, std::move(parts_.clocks));
@@ -59,7 +59,7 @@ void client_runtime::let_go(latch& l) noexcept {
 void client_runtime::open_latches() {
   latch_line answered;
   {
-    const std::lock_guard in{door_};
+    const std::lock_guard in{coordinator_mutex_};
     answered.swap(opening_);
   }
   while (const auto l = answered.pop()) l->let_go();
@@ -69,22 +69,22 @@ void client_runtime::open_latches() {
 
 // True if the caller gets the coordinator's mutex soon and no task is queued before it. Else the caller submits a task, and
 // keeps its turn.
-bool client_runtime::at_the_door(std::unique_lock<coordinator::door>& in) {
+bool client_runtime::may_go_first(std::unique_lock<coordinator::mutex>& in) {
   constexpr int tries_max = 200;  // other callers hold it for less than a microsecond, the driver for longer
   for (int i = 0; i < tries_max && !in.owns_lock(); ++i) static_cast<void>(in.try_lock());
   return in.owns_lock() && !has_tasks();
 }
 
 bool client_runtime::join(const std::shared_ptr<acquisition>& w) {
-  std::unique_lock in{door_, std::defer_lock};
-  return at_the_door(in) && coordinator_->join(w);
+  std::unique_lock in{coordinator_mutex_, std::defer_lock};
+  return may_go_first(in) && coordinator_->join(w);
 }
 
 bool client_runtime::hand_off(const hold_ptr& h) {
   latch_line answered;
   {
-    std::unique_lock in{door_, std::defer_lock};
-    if (!at_the_door(in)) return false;
+    std::unique_lock in{coordinator_mutex_, std::defer_lock};
+    if (!may_go_first(in)) return false;
     answered.swap(opening_);  // the driver opens its own later
     const bool done = coordinator_->hand_off(h);
     answered.swap(opening_);
@@ -144,19 +144,19 @@ class client_runtime::handing_over {
 
  private:
   static thread_local constinit thread_mark here_;
-  const in_our_midst midst_;
+  const own_thread_scope scope_;
   const thread_mark before_;
 };
 thread_local constinit thread_mark client_runtime::handing_over::here_;
 
 // The function that the user's executor gets, and may copy. If the last copy is destroyed and none was called, the executor
 // has dropped it, as a loop that has ended does.
-class client_runtime::slip {
+class client_runtime::executor_task {
  public:
-  slip(std::weak_ptr<client_runtime> home, std::shared_ptr<completion> c) noexcept
+  executor_task(std::weak_ptr<client_runtime> home, std::shared_ptr<completion> c) noexcept
       : home_(std::move(home)), what_(std::move(c)) {}
-  slip(const slip&) = delete;
-  ~slip() {
+  executor_task(const executor_task&) = delete;
+  ~executor_task() {
     if (!born_.forked() && !what_->is_on_its_way()) what_->left_uncalled();
   }
   void call() const {
@@ -181,10 +181,10 @@ void client_runtime::complete(std::function<void()> f) {
 void client_runtime::complete(std::shared_ptr<completion> c) {
   if (forked()) return c->run_once();
   if (!parts_.completions) return run_on_own_thread(std::move(c));
-  std::shared_ptr<const slip> mine;
+  std::shared_ptr<const executor_task> mine;
   const handing_over now;
   try {
-    mine = std::make_shared<slip>(weak_from_this(), c);
+    mine = std::make_shared<executor_task>(weak_from_this(), c);
     parts_.completions([mine] { mine->call(); });
   } catch (...) {
     run_on_own_thread(std::move(c));
@@ -207,7 +207,7 @@ void client_runtime::run_on_own_thread(std::shared_ptr<completion> c) {
 
 void client_runtime::up(const engine::server_facts& facts) {
   {
-    const std::lock_guard in{door_};
+    const std::lock_guard in{coordinator_mutex_};
     coordinator_->up(facts);
   }
   std::lock_guard lock{state_mutex_};
@@ -219,7 +219,7 @@ void client_runtime::up(const engine::server_facts& facts) {
 
 void client_runtime::down(const engine::failure& f) {
   {
-    const std::lock_guard in{door_};
+    const std::lock_guard in{coordinator_mutex_};
     coordinator_->down(f);
   }
   if (parts_.log) parts_.log(log_level::warning, f.words);
@@ -305,7 +305,7 @@ void client_runtime::end_threads() {
 }
 
 std::size_t client_runtime::waiting_for(std::string_view name) {
-  const std::lock_guard in{door_};
+  const std::lock_guard in{coordinator_mutex_};
   return coordinator_->waiting_for(name);
 }
 

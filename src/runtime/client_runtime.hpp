@@ -132,7 +132,7 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
   enum class waiting { no, yes };
   class drive;
   class handing_over;
-  class slip;
+  class executor_task;
 
   void run_on_own_thread(std::shared_ptr<completion> c);
   void report(event&& e) noexcept;
@@ -140,7 +140,7 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
 
   bool join(const std::shared_ptr<acquisition>& w);
   bool hand_off(const hold_ptr& h);
-  bool at_the_door(std::unique_lock<coordinator::door>& in);
+  bool may_go_first(std::unique_lock<coordinator::mutex>& in);
   bool put(task& o);  // false once no driver will take it any more
   void submit(task o, afterwards next);
   void see_to_it(afterwards next);
@@ -163,27 +163,27 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
 
   // engine::events: forwarded to the coordinator, and noted here where needed
   void wake(const core::id& who) override {
-    const std::lock_guard in{door_};
+    const std::lock_guard in{coordinator_mutex_};
     coordinator_->wake(who);
   }
   void suspect(const core::id& who) override {
-    const std::lock_guard in{door_};
+    const std::lock_guard in{coordinator_mutex_};
     coordinator_->suspect(who);
   }
   void gone(const core::id& who) override {
-    const std::lock_guard in{door_};
+    const std::lock_guard in{coordinator_mutex_};
     coordinator_->gone(who);
   }
   void asked(const core::id& who, std::string_view reason) override {
-    const std::lock_guard in{door_};
+    const std::lock_guard in{coordinator_mutex_};
     coordinator_->asked(who, reason);
   }
   void changed(std::string_view name) override {
-    const std::lock_guard in{door_};
+    const std::lock_guard in{coordinator_mutex_};
     coordinator_->changed(name);
   }
   void queue_changed(std::string_view name) override {
-    const std::lock_guard in{door_};
+    const std::lock_guard in{coordinator_mutex_};
     coordinator_->queue_changed(name);
   }
   void up(const engine::server_facts& facts) override;
@@ -193,7 +193,7 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
   const birth born_;
   std::unique_ptr<watch> watch_;
   const std::shared_ptr<late_line> late_ = std::make_shared<late_line>();
-  coordinator::door door_;  // the coordinator's mutex: the driver has it locked except while it waits for the engine
+  coordinator::mutex coordinator_mutex_;  // the driver has it locked except while it waits for the engine
   std::unique_ptr<coordinator> coordinator_;
   std::shared_ptr<event_line> events_;  // null: nobody wants them
 
@@ -206,8 +206,8 @@ class client_runtime final : public std::enable_shared_from_this<client_runtime>
 
   baton baton_;
   std::atomic<int> standing_{0};                             // scheduling priority of the I/O thread
-  latch_line opening_;                                       // protected by door_
-  std::vector<std::shared_ptr<readiness>> readiness_asked_;  // protected by door_
+  latch_line opening_;                                       // protected by coordinator_mutex_
+  std::vector<std::shared_ptr<readiness>> readiness_asked_;  // protected by coordinator_mutex_
   std::atomic<const latch*> driver_waits_for_{nullptr};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> closed_{false};

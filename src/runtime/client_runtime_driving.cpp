@@ -69,7 +69,7 @@ bool client_runtime::has_tasks() {
 }
 
 bool client_runtime::resting() {
-  const std::lock_guard in{door_};
+  const std::lock_guard in{coordinator_mutex_};
   return coordinator_->quiet() && readiness_asked_.empty() && !has_tasks() &&
          !stopping_.load(std::memory_order_seq_cst) && coordinator_->next_due() > parts_.clock->now() + baton::grace;
 }
@@ -97,7 +97,7 @@ void client_runtime::run_tasks() {
 
 // Returns when the next thing is due.
 lease::time_point client_runtime::do_what_is_due(waiting& w) {
-  const std::lock_guard in{door_};
+  const std::lock_guard in{coordinator_mutex_};
   run_tasks();
   if (closed() && !coordinator_->closed()) coordinator_->close();
   try {
@@ -157,7 +157,7 @@ void client_runtime::serve() {
 void client_runtime::stand_by() {
   latch_line answered;
   {
-    const std::lock_guard in{door_};
+    const std::lock_guard in{coordinator_mutex_};
     answered.swap(opening_);
   }
   baton_.stand_by([this] { return has_tasks(); },
@@ -167,12 +167,12 @@ void client_runtime::stand_by() {
 }
 
 bool client_runtime::drained() {
-  const std::lock_guard in{door_};
+  const std::lock_guard in{coordinator_mutex_};
   return coordinator_->drained();
 }
 
 bool client_runtime::somebody_is_answered() {
-  const std::lock_guard in{door_};
+  const std::lock_guard in{coordinator_mutex_};
   return !opening_.empty();
 }
 
@@ -195,7 +195,7 @@ void client_runtime::close_engine() {
 // Every call that still waits gets an answer, however little time there was.
 void client_runtime::shut_down() {
   {
-    const std::lock_guard in{door_};
+    const std::lock_guard in{coordinator_mutex_};
     coordinator_->close();
     run_tasks();
   }
@@ -203,7 +203,7 @@ void client_runtime::shut_down() {
     close_engine();
   } catch (const std::bad_alloc&) {  // the coordinator answers what the engine did not
   }
-  const std::lock_guard in{door_};
+  const std::lock_guard in{coordinator_mutex_};
   coordinator_->abandon();
   while (!no_more_tasks()) run_tasks();
   answer_readiness();

@@ -129,8 +129,8 @@ class hold_state {
   // It is released before its owner could use it, so min_hold does not apply.
   void never_used() noexcept { unused_.store(true, std::memory_order_release); }
   // Its owner has dropped it, but had no memory to submit the release: the coordinator notices at the next renewal.
-  void forsake() noexcept { forsaken_.store(true, std::memory_order_release); }
-  bool forsaken() const noexcept { return forsaken_.load(std::memory_order_acquire); }
+  void abandon() noexcept { abandoned_.store(true, std::memory_order_release); }
+  bool abandoned() const noexcept { return abandoned_.load(std::memory_order_acquire); }
 
   void tell_lost() noexcept { lost_.request_stop(); }
   void tell_revoked() {
@@ -173,7 +173,7 @@ class hold_state {
   std::atomic<std::int64_t> valid_until_, alarm_at_;
   std::atomic<phase> phase_{phase::held};
   std::atomic<bool> unused_{false};
-  std::atomic<bool> forsaken_{false};
+  std::atomic<bool> abandoned_{false};
   std::stop_source lost_;
 
   mutable std::mutex mutex_;  // protects what follows, and token_ with how_ where both are read together

@@ -42,7 +42,7 @@ tyer::failure noting::own_wait(const spec& what, const std::source_location& whe
 tyer::failure noting::asks(const spec& what, const std::source_location& where, lease::time_point now) {
   if (auto f = own_wait(what, where, now)) return f;
   if (order_) {
-    const in_our_midst here;  // the user's functions run inside
+    const own_thread_scope here;  // the user's functions run inside
     order_->asks(core::this_thread(), what.name, where);
   }
   return {};
@@ -50,7 +50,7 @@ tyer::failure noting::asks(const spec& what, const std::source_location& where, 
 
 void noting::took(const std::shared_ptr<noting>& in, detail::hold_state& h,
                   const std::source_location& where) noexcept {
-  const in_our_midst here;
+  const own_thread_scope here;
   try {
     h.noted = std::make_shared<note>(in, h, where);
   } catch (const std::bad_alloc&) {  // nothing is compared with it

@@ -165,7 +165,7 @@ debug::order_report order_book::report_of(const pair& p, const std::vector<pair>
 }
 
 void order_book::tell(const reported& all) const noexcept {
-  const runtime::in_our_midst here;
+  const runtime::own_thread_scope here;
   for (const auto& r : all) {
     try {
       options_.on_reversed(r);

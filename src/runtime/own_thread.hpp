@@ -26,11 +26,11 @@ inline thread_local constinit thread_mark on_own_thread;
 
 // While it lives, this thread counts as one of Tyer's own: it runs foreign code from inside our code, and that code must
 // neither block on Tyer nor drive another engine.
-class in_our_midst {
+class own_thread_scope {
  public:
-  in_our_midst() noexcept : before_(std::exchange(on_own_thread, true)) {}
-  in_our_midst(const in_our_midst&) = delete;
-  ~in_our_midst() { on_own_thread = before_; }
+  own_thread_scope() noexcept : before_(std::exchange(on_own_thread, true)) {}
+  own_thread_scope(const own_thread_scope&) = delete;
+  ~own_thread_scope() { on_own_thread = before_; }
 
  private:
   const thread_mark before_;

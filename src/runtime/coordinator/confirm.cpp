@@ -46,7 +46,7 @@ class confirmation final : public coordinator::asker {
   ~confirmation() override {
     coordinator* d = shared_->home;
     if (d == nullptr) return;
-    const auto in = d->come_in();
+    const auto in = d->lock();
     landed(*d);
     d->forget(*this);
     if (ticket* t = d->find(who_); t != nullptr && t->confirming == this) t->confirming = nullptr;
@@ -132,7 +132,7 @@ void confirmation::landed(coordinator& d) noexcept {
 void confirmation::answered(std::unique_ptr<asker> me, engine::outcome<engine::kept>&& o) {
   coordinator* d = shared_->home;
   if (d == nullptr) return;
-  const auto in = d->come_in();
+  const auto in = d->lock();
   landed(*d);
   d->count_reply(engine_request::confirm, d->clock_.now() - sent_, o);
   d->asker_times_.remove(*this);

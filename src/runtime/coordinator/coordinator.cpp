@@ -27,13 +27,13 @@ tyer::failure unanswered() noexcept try {
 }  // namespace
 
 coordinator::coordinator(engine::engine& e, const core::clock& c, core::id_source& ids, watcher& w, const limits& l,
-                         door* d)
+                         mutex* m)
     : engine_(e),
       clock_(c),
       ids_(ids),
       watch_(w),
       limits_(l),
-      door_(d),
+      mutex_(m),
       dice_(ids.nonce() | 1),
       keeper_(e.can().keep_batch, l.keeps_in_flight_max) {}
 

@@ -10,7 +10,7 @@
 // other calls (a request, a renewal) is retried soon. A hold that cannot be renewed because of that is lost at its
 // deadline.
 //
-// Thread safety: none, except that callbacks of the engine lock the door (the coordinator's mutex), if there is one.
+// Thread safety: none, except that callbacks of the engine lock the mutex that it was given, if there is one.
 // Callbacks (acquisition::done, release_reply) run inside the calls and must not block; they may call back.
 #pragma once
 
@@ -73,10 +73,10 @@ struct limits {
 
 class coordinator final : public engine::events {
  public:
-  using door = std::recursive_mutex;
+  using mutex = std::recursive_mutex;
 
   coordinator(engine::engine& e, const core::clock& c, core::id_source& ids, watcher& w, const limits& l,
-              door* d = nullptr);
+              mutex* m = nullptr);
   ~coordinator();
 
   void want(std::shared_ptr<acquisition> w);
@@ -198,13 +198,13 @@ class coordinator final : public engine::events {
     reply_to& operator=(reply_to&&) = delete;
     ~reply_to() {
       if (coordinator* d = end()) {
-        const auto in = d->come_in();
+        const auto in = d->lock();
         (d->*Dropped)(what_);
       }
     }
     void operator()(engine::outcome<T>&& o) {
       const auto alive = shared_;
-      const auto in = alive->home->come_in();
+      const auto in = alive->home->lock();
       coordinator& d = *end();
       const auto now = d.clock_.now();
       d.count_reply(Request, now - asked_, o);
@@ -434,14 +434,14 @@ class coordinator final : public engine::events {
   void close_askers() noexcept;
 
   double jitter() noexcept;
-  std::unique_lock<door> come_in() { return door_ != nullptr ? std::unique_lock{*door_} : std::unique_lock<door>{}; }
+  std::unique_lock<mutex> lock() { return mutex_ != nullptr ? std::unique_lock{*mutex_} : std::unique_lock<mutex>{}; }
 
   engine::engine& engine_;
   const core::clock& clock_;
   core::id_source& ids_;
   watcher& watch_;
   limits limits_;
-  door* door_;
+  mutex* mutex_;
   bool closed_ = false;
   bool met_ = false;  // the engine has been connected once
   std::size_t acquisitions_ = 0;

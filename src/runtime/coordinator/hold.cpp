@@ -129,7 +129,7 @@ bool coordinator::told_lost(const ticket& t) noexcept { return t.current && t.cu
 // The owner has dropped the hold, and had no memory to submit the release. False: the ticket is still renewed, perhaps for
 // the next owner.
 bool coordinator::taken_back(ticket& t) {
-  if (!t.current || !t.current->forsaken()) return false;
+  if (!t.current || !t.current->abandoned()) return false;
   const auto who = t.who;
   give_back(hold_ptr{t.current}, {});
   const ticket* same = find(who);

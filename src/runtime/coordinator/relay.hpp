@@ -24,7 +24,7 @@ inline engine::failure not_answered_in_time() noexcept try {
   return {core::why::unknown, make_error_code(errc::outcome_unknown), {}};
 }
 
-// Passes the engine's answer on while the door is locked. The first of two is the answer: the engine's, or that the client
+// Passes the engine's answer on while the mutex is locked. The first of two is the answer: the engine's, or that the client
 // was closed. If the engine drops the reply, `told` is destroyed uncalled, which counts as an answer too.
 //
 // A request that could not be sent, because the engine is not connected, is repeated for as long as one request may take,
@@ -43,7 +43,7 @@ class coordinator::relayed final : public asker {
   relayed(const relayed&) = delete;
   ~relayed() override {
     if (coordinator* d = shared_->home) {
-      const auto in = d->come_in();
+      const auto in = d->lock();
       d->forget(*this);
       const auto last = std::move(told_);
     }
@@ -83,7 +83,7 @@ class coordinator::relayed final : public asker {
   void answer(std::unique_ptr<asker> me, engine::outcome<T>&& o) {
     coordinator* d = shared_->home;
     if (d == nullptr) return;
-    const auto in = d->come_in();
+    const auto in = d->lock();
     const auto now = d->clock_.now();
     d->count_reply(engine_request::query, now - asked_, o);
     if (!place.linked) return;  // it was answered already

@@ -76,7 +76,7 @@ class quorum_lock_test : public ::testing::Test {
   void leave(std::size_t node) { there.on_down(node, wrong(why::not_sent), now); }
 
   const std::vector<std::string> names{"a:1", "b:2", "c:3", "d:4", "e:5"};
-  presence there{names, 50ms};
+  nodes_up there{names, 50ms};
   const quorum_lock::setting setting{names, 2s, 50ms, &there};
   time_point now{1000s};
   quorum_lock it{setting};

@@ -81,7 +81,7 @@ void redlock_engine::do_diagnose(const call_ptr<std::vector<finding>>& c) {
                        s.has_majority() ? 2 : 3});
       }
     }
-    if (auto apart = presence_.clocks_apart(remembers_)) all.push_back(*std::move(apart));
+    if (auto apart = nodes_up_.clocks_apart(remembers_)) all.push_back(*std::move(apart));
     give<std::vector<finding>>(c, s.sent(), std::move(all));
   };
   ask_all<std::vector<finding>>(nullptr, std::move(done),
@@ -136,7 +136,7 @@ void redlock_engine::walk(std::shared_ptr<listing> l) {
   while (l->node < nodes_.size() && ((l->walked | l->away) & bit(l->node)) != 0) ++l->node;
   if (l->node >= nodes_.size()) {
     l->failed = true;
-    l->wrong = presence_.absence();
+    l->wrong = nodes_up_.absence();
     return end_page(*l);
   }
   const auto s = begin<page>(

@@ -16,7 +16,7 @@
 // No socket, clock, thread or log: calls, answers and times come in; requests to nodes and results go out.
 #pragma once
 
-#include "engines/compose/redlock/presence.hpp"
+#include "engines/compose/redlock/nodes_up.hpp"
 #include "engines/compose/redlock/quorum_attempt.hpp"
 #include "lease/release.hpp"
 
@@ -35,7 +35,7 @@ class quorum_lock {
     std::vector<std::string> names;  // of the nodes
     milliseconds request_timeout{};
     duration straggle{};
-    const presence* there = nullptr;  // null: all are
+    const nodes_up* there = nullptr;  // null: all are
   };
   // A request to a node; its answer must refer to it.
   struct node_request {

@@ -22,7 +22,7 @@ namespace {
 constexpr milliseconds retry_least{8}, retry_most{128};
 
 quorum_lock::setting setting_of(const std::vector<unstarted_node>& nodes, milliseconds node_timeout,
-                                const seam::environment& e, const presence& there) {
+                                const seam::environment& e, const nodes_up& there) {
   quorum_lock::setting s{{}, e.request_timeout, node_timeout, &there};
   for (const unstarted_node& p : nodes) s.names.push_back(p.name);
   return s;
@@ -45,9 +45,9 @@ redlock_engine::redlock_engine(std::vector<unstarted_node> nodes, milliseconds n
                    .waits_for = kit::draining::everything,
                    .drain_max = node::close_limit},
                   std::move(box)),
-      setting_(setting_of(nodes, node_timeout, e, presence_)),
+      setting_(setting_of(nodes, node_timeout, e, nodes_up_)),
       can_(able(nodes)),
-      presence_(setting_.names, node_timeout),
+      nodes_up_(setting_.names, node_timeout),
       remembers_(remembers),
       random_(static_cast<std::minstd_rand::result_type>(e.ids->nonce())) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -255,8 +255,8 @@ void redlock_engine::on_tallied(const std::vector<std::pair<id, std::string>>& w
 // ---- nodes
 
 void redlock_engine::on_up(std::size_t i, const seam::server_facts& facts, time_point told) {
-  presence_.note_clock(i, facts.clock, told);
-  tell(presence_.on_up(i, facts, now()));
+  nodes_up_.note_clock(i, facts.clock, told);
+  tell(nodes_up_.on_up(i, facts, now()));
   std::vector<id> all;
   for (auto& [who, r] : records_) {
     r.lock.on_up(i, now());
@@ -267,7 +267,7 @@ void redlock_engine::on_up(std::size_t i, const seam::server_facts& facts, time_
 
 void redlock_engine::on_down(std::size_t i, const failure& f) {
   if (around().log) around().log(log_level::warning, setting_.names[i] + " is away: " + f.words);
-  tell(presence_.on_down(i, f, now()));
+  tell(nodes_up_.on_down(i, f, now()));
 }
 
 // One node that has forgotten the hold proves nothing. If a majority has, the hold is checked.
@@ -285,10 +285,10 @@ void redlock_engine::on_asked(std::size_t, const id& who, const std::string& rea
   if (told() != nullptr) told()->asked(who, reason);
 }
 
-void redlock_engine::tell(presence::news n) {
+void redlock_engine::tell(nodes_up::news n) {
   if (closed()) return;
-  if (n == presence::news::up) told()->up(presence_.facts());
-  if (n == presence::news::down) told()->down(presence_.absence());
+  if (n == nodes_up::news::up) told()->up(nodes_up_.facts());
+  if (n == nodes_up::news::down) told()->down(nodes_up_.absence());
 }
 
 // ---- the loop
@@ -307,7 +307,7 @@ void redlock_engine::on_time(time_point t) {
     r.lock.on_time(t);
     attend(who);
   }
-  tell(presence_.on_time(t));
+  tell(nodes_up_.on_time(t));
   const auto all = surveys_;
   for (const auto& s : all) s->on_time(t);
   std::erase_if(surveys_, [](const auto& s) { return s->over(); });
@@ -315,7 +315,7 @@ void redlock_engine::on_time(time_point t) {
 
 time_point redlock_engine::next_due() const {
   if (unscheduled_) return now() + retry_least;  // there may be memory then
-  auto next = presence_.due();
+  auto next = nodes_up_.due();
   if (!dues_.empty()) next = std::min(next, dues_.begin()->first);
   for (const auto& s : surveys_) next = std::min(next, s->due());
   return next;

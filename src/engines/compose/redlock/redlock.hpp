@@ -1,12 +1,12 @@
 // The engine behind redlock://: a lock is held if a majority of independent nodes says so.
 //
 // The nodes are engines of any kind, each with a thread of its own (node.hpp), and machines without I/O make every decision
-// (quorum_attempt.hpp, quorum_lock.hpp, survey.hpp, presence.hpp). This class only carries requests to the nodes and
+// (quorum_attempt.hpp, quorum_lock.hpp, survey.hpp, nodes_up.hpp). This class only carries requests to the nodes and
 // answers to the callers.
 #pragma once
 
 #include "engines/compose/redlock/node.hpp"
-#include "engines/compose/redlock/presence.hpp"
+#include "engines/compose/redlock/nodes_up.hpp"
 #include "engines/compose/redlock/quorum_lock.hpp"
 #include "engines/compose/redlock/survey.hpp"
 #include "engines/kit/engine_base.hpp"
@@ -112,12 +112,12 @@ class redlock_engine final : public kit::engine_base, private node::listener {
 
   template <class T>
   void give(const call_ptr<T>& c, time_point sent, result<T> said);
-  void tell(presence::news);
+  void tell(nodes_up::news);
 
   const quorum_lock::setting setting_;
   seam::capabilities can_;
   std::vector<std::unique_ptr<node>> nodes_;
-  presence presence_;
+  nodes_up nodes_up_;
   milliseconds remembers_;  // how long the nodes remember the last token of a free lock
   std::minstd_rand random_;
 

@@ -10,7 +10,7 @@
 
 namespace tyer::redlock {
 
-class presence {
+class nodes_up {
  public:
   enum class news : std::uint8_t { none, up, down };
 
@@ -18,7 +18,7 @@ class presence {
   // the first holds would have only a bare majority.
   static constexpr milliseconds first_straggle{500};
 
-  presence(std::vector<std::string> names, duration straggle)
+  nodes_up(std::vector<std::string> names, duration straggle)
       : names_(std::move(names)), nodes_(names_.size()), straggle_(straggle) {}
 
   // Each returns what has changed. A node that comes back is a change: all holds must be renewed there too, or found gone.

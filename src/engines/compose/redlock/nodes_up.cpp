@@ -1,4 +1,4 @@
-#include "engines/compose/redlock/presence.hpp"
+#include "engines/compose/redlock/nodes_up.hpp"
 
 #include <tyer/error.hpp>
 
@@ -13,36 +13,36 @@ constexpr milliseconds clocks_apart_most{500};
 
 }  // namespace
 
-failure presence::not_yet() { return {why::not_sent, make_error_code(errc::unavailable), "not connected yet"}; }
+failure nodes_up::not_yet() { return {why::not_sent, make_error_code(errc::unavailable), "not connected yet"}; }
 
-std::size_t presence::count(state s) const noexcept {
+std::size_t nodes_up::count(state s) const noexcept {
   return static_cast<std::size_t>(std::ranges::count(nodes_, s, &node::is));
 }
 
-presence::news presence::announce() noexcept {
+nodes_up::news nodes_up::announce() noexcept {
   begun_ = up_ = true;
   told_down_ = false;
   announce_at_ = time_point::max();
   return news::up;
 }
 
-presence::news presence::on_up(std::size_t i, const engine::server_facts& facts, time_point now) {
+nodes_up::news nodes_up::on_up(std::size_t i, const engine::server_facts& facts, time_point now) {
   nodes_[i].is = state::up;
   nodes_[i].facts = facts;
   if (up_) return announce();
   return consider(now);
 }
 
-presence::news presence::on_down(std::size_t i, const failure& f, time_point now) {
+nodes_up::news nodes_up::on_down(std::size_t i, const failure& f, time_point now) {
   nodes_[i].is = state::down;
   nodes_[i].wrong = f;
   return consider(now);
 }
 
-presence::news presence::on_time(time_point now) { return now >= announce_at_ ? consider(now) : news::none; }
+nodes_up::news nodes_up::on_time(time_point now) { return now >= announce_at_ ? consider(now) : news::none; }
 
 // When a majority is up, wait for the other nodes that are about to follow.
-presence::news presence::consider(time_point now) {
+nodes_up::news nodes_up::consider(time_point now) {
   const bool enough = count(state::up) >= majority(nodes_.size());
   if (enough && !up_) {
     if (count(state::unknown) == 0 || now >= announce_at_) return announce();
@@ -58,7 +58,7 @@ presence::news presence::consider(time_point now) {
   return news::down;
 }
 
-engine::server_facts presence::facts() const {
+engine::server_facts nodes_up::facts() const {
   engine::server_facts all;
   for (const node& n : nodes_) {
     if (!all.id.empty()) all.id += ',';
@@ -73,13 +73,13 @@ engine::server_facts presence::facts() const {
   return all;
 }
 
-void presence::note_clock(std::size_t i, std::chrono::microseconds shown, time_point then) {
+void nodes_up::note_clock(std::size_t i, std::chrono::microseconds shown, time_point then) {
   nodes_[i].ahead.reset();
   if (shown.count() == 0) return;
   nodes_[i].ahead = shown - std::chrono::duration_cast<std::chrono::microseconds>(then.time_since_epoch());
 }
 
-std::optional<engine::finding> presence::clocks_apart(milliseconds remembered) const {
+std::optional<engine::finding> nodes_up::clocks_apart(milliseconds remembered) const {
   const node *first = nullptr, *last = nullptr;
   for (const node& n : nodes_) {
     if (n.is != state::up || !n.ahead) continue;
@@ -103,7 +103,7 @@ std::optional<engine::finding> presence::clocks_apart(milliseconds remembered) c
       1};
 }
 
-failure presence::absence() const {
+failure nodes_up::absence() const {
   failure f{why::not_sent, make_error_code(errc::unavailable),
             std::to_string(majority(nodes_.size())) + " of " + std::to_string(nodes_.size()) +
                 " nodes are needed, and only " + std::to_string(count(state::up)) + " are there"};
