@@ -2,10 +2,10 @@
 
 #include "core/id.hpp"
 #include "core/uri.hpp"
+#include "engines/etcd/client/link.hpp"
 #include "engines/etcd/keys.hpp"
 #include "engines/etcd/ledger.hpp"
-#include "engines/etcd/link.hpp"
-#include "engines/etcd/transactions.hpp"
+#include "engines/etcd/locks/transactions.hpp"
 
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>

@@ -32,7 +32,8 @@ struct state {
   kit::resource& of(const std::string& name) {
     return names.try_emplace(name, kit::limits{.stored = true}).first->second;
   }
-  // It goes on behind where it was when the machine starts again, and so do the tokens, which count its microseconds.
+  // After a restart of the machine it continues from the time last written, so it and the tokens, which count its
+  // microseconds, never go back.
   kit::store_time time(kit::time_point now) const { return kit::store_time{base + now.time_since_epoch()}; }
 };
 // [state]

@@ -46,7 +46,7 @@ class file_engine final : public kit::engine_base {
     const std::string& full;  // with the prefix
     kit::resource& name;
     kit::store_time now;
-    kit::notices others = {};  // who find out by themselves
+    kit::notices others = {};  // for other clients; not used, since they read the state themselves
   };
 
   // `decide` makes the answer of a turn.

@@ -54,7 +54,7 @@ struct request {
   milliseconds ttl{};                    // of the hold
   milliseconds waiter_ttl{};             // of a place in the queue, and of a hand-over until it is claimed
   milliseconds lock_delay{};             // after an unclean loss: see release
-  milliseconds not_after{};  // a request executed later than this after it was made does nothing: why::not_sent
+  milliseconds not_after{};  // what is not executed within this time after the call may not be executed at all
   bool enqueue = false;      // an engine without a queue answers busy, and wakes by push if it can
   std::uint64_t seen = 0;    // largest token part the client knows for this name
   std::string_view owner;    // host, pid, label, call site: for people
@@ -88,8 +88,9 @@ struct failure {
   std::string words;
 };
 
-// The result of a call. `sent` is when the request left, the only time a deadline may be counted from. For keep() it may be
-// the time of an earlier request that proves the same, at most a sixth of the proven ttl before the call.
+// The result of a call. `sent` is the time from which its ttl counts: not later than when the request left whose answer is the
+// proof, and not before the call. Only for keep() it may be the time of an earlier request that proves the same, at most a sixth
+// of the proven ttl before the call.
 template <class T>
 struct outcome {
   time_point sent;
@@ -191,7 +192,8 @@ class engine {
   // id's, and its part was below or, after an earlier call, is already this one; else gone, and nothing is done.
   virtual void lift(const target&, std::uint64_t part, reply<fate>) = 0;
   virtual void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) = 0;
-  virtual void evict(const target&, std::string_view reason, reply<fate>) = 0;  // exactly that hold, never the next
+  virtual void evict(const target&, std::string_view reason,
+                     reply<fate>) = 0;                        // that hold or waiter alone, never the next
   virtual void show(std::string_view name, reply<page>) = 0;  // who holds it and who waits, the head of the queue first
   // For observers of a name, at each change: as show(), with or without the waiters, and with the same few requests however
   // many there are. So `left` may be only an upper bound.

@@ -33,13 +33,13 @@ void frame::end_doubt(const std::string& key, time_point before) {
 // It is not there: but a server that stood still, or was cut off, may write it when it goes on.
 void frame::look_later(const std::string& key) {
   const auto at = perhaps_written_.find(key);
-  if (at == perhaps_written_.end() || closed_ || dues_->awaits(key)) return;
+  if (at == perhaps_written_.end() || closed_ || overdue_->awaits(key)) return;
   const auto now = environment_.clock->now();
   if (at->second <= now && link_.is_up()) {
     perhaps_written_.erase(at);
     return;
   }
-  dues_->set(key, 0, now + look_again_after);
+  overdue_->set(key, 0, now + look_again_after);
 }
 
 }  // namespace tyer::etcd

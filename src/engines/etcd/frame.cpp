@@ -25,8 +25,8 @@ frame::frame(const config& c, const tyer::engine::environment& e, std::string pr
       link_(c, e, loop_, box_, std::move(probe_key)),
       leases_(link_, e),
       watches_(link_, *e.clock, [this](const std::string& reason) { may_not_watch(reason); }) {
-  dues::listener told;
-  told.swept = [this, box = box_](std::vector<sweeper::verdict> all, std::shared_ptr<dues::errand> asked) {
+  overdue::listener told;
+  told.swept = [this, box = box_](std::vector<sweeper::verdict> all, std::shared_ptr<overdue::errand> asked) {
     box->put([this, all = std::move(all), asked = std::move(asked)] { swept(all, *asked); });
   };
   told.failed = [this, box = box_](const wire::status& s) {
@@ -34,10 +34,10 @@ frame::frame(const config& c, const tyer::engine::environment& e, std::string pr
       if (old) link_.log_in_anew();
     });
   };
-  dues_ = std::make_shared<dues>(*e.clock, link_.sweeping(), e.request_timeout, std::move(told));
+  overdue_ = std::make_shared<overdue>(*e.clock, link_.sweeping(), e.request_timeout, std::move(told));
 }
 
-void frame::swept(const std::vector<sweeper::verdict>& all, dues::errand& asked) {
+void frame::swept(const std::vector<sweeper::verdict>& all, overdue::errand& asked) {
   bool whole = true;
   for (std::size_t i = 0; i < all.size(); ++i) {
     try {
@@ -65,7 +65,7 @@ void frame::may_not_watch(const std::string& reason) {
 
 // What is told from now on, it is told to nobody.
 frame::~frame() {
-  dues_->close();
+  overdue_->close();
   box_->shut();
   for (const auto& o : operations_) o->drop();
 }
@@ -205,7 +205,7 @@ void frame::run(time_point until) {
   start_due_watches(after);
   watches_.try_again(after);
   if (!closed_ && next_look() <= after) look_now(after);
-  dues_->ring_if_late();
+  overdue_->ring_if_late();
   give_up_overdue(after);
   if (closing_) finish_close();
   stumbled_ = !whole;
@@ -264,7 +264,7 @@ void frame::finish_close() {
   const auto now = environment_.clock->now();
   if (drained_by_ == time_point::max()) {
     drained_by_ = now + drain_max;
-    dues_->close();
+    overdue_->close();
     to_watch_.clear();
     watches_.close();
     fail_all(false);

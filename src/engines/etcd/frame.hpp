@@ -5,14 +5,14 @@
 
 #include "engine/engine.hpp"
 #include "engine/environment.hpp"
+#include "engines/etcd/client/inbox.hpp"
+#include "engines/etcd/client/leases.hpp"
+#include "engines/etcd/client/link.hpp"
+#include "engines/etcd/client/overdue.hpp"
+#include "engines/etcd/client/watches.hpp"
 #include "engines/etcd/config.hpp"
-#include "engines/etcd/dues.hpp"
-#include "engines/etcd/inbox.hpp"
 #include "engines/etcd/keys.hpp"
-#include "engines/etcd/leases.hpp"
 #include "engines/etcd/ledger.hpp"
-#include "engines/etcd/link.hpp"
-#include "engines/etcd/watches.hpp"
 
 #include <deque>
 #include <functional>
@@ -143,13 +143,13 @@ class frame : public engine::engine, link::listener {
   link link_;
   leases leases_;
   watches watches_;
-  std::shared_ptr<dues> dues_;
+  std::shared_ptr<overdue> overdue_;
   tyer::engine::events* events_ = nullptr;
   bool closed_ = false;
 
  private:
   void start_anew();
-  void swept(const std::vector<sweeper::verdict>&, dues::errand&);
+  void swept(const std::vector<sweeper::verdict>&, overdue::errand&);
   void swept(const sweeper::verdict&);
   void may_not_watch(const std::string& reason);
   void give_up_overdue(time_point now);

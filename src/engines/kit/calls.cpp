@@ -1,5 +1,6 @@
 #include "engines/kit/calls.hpp"
 
+#include <algorithm>
 #include <new>
 #include <vector>
 
@@ -90,7 +91,7 @@ void calls::go_on(std::map<std::string, lane, std::less<>>::iterator at) {
     call& next = *l.all.front();
     const auto alive = next.self_;
     next.started_ = true;
-    next.sent = next.counts_from = now_;  // it leaves only now
+    next.sent = next.counts_from = std::max(next.sent, now_);  // the time of this step may be older than the call
     auto go = std::move(next.start_);
     try {
       go();

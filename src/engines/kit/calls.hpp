@@ -1,17 +1,20 @@
 // The duties of every engine towards its caller, implemented once: every call gets exactly one reply, never inline, within the
-// time-out, in order for one name, and before the engine is closed.
+// time-out, and before the engine is closed; calls of one name are started one after the other, if the engine uses in_turn().
 //
 //   a call is | until
 //   ----------+-----------------------------------------------------------------------------------------------------------
 //   under way | it is answered, it fails, or its deadline has passed: whichever comes first
-//   over      | its reply was delivered: at once or, if a call was made in the same step, at the end of that step; in the next
-//             | run(), if it was answered outside of a step
+//   over      | its reply is delivered: at once or, if a call was made in the same step, at the end of that step; if it was
+//             | answered outside of a step, in the next one
+//
+// When a call is over, the next one of its name starts, and then the reply is delivered. So the next one, if it is answered as
+// it starts, has its reply first.
 //
 // A step is one event in the loop: a message or a timer. Replies are delivered only in steps. If a call is made during a step,
 // no reply is delivered until that call has returned: so no reply is ever inline.
 //
-// No socket, clock, thread or log: times come in. Only begin(), in_turn() and give_up() allocate. A call for which the engine
-// ran out of memory is answered as unknown at its deadline.
+// No socket, clock, thread or log: times come in. Only begin(), in_turn() and give_up() allocate. A call that was begun, and for
+// which the engine ran out of memory, is answered as unknown at its deadline.
 //
 // Thread safety: none.
 #pragma once
@@ -49,9 +52,9 @@ class call {
  public:
   virtual ~call() = default;
 
-  time_point sent;  // when its request left: when the call was made, or when its turn came
-  // The date of its answer: `sent`, or when the request that proves it left. An engine sets it just before answer(), since
-  // in_turn() sets it too.
+  time_point sent;  // when the call was made or, if it had to wait, when its turn came: its request left no earlier
+  // The date of its answer, outcome::sent for the runtime: `sent`, or when the request left whose answer is the proof. An engine
+  // sets it just before answer(), since in_turn() sets it too.
   time_point counts_from;
   time_point deadline;                       // the latest time of its answer, counted from when the call was made
   time_point not_after = time_point::max();  // nothing may be executed for it later
@@ -111,10 +114,12 @@ class calls {
   void answer(call_of<T>& c, result<T> r);
   void fail(call& c, failure f);
 
-  // Starts the call when all earlier calls of this name are over; now, if there are none. `sent` is the time of that start. A call
-  // that timed out is over, though its request may still be on its way. A call stands in one line only, and once.
+  // Starts the call when all earlier calls of this name are over: now, if there are none, else later, and then `sent` is the
+  // time of that start. A call that timed out is over, though its request may still be on its way. A call stands in one line
+  // only, and once: a keep() of several names stands in none.
   void in_turn(const std::shared_ptr<call>& c, std::string_view name, core::function<void()> start);
-  // True if nothing may be executed for the call any more: then this has failed it.
+  // True if nothing may be executed for the call any more: then this has failed it, as why::not_sent. So it is for calls of which
+  // nothing can have been executed yet; once a request of the call may have changed something, set `not_after` to max().
   bool too_late(call& c, time_point now);
 
   // Runs one step.

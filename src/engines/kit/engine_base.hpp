@@ -10,7 +10,7 @@
 //   given up at the end   | in run(), after close(): at once, or when the engine has had its time to finish
 //
 // run() delivers one message after the other. A message that runs out of memory is lost, the others are still delivered, and
-// start_anew() is called before the next run().
+// start_anew() is called at the start of the next run().
 #pragma once
 
 #include "engine/engine.hpp"
@@ -88,15 +88,15 @@ class engine_base : public seam::engine {
   virtual std::vector<seam::delivery> receive(seam::inbox::deadline until) { return box_->take(until); }
   virtual time_point next_due() const { return time_point::max(); }
   virtual void on_time(time_point /*now*/) {}  // in every run(), after its messages were delivered
-  // Memory ran out in the middle of a step: called in the next run(), and again if it throws. Not after a do_… that threw: that
-  // must leave the engine's state whole.
+  // Memory ran out in the middle of a step: called at the start of the next run(), and again if it throws. It is not called for
+  // a do_… that threw when the runtime called it: that must leave the engine's state consistent by itself.
   virtual void start_anew() {}
 
   // --- the end
 
   virtual void do_close() {}  // close() was called; calls may still be under way
-  // Called in every run() once no call is under way, until it is true: then the engine itself has nothing under way either. The
-  // runtime waits 200 ms for all of this, and then destroys the engine.
+  // Called in every run() once no call is under way, until it is true: then the engine itself has nothing under way either.
+  // next_due() must say when it will be. The runtime waits 200 ms for all of this, and then destroys the engine.
   virtual bool has_let_go(time_point /*now*/) { return true; }
 
   // For the destructor of every engine, after its threads have ended: no reply and no event is delivered any more. Calls and messages

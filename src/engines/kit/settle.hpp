@@ -17,13 +17,13 @@
 //
 //   lost answer of | what it means
 //   ---------------+----------------------------------------------------------------------------------------------------------
-//   a read         | nothing: not_sent, if nothing was tried before
+//   a read         | nothing: not_sent, unless a place was joined before
 //   end_leases     | the same: a lease that is over was ended, or was not
 //   attempt, write | unknown, and in_doubt(): it may still be executed. The runtime asks again by the same id, or releases it
 //   join           | the same; and once a place is there every failure is unknown
 //
-// Bounds: no attempt, join or write is ordered at or after task::not_after, except after a join: then the place exists, and
-// must be reported. No order is given at or after task::deadline. Each conflict means that another client has made progress.
+// Bounds: no attempt, join or write is ordered at or after task::not_after, except after a join: the place exists then, so
+// "not executed" would be wrong, and the call goes on to say what the place is. No order is given at or after task::deadline. Each conflict means that another client has made progress.
 //
 // A join does not change the guard, so 1,000 waiters that come at once do not force a deciding client to start again. Therefore
 // a client that frees the lock must notice waiters that came meanwhile: it compares view::joins, and if they differ

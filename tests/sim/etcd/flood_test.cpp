@@ -45,8 +45,8 @@ TEST_F(etcd_flood, of_keys_that_fall_due_together_asked_the_server_for_all_of_th
   count_calls();
   pass(ttl + 500ms);
   EXPECT_EQ(judge.left(data.all()), 0u);
-  EXPECT_LE(most, static_cast<int>(tyer::etcd::dues::sweeps_max));
-  EXPECT_LE(calls, many / static_cast<int>(tyer::etcd::dues::keys_at_once) + 2);
+  EXPECT_LE(most, static_cast<int>(tyer::etcd::overdue::sweeps_max));
+  EXPECT_LE(calls, many / static_cast<int>(tyer::etcd::overdue::keys_at_once) + 2);
 }
 
 // It was: they were asked for all the same, twice a second, and stood before the one probe that would have found the server.
@@ -61,7 +61,7 @@ TEST_F(etcd_flood, of_keys_that_fall_due_in_an_outage_stood_before_the_one_reque
   fake.set_up(0, true);
   pass(2s);
   EXPECT_EQ(judge.left(data.all()), 0u);
-  EXPECT_LE(most, static_cast<int>(tyer::etcd::dues::sweeps_max));
+  EXPECT_LE(most, static_cast<int>(tyer::etcd::overdue::sweeps_max));
 }
 
 // While nobody answers, nothing more is asked than those few, and not again for half a second.
@@ -77,7 +77,7 @@ TEST_F(etcd_flood, of_keys_that_fall_due_before_a_server_that_is_silent_stays_sm
   asked = 0;
   pass(5s);
   EXPECT_GT(asked, 0);
-  EXPECT_LE(asked, 11 * static_cast<int>(tyer::etcd::dues::sweeps_max));
+  EXPECT_LE(asked, 11 * static_cast<int>(tyer::etcd::overdue::sweeps_max));
 }
 
 }  // namespace

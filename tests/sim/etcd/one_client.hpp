@@ -1,8 +1,8 @@
 // A client of the real etcd engine on the fake, with nothing left to chance: a test says what becomes of each request.
 #pragma once
 
-#include "engines/etcd/core.hpp"
-#include "engines/etcd/go/core.hpp"
+#include "engines/etcd/go/engine.hpp"
+#include "engines/etcd/locks/engine.hpp"
 #include "sim/etcd/fake_etcd.hpp"
 #include "sim/etcd/order_judge.hpp"
 #include "sim/etcd/plan.hpp"

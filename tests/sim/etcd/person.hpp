@@ -3,7 +3,7 @@
 
 #include "core/clock.hpp"
 #include "core/id.hpp"
-#include "engines/etcd/core.hpp"
+#include "engines/etcd/locks/engine.hpp"
 #include "sim/etcd/caller.hpp"
 #include "sim/etcd/plan.hpp"
 

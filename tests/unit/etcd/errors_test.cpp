@@ -1,5 +1,5 @@
 // What etcd says no with, and what it means for a request: certainly not done, perhaps done, or refused for good.
-#include "engines/etcd/link.hpp"
+#include "engines/etcd/client/link.hpp"
 
 #include <gtest/gtest.h>
 

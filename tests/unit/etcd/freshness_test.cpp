@@ -1,5 +1,5 @@
 // What a read and the progress of a stream prove together, whatever is lost, late or of another attempt.
-#include "engines/etcd/freshness.hpp"
+#include "engines/etcd/locks/freshness.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Who is told to be next, and what a hand-over by that makes of the two.
-#include "engines/etcd/line.hpp"
+#include "engines/etcd/locks/line.hpp"
 
 #include <gtest/gtest.h>
 

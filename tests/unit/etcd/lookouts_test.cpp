@@ -1,5 +1,5 @@
 // Who of a client looks out for those ahead, and when.
-#include "engines/etcd/lookouts.hpp"
+#include "engines/etcd/locks/lookouts.hpp"
 
 #include <gtest/gtest.h>
 

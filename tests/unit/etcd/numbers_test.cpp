@@ -1,5 +1,5 @@
 // Which keys a client uses again, and when.
-#include "engines/etcd/numbers.hpp"
+#include "engines/etcd/locks/numbers.hpp"
 
 #include <gtest/gtest.h>
 

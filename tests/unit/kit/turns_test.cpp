@@ -53,6 +53,17 @@ TEST_F(turns_test, a_call_counts_from_when_its_turn_came_but_its_deadline_from_w
   EXPECT_EQ(a->sent, made);
 }
 
+TEST_F(turns_test, a_call_that_was_made_after_the_time_of_the_step_was_dated_before_it_was_made) {
+  const auto a = queue("x", 1);
+  const auto of_the_round = now;  // run() reads the clock once, for all its messages
+  now += 5ms;
+  const auto b = queue("x", 2);
+  const auto made = std::exchange(now, of_the_round);
+  step([&] { answer(*a); });
+  EXPECT_EQ(b->is->sent, made);
+  EXPECT_EQ(b->is->counts_from, made);
+}
+
 TEST_F(turns_test, one_in_the_middle_that_is_over_loses_its_turn_only) {
   const auto a = queue("x", 1), b = queue("x", 2);
   queue("x", 3);

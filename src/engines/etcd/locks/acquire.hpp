@@ -1,0 +1,32 @@
+// One acquire on its way.
+#pragma once
+
+#include "engines/etcd/locks/engine.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace tyer::etcd {
+
+struct etcd_engine::acquiring {
+  op o;
+  std::shared_ptr<reply<answer>> back;
+  std::string name, owner, key;
+  ledger::wish wish;
+  int tries = 0;
+  bool needs_place = false, comes_back = false;
+  bool unseen = false;                     // it has taken its place before it knew who else waits
+  std::optional<time_point> doubt_before;  // until when its key was in doubt before
+  time_point spared_until;
+  std::variant<answer, failure> result;
+
+  time_point kept_since;  // its lease must have been confirmed then or later
+  bool renewing = false;
+  std::optional<std::pair<seat, bool>> granted;  // waits for the lease to be confirmed
+};
+
+}  // namespace tyer::etcd

@@ -1,0 +1,199 @@
+// The engine behind etcd:// and etcds://, and how one operation goes through it.
+//
+//   an operation ──▶ the queue of its name ──▶ a lease ──▶ read, decide (ledger), write ──▶ answer
+//                                                              ▲────somebody was quicker────┘
+#pragma once
+
+#include "engines/etcd/frame.hpp"
+#include "engines/etcd/locks/freshness.hpp"
+#include "engines/etcd/locks/lookouts.hpp"
+#include "engines/etcd/locks/numbers.hpp"
+#include "engines/etcd/locks/transactions.hpp"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace tyer::etcd {
+
+class etcd_engine final : public frame {
+ public:
+  etcd_engine(const config&, const tyer::engine::environment&);
+
+  tyer::engine::capabilities can() const noexcept override;
+
+  void acquire(const tyer::engine::request&, reply<answer>) override;
+  void keep(std::span<const target>, fate as, milliseconds ttl, reply<tyer::engine::kept>) override;
+  void confirm(const target&, milliseconds ttl, reply<tyer::engine::kept>) override;
+  void release(const target&, bool clean, reply<fate>) override;
+  void convert(const target&, mode to, milliseconds not_after, reply<answer>) override;
+  void lift(const target&, std::uint64_t part, reply<fate>) override;
+  void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;
+  void evict(const target&, std::string_view reason, reply<fate>) override;
+  void show(std::string_view name, reply<tyer::engine::page>) override;
+  void look(std::string_view name, bool waiters, reply<tyer::engine::page>) override;
+  void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<tyer::engine::page>) override;
+
+ private:
+  // A hold or a place in the queue that this client has.
+  struct mine {
+    std::string name, key;
+    id who;
+    bool waits = false, handed_over = false, upgrading = false;
+    bool exclusive = false;
+    bool alone = false;  // nobody else was there when it was last written
+    std::string line;    // who is behind it, as a pb::Line
+    std::int64_t created = 0, modified = 0, lease = 0;
+    std::string to_claim;  // what is written there, when it was handed over
+    milliseconds ttl{}, waiter_ttl{}, lease_ttl{};
+    time_point due;
+    std::uint64_t asked_count = 0;
+    watches::number own = 0, ahead = 0;
+    std::uint64_t seen_under = 0;  // the stream of watches that was already watching the key when it was last read
+    time_point read_at;            // when the last read of it left that was answered
+    bool looks_out = false;        // it is among the lookouts
+    bool looking = false;          // for who is ahead, now
+  };
+  using by_time = std::multimap<time_point, std::string>;
+  // The watch of a key, which outlives what lies there by a while: the next of this client often gets the same key.
+  struct key_watch {
+    watches::number number = 0;
+    std::optional<pb::Event> last;          // what came while nobody of this client was known to be there
+    std::optional<by_time::iterator> idle;  // until when it is kept, if nobody is there
+  };
+  struct acquiring;
+  struct keeping;
+  struct releasing;
+  using decide = std::function<void(ledger&)>;
+  using settled = std::function<void(ledger&)>;
+
+  // --- etcd.cpp ---
+  key_range watched_keys(const std::string& name) const override { return keys_.room(name); }
+  bool is_of(const std::string&, const std::string&) const override { return true; }
+  bool of_holders(const std::string&, const pb::Event&) override;
+  void set_back(std::int64_t revision) override;
+  void look_for_turns() override;
+  void watch_lasting(const id&) override;
+  std::set<std::int64_t> leases_of_holds() const override;
+
+  // --- writing.cpp ---
+  void read_and_settle(const op&, decide, settled);
+  void settle(const op&, ledger, decide, settled);
+  void written(const op&, ledger, const pb::TxnResponse&, decide, settled);
+  void drop_overdue(ledger&, const std::string& name);
+
+  // --- acquiring.cpp ---
+  void start_acquiring(const std::shared_ptr<acquiring>&);
+  void spare(acquiring&);
+  reply<answer> asked_by(const id&, const std::string& name, reply<answer>);
+  void sit_elsewhere(acquiring&);
+  void end_without_a_write(const acquiring&);
+  void try_free(const std::shared_ptr<acquiring>&);
+  void look_and_take(const std::shared_ptr<acquiring>&, const pb::RangeResponse&, std::int64_t revision);
+  void claim(const std::shared_ptr<acquiring>&, const mine&);
+  void read_all(const std::shared_ptr<acquiring>&);
+  void settle_acquiring(const std::shared_ptr<acquiring>&, ledger);
+  void answer_acquire(const std::shared_ptr<acquiring>&, ledger&);
+  void grant_once_kept(const std::shared_ptr<acquiring>&, const seat&, bool alone);
+  void renew_for(const std::shared_ptr<acquiring>&, std::int64_t lease);
+  void again_with_new_lease(const std::shared_ptr<acquiring>&, std::int64_t lease);
+
+  // --- placing.cpp ---
+  std::int64_t lease_of_place(const acquiring&);
+  new_key place_of(const acquiring&, std::int64_t lease) const;
+  void take_place(const std::shared_ptr<acquiring>&);
+  void write_place(const std::shared_ptr<acquiring>&, std::int64_t lease, company);
+  void placed_among_many(const std::shared_ptr<acquiring>&, std::int64_t lease, const pb::TxnResponse&,
+                         std::int64_t revision);
+  void wait_far_back(const std::shared_ptr<acquiring>&, const seat&, std::int64_t ahead);
+  void placed(const std::shared_ptr<acquiring>&, const pb::TxnResponse&, std::int64_t revision);
+  void look_at_some(const std::shared_ptr<acquiring>&, const pb::RangeResponse&, std::int64_t revision);
+  void take_far_place(const std::shared_ptr<acquiring>&, const pb::TxnResponse&, std::int64_t revision);
+  mine& wait_for_turn(const acquiring&, const seat&, lease_clock::duration look_after);
+  bool nobody_moves(const ledger& oldest) const;
+  void keep_place(const acquiring&, std::int64_t lease);
+
+  // --- releasing.cpp ---
+  void give_back(const std::shared_ptr<releasing>&, const mine&);
+  void look_for_next(const std::shared_ptr<releasing>&);
+  void hand_over(const std::shared_ptr<releasing>&, pb::TxnResponse& looked);
+  void pass_on(const std::shared_ptr<releasing>&, ledger, const pb::Line&);
+  void settle_release(const std::shared_ptr<releasing>&);
+  void released(const std::shared_ptr<releasing>&);
+  bool is_plain_hand_over(const ledger&, const id&) const;
+  void delete_alone(const op&, const id&, std::function<void(fate was)>);
+  void converted(const id&, const ledger&, answer&);
+
+  // --- listing.cpp ---
+  void show_all(const std::shared_ptr<listing>&, const std::string& name);
+  void take_page(const std::shared_ptr<listing>&, const pb::RangeResponse&);
+
+  // --- keeping.cpp ---
+  std::shared_ptr<keeping> start_keeping(std::span<const target>, fate as, milliseconds ttl, reply<tyer::engine::kept>);
+  void renew_kept(const std::shared_ptr<keeping>&);
+  void lease_kept(const std::shared_ptr<keeping>&, std::int64_t lease, time_point sent);
+  bool needs_no_read(const keeping&, const mine&) const;
+  lease_clock::duration unproven_for(const mine&, time_point) const;
+  void prove_watches(milliseconds ttl);
+  bool extend(mine&, time_point due);
+  void read_kept(const std::shared_ptr<keeping>&);
+  void judge_kept(const std::shared_ptr<keeping>&, const pb::TxnResponse&);
+  void keep_one(const std::shared_ptr<keeping>&, std::size_t i, const pb::KeyValue&, std::int64_t as_of);
+  void move_longer(const std::shared_ptr<keeping>&, std::size_t i, const pb::KeyValue&, pb::Record);
+  void confirm_longer(const std::shared_ptr<keeping>&, std::size_t i, std::int64_t lease);
+
+  // --- having.cpp: what this client has, and what it is told about it ---
+  mine& have(const std::string& name, const seat&, time_point due);
+  void lose(const id&);
+  void find_lost(const id&);
+  void forget_released(const id&, fate was);
+  void watch_own(mine&);
+  void watch_own(mine&, std::int64_t known_as_of);
+  watches::number watch_key(const std::string& key, std::int64_t known_as_of);
+  void key_changed(const std::string& key, const pb::Event&);
+  void key_missed(const std::string& key);
+  void let_go_of_watch(mine&);
+  void end_idle_watches(time_point);
+  void stop_watching(mine&);
+  void watch_ahead(mine&, const ledger&);
+  void look_out(mine&, lease_clock::duration after);
+  void stop_looking_out(mine&);
+  void look_again_if_blind(const id&);
+  void look_again(const id&);
+  void is_known_as_of(mine&, std::int64_t revision);
+  bool has(const id& who) const override { return mine_.contains(who); }
+  void own_changed(const id&, const pb::Event&) override;
+  void watch_own_from(const id&, std::int64_t known_as_of) override;
+  void be_told_of_turn(mine&, std::string& line);
+  void look_ahead(const id&);
+  void seen_ahead(const id&, const pb::TxnResponse&);
+  void read_own(const id&);
+  void ask_again(const id&);
+  void gave_up(const std::string& key, std::int64_t modified, bool gone) override;
+  void found_written(const std::string& key, const pb::KeyValue&) override;
+  mine* find_mine(const std::string& key);
+  void free_number(const std::string& name, const id& who) noexcept;
+  void free_if_done(const std::string& name, const id& at);
+  time_point next_look() const override;
+  void look_now(time_point) override;
+
+  const keys keys_;
+  numbers numbers_;
+  freshness fresh_;  // what the watches tell
+  lookouts lookouts_;
+  std::deque<std::pair<time_point, id>> to_look_;  // somebody ahead of them is gone
+  std::unordered_map<std::string, key_watch> key_watches_;
+  by_time idle_watches_;
+  std::unordered_set<std::string> crowded_;  // names at which many waited, when last asked
+  std::unordered_map<id, mine, core::id_hash> mine_;
+  std::unordered_multiset<id, core::id_hash> asking_;  // acquires that have no answer yet
+};
+
+}  // namespace tyer::etcd

@@ -1,0 +1,209 @@
+// release, evict, convert and ask: each one step of the ledger.
+#include "engines/etcd/locks/engine.hpp"
+#include "engines/etcd/locks/line.hpp"
+#include "engines/etcd/locks/transactions.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tyer::etcd {
+
+struct etcd_engine::releasing {
+  op o;
+  std::shared_ptr<reply<fate>> back;
+  id who;
+  fate was = fate::gone;
+
+  decide removed() {
+    return [this](ledger& l) { was = l.remove(who); };
+  }
+};
+
+void etcd_engine::release(const target& t, bool, reply<fate> back) {
+  const auto r = std::make_shared<releasing>();
+  r->back = std::make_shared<reply<fate>>(std::move(back));
+  r->who = t.who;
+  r->o = make(std::string{t.name}, r->back);
+  r->o->gives_back = true;
+  r->o->on_no_space = [this, weak = std::weak_ptr{r}] {
+    const auto self = weak.lock();
+    if (!self) return;
+    delete_alone(self->o, self->who, [this, self](fate is) {
+      self->was = is;
+      released(self);
+    });
+  };
+  enqueue(r->o, [this, r] {
+    const auto at = mine_.find(r->who);
+    if (at == mine_.end() || at->second.name != r->o->name || at->second.waits) return settle_release(r);
+    give_back(r, at->second);
+  });
+}
+
+void etcd_engine::settle_release(const std::shared_ptr<releasing>& r) {
+  read_and_settle(r->o, r->removed(), [this, r](ledger&) { released(r); });
+}
+
+void etcd_engine::released(const std::shared_ptr<releasing>& r) {
+  forget_released(r->who, r->was);
+  finish(r->o, r->back, {r->was});
+}
+
+// To the next, if it is known who that is. Else it is tried whether there is nobody, unless that is known to be in vain.
+void etcd_engine::give_back(const std::shared_ptr<releasing>& r, const mine& m) {
+  if (m.due <= environment_.clock->now() || !(m.exclusive || m.alone)) return look_for_next(r);
+  pb::Line line;
+  if (m.exclusive && line.ParseFromString(m.line)) {
+    const own_hold hold{m.who, *keys_.read(m.key)->at, m.created, m.modified, m.lease};
+    if (auto l = hold_and_next(keys_, m.name, hold, line, link_.revision()); l && is_plain_hand_over(*l, r->who)) {
+      return pass_on(r, *std::move(l), line);
+    }
+    if (line.goes_on()) return look_for_next(r);
+  }
+  auto t =
+      give_back_if_alone(keys_, m.name, m.key, m.exclusive ? since::created : since::modified, m.created, m.modified);
+  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), r->o->deadline,
+                                              [this, r](const failure* f, pb::TxnResponse& answer) {
+                                                if (f != nullptr) return fail(r->o, *f);
+                                                if (!answer.succeeded()) return hand_over(r, answer);
+                                                link_.saw(answer.header());
+                                                r->was = fate::holding;
+                                                released(r);
+                                              });
+}
+
+// For want of space etcd refuses to write, and so to hand over, but not to delete. The next sees that it is gone.
+void etcd_engine::delete_alone(const op& o, const id& who, std::function<void(fate was)> deleted) {
+  const auto was = std::make_shared<fate>();
+  const auto only_this = [who, was](ledger& l) {
+    seat* const s = l.find(who);
+    *was = s == nullptr ? fate::gone : s->waits() ? fate::waiting : fate::holding;
+    if (s != nullptr) s->removed = true;
+  };
+  read_and_settle(o, only_this, [was, deleted = std::move(deleted)](ledger&) { deleted(*was); });
+}
+
+// The oldest of the room are all there is to know, however many wait.
+void etcd_engine::look_for_next(const std::shared_ptr<releasing>& r) {
+  const auto looked = [this, r](const failure* f, pb::TxnResponse& answer) {
+    if (f == nullptr) return hand_over(r, answer);
+    auto wrong = *f;
+    if (wrong.kind == why::unknown) wrong.kind = why::not_sent;  // only reading has been tried
+    fail(r->o, std::move(wrong));
+  };
+  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, look_who_is_next(keys_, r->o->name), r->o->deadline, looked);
+}
+
+void etcd_engine::hand_over(const std::shared_ptr<releasing>& r, pb::TxnResponse& answer) {
+  if (r->o->over()) return next_of(r->o);
+  link_.saw(answer.header());
+  auto& oldest = *answer.mutable_responses(0)->mutable_response_range();
+  const auto& floor = answer.responses(1).response_range();
+  if (floor.kvs_size() > 0) *oldest.add_kvs() = floor.kvs(0);
+  auto read = ledger::from(keys_, oldest, answer.header().revision());
+  auto* const l = std::get_if<ledger>(&read);
+  if (l != nullptr && is_plain_hand_over(*l, r->who)) {
+    const auto line = line_behind_next(*l, oldest.more());
+    return pass_on(r, std::move(*l), line);
+  }
+  if (l == nullptr || oldest.more()) return settle_release(r);
+  settle(r->o, std::move(*l), r->removed(), [this, r](ledger&) { released(r); });
+}
+
+// From an exclusive hold to an exclusive waiter. As long as these two are there, nobody can come before or between them.
+bool etcd_engine::is_plain_hand_over(const ledger& l, const id& who) const {
+  if (l.seats().size() < 2) return false;
+  const seat &first = l.seats().front(), &next = l.seats()[1];
+  const auto overdue = [&](const seat& s) {
+    const auto at = mine_.find(s.who);
+    return at != mine_.end() && at->second.due <= environment_.clock->now();
+  };
+  return first.who == who && !first.waits() && first.how() == mode::exclusive && next.waits() &&
+         next.how() == mode::exclusive && !overdue(first) && !overdue(next);
+}
+
+// Refused: the next has left meanwhile, or this hold has changed.
+void etcd_engine::pass_on(const std::shared_ptr<releasing>& r, ledger l, const pb::Line& line) {
+  r->removed()(l);
+  tell_line(l, line);
+  auto t = write_changes(l, keys_, r->o->name, if_meanwhile::anything);
+  link_.call<pb::TxnRequest, pb::TxnResponse>(
+      method::txn, std::move(t), r->o->deadline, [this, r](const failure* f, pb::TxnResponse& answer) {
+        if (f != nullptr && says_no_space(*f) && r->o->on_no_space && !r->o->over())
+          return std::exchange(r->o->on_no_space, {})();
+        if (f != nullptr) return fail(r->o, *f);
+        link_.saw(answer.header());
+        answer.succeeded() ? released(r) : look_for_next(r);
+      });
+}
+
+void etcd_engine::evict(const target& t, std::string_view, reply<fate> back) {
+  auto b = std::make_shared<reply<fate>>(std::move(back));
+  const auto o = make(std::string{t.name}, b);
+  const auto was = std::make_shared<fate>(fate::gone);
+  o->on_no_space = [this, weak = std::weak_ptr{o}, b, who = t.who] {
+    const auto self = weak.lock();
+    if (self) delete_alone(self, who, [this, self, b](fate is) { finish(self, b, {is}); });
+  };
+  enqueue(o, [this, o, b, was, who = t.who] {
+    read_and_settle(
+        o, [who, was](ledger& l) { *was = l.remove(who); }, [this, o, b, was](ledger&) { finish(o, b, {*was}); });
+  });
+}
+
+// For engines made of several servers without an order of their own; here revisions are that order.
+void etcd_engine::lift(const target& t, std::uint64_t, reply<fate> back) {
+  const auto o = make(std::string{t.name}, std::make_shared<reply<fate>>(std::move(back)));
+  box_->put([this, o] { fail(o, no(why::unsupported, errc::unsupported, "etcd's tokens are its revisions")); });
+}
+
+void etcd_engine::ask(std::string_view name, std::string_view reason, reply<std::uint32_t> back) {
+  auto b = std::make_shared<reply<std::uint32_t>>(std::move(back));
+  const auto o = make(std::string{name}, b);
+  const auto asked = std::make_shared<std::uint32_t>(0);
+  enqueue(o, [this, o, b, asked, reason = std::string{reason}] {
+    read_and_settle(
+        o, [asked, reason](ledger& l) { *asked = l.ask(reason); },
+        [this, o, b, asked](ledger&) { finish(o, b, {*asked}); });
+  });
+}
+
+void etcd_engine::convert(const target& t, mode to, milliseconds not_after, reply<answer> back) {
+  auto b = std::make_shared<reply<answer>>(std::move(back));
+  const auto o = make(std::string{t.name}, b);
+  o->not_after = o->sent + not_after;
+  const auto result = std::make_shared<std::variant<answer, failure>>();
+  enqueue(o, [this, o, b, result, who = t.who, to] {
+    read_and_settle(
+        o, [result, who, to](ledger& l) { *result = l.convert(who, to); },
+        [this, o, b, result, who](ledger& l) {
+          if (auto* f = std::get_if<failure>(result.get())) return fail(o, std::move(*f));
+          converted(who, l, std::get<answer>(*result));
+          finish(o, b, std::move(*result));
+        });
+  });
+}
+
+// A hold lives as long as before.
+void etcd_engine::converted(const id& who, const ledger& l, answer& a) {
+  const auto at = std::ranges::find(l.seats(), who, &seat::who);
+  if (at == l.seats().end()) return;
+  auto left = milliseconds{static_cast<std::int64_t>(at->record.ttl_ms())};
+  if (const auto own = mine_.find(who); own != mine_.end()) {
+    const auto due = own->second.due;
+    left = std::max(milliseconds{1}, std::chrono::floor<milliseconds>(due - environment_.clock->now()));
+    mine& m = have(own->second.name, *at, due);
+    m.alone = l.seats().size() == 1;
+    m.line.clear();  // it was told to an exclusive hold, which this is or was not
+    if (m.upgrading) {
+      watch_own(m);
+      watch_ahead(m, l);
+    }
+  }
+  if (auto* g = std::get_if<tyer::engine::granted>(&a)) {
+    g->part = at->part();
+    g->ttl = left;
+  }
+}
+
+}  // namespace tyer::etcd
