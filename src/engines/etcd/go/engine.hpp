@@ -55,7 +55,7 @@ class go_engine final : public frame {
   struct acquiring;
   struct keeping;
 
-  // --- go.cpp ---
+  // --- engine.cpp ---
   key_range watched_keys(const std::string& name) const override { return layout_.room(name); }
   bool is_of(const std::string& name, const std::string& key) const override { return layout_.name_of(key) == name; }
   bool of_holders(const std::string& name, const pb::Event&) override;
@@ -68,7 +68,7 @@ class go_engine final : public frame {
   template <class T>
   void refuse(const target&, reply<T>, std::string words);
 
-  // --- acquiring.cpp ---
+  // --- acquire.cpp ---
   void start(const std::shared_ptr<acquiring>&);
   void find_leases(const std::shared_ptr<acquiring>&);
   void write(const std::shared_ptr<acquiring>&);
@@ -83,7 +83,7 @@ class go_engine final : public frame {
   void step_back(const std::shared_ptr<acquiring>&, std::variant<answer, failure>);
   void again(const std::shared_ptr<acquiring>&);
 
-  // --- keeping.cpp ---
+  // --- keep.cpp ---
   std::shared_ptr<keeping> start_keeping(std::span<const target>, fate as, milliseconds ttl, reply<tyer::engine::kept>);
   void read_kept(const std::shared_ptr<keeping>&);
   void judge_kept(const std::shared_ptr<keeping>&, const pb::TxnResponse&);
@@ -92,7 +92,7 @@ class go_engine final : public frame {
   void judge_other(const std::shared_ptr<keeping>&, std::size_t i, const pb::RangeResponse& room);
   void move_longer(const std::shared_ptr<keeping>&, std::size_t i, mine&);
 
-  // --- releasing.cpp ---
+  // --- release.cpp ---
   using removed = std::function<void(const failure*, fate was)>;
   using with_room = std::function<void(const failure*, const std::vector<place>&)>;
   void remove(const op&, const std::string& key, std::int64_t created, removed);
@@ -100,11 +100,11 @@ class go_engine final : public frame {
   void remove_found(const op&, const id&, removed);
   void ask_first(const op&, const std::string& reason, int tries, const std::shared_ptr<reply<std::uint32_t>>&);
 
-  // --- listing.cpp ---
+  // --- admin.cpp ---
   void take_page(const std::shared_ptr<listing>&, const pb::RangeResponse&);
   void show_names(const std::shared_ptr<listing>&, const std::set<std::string>&);
 
-  // --- having.cpp: what this client has, and what it is told about it ---
+  // --- own_entries.cpp: what this client has, and what it is told about it ---
   mine* own(const id&, std::string_view name);
   std::set<std::int64_t> named_after(const std::string& name) const;
   void lose(id);  // by value: often from what is lost

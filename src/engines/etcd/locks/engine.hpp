@@ -74,7 +74,7 @@ class etcd_engine final : public frame {
   using decide = std::function<void(ledger&)>;
   using settled = std::function<void(ledger&)>;
 
-  // --- etcd.cpp ---
+  // --- engine.cpp ---
   key_range watched_keys(const std::string& name) const override { return keys_.room(name); }
   bool is_of(const std::string&, const std::string&) const override { return true; }
   bool of_holders(const std::string&, const pb::Event&) override;
@@ -83,13 +83,13 @@ class etcd_engine final : public frame {
   void watch_lasting(const id&) override;
   std::set<std::int64_t> leases_of_holds() const override;
 
-  // --- writing.cpp ---
+  // --- settle.cpp ---
   void read_and_settle(const op&, decide, settled);
   void settle(const op&, ledger, decide, settled);
   void written(const op&, ledger, const pb::TxnResponse&, decide, settled);
   void drop_overdue(ledger&, const std::string& name);
 
-  // --- acquiring.cpp ---
+  // --- acquire.cpp ---
   void start_acquiring(const std::shared_ptr<acquiring>&);
   void spare(acquiring&);
   reply<answer> asked_by(const id&, const std::string& name, reply<answer>);
@@ -105,7 +105,7 @@ class etcd_engine final : public frame {
   void renew_for(const std::shared_ptr<acquiring>&, std::int64_t lease);
   void again_with_new_lease(const std::shared_ptr<acquiring>&, std::int64_t lease);
 
-  // --- placing.cpp ---
+  // --- enqueue.cpp ---
   std::int64_t lease_of_place(const acquiring&);
   new_key place_of(const acquiring&, std::int64_t lease) const;
   void take_place(const std::shared_ptr<acquiring>&);
@@ -120,7 +120,7 @@ class etcd_engine final : public frame {
   bool nobody_moves(const ledger& oldest) const;
   void keep_place(const acquiring&, std::int64_t lease);
 
-  // --- releasing.cpp ---
+  // --- release.cpp ---
   void give_back(const std::shared_ptr<releasing>&, const mine&);
   void look_for_next(const std::shared_ptr<releasing>&);
   void hand_over(const std::shared_ptr<releasing>&, pb::TxnResponse& looked);
@@ -131,11 +131,11 @@ class etcd_engine final : public frame {
   void delete_alone(const op&, const id&, std::function<void(fate was)>);
   void converted(const id&, const ledger&, answer&);
 
-  // --- listing.cpp ---
+  // --- admin.cpp ---
   void show_all(const std::shared_ptr<listing>&, const std::string& name);
   void take_page(const std::shared_ptr<listing>&, const pb::RangeResponse&);
 
-  // --- keeping.cpp ---
+  // --- keep.cpp ---
   std::shared_ptr<keeping> start_keeping(std::span<const target>, fate as, milliseconds ttl, reply<tyer::engine::kept>);
   void renew_kept(const std::shared_ptr<keeping>&);
   void lease_kept(const std::shared_ptr<keeping>&, std::int64_t lease, time_point sent);
@@ -149,7 +149,7 @@ class etcd_engine final : public frame {
   void move_longer(const std::shared_ptr<keeping>&, std::size_t i, const pb::KeyValue&, pb::Record);
   void confirm_longer(const std::shared_ptr<keeping>&, std::size_t i, std::int64_t lease);
 
-  // --- having.cpp: what this client has, and what it is told about it ---
+  // --- own_entries.cpp: what this client has, and what it is told about it ---
   mine& have(const std::string& name, const seat&, time_point due);
   void lose(const id&);
   void find_lost(const id&);
