@@ -80,7 +80,7 @@ class [[nodiscard]] TYER_EXPORT hold {
   [[nodiscard]] bool valid() const noexcept;
   // For an empty hold, and for one inherited through fork: the clock's epoch, which is in the past.
   [[nodiscard]] lease_clock::time_point valid_until() const noexcept;
-  [[nodiscard]] lease_clock::duration remaining() const noexcept;  // zero when over
+  [[nodiscard]] lease_clock::duration remaining() const noexcept;  // zero when over or lost
 
   // Asks the engine now, in one round trip. For moments when a deadline is not enough: before an action that cannot be
   // undone.

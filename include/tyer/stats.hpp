@@ -52,7 +52,8 @@ enum class engine_request : std::uint8_t {
   query,  // of an operator: show, list, ask, evict, diagnose
 };
 
-// answered: the engine answered, perhaps with a refusal. failed: the request could not be sent, or its outcome is not known.
+// answered: the engine answered, perhaps with a refusal. failed: the request could not be sent, as before
+// the first connection, or its outcome is not known.
 enum class request_end : std::uint8_t { answered, failed };
 
 // Whether the client reconnected to the same server or to another.

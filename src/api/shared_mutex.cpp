@@ -38,13 +38,13 @@ class shared_face {
       }
       return true;
     }
-    bool wait_for_opening(const deadline& limit) {
-      primitives::sleepers::place mine{face_.sleepers_, limit.time()};
+    void wait_for_opening(const deadline& limit) {
       std::unique_lock lock{face_.mutex_};
+      primitives::sleepers::place mine{face_.sleepers_, limit.time()};
       const auto opened = [&, then = face_.left_] { return face_.open_to(side_) || face_.left_ != then; };
-      if (opened()) return true;
+      if (opened()) return;
       mine.sleeps(limit.end());
-      return face_.changed_.wait_until(lock, limit.look_again(), opened);
+      while (!face_.changed_.wait_until(lock, limit.look_again(), opened) && !limit.gives_up()) continue;
     }
 
    private:

@@ -36,6 +36,8 @@ class deadline {
   deadline(const runtime::client_runtime& h, const primitives::patience& p)
       : home_(h), whole_(p), end_(limit_of(h, p)) {}
 
+  // Nothing is left to wait for: the time is over, or the client cannot be used any more.
+  bool gives_up() const { return over() || primitives::unusable(home_, true); }
   bool over() const { return end_ != lease::time_point::max() && home_.time().now() >= end_; }
   // Never a single attempt, which would wait longer for a silent engine.
   primitives::patience left() const {
@@ -59,18 +61,18 @@ class deadline {
   lease::time_point end_;
 };
 
-// An Entrance admits a hold (try_enter) or waits until another attempt may succeed (wait_for_opening).
+// An Entrance admits a hold (try_enter) or waits until another attempt may succeed, or the deadline gives up
+// (wait_for_opening).
 template <class Hold, class Lock, class Entrance>
 bool acquire_and_enter(const Lock& s, const primitives::patience& p, Entrance&& entrance) {
-  const auto& home = home_of(s);
-  const deadline limit{home, p};
+  const deadline limit{home_of(s), p};
   for (auto left = p;; left = limit.left()) {
     Hold h = acquire_or_throw(s, left, {}, s.made_at);
     if (!h) return false;
     if (h.valid() && entrance.try_enter(h)) return true;
     give_back_unused(std::move(h));
     if (!p.waits) return false;
-    while (!entrance.wait_for_opening(limit) && !limit.over() && !primitives::unusable(home, true)) continue;
+    entrance.wait_for_opening(limit);
     if (limit.over()) return false;
   }
 }
@@ -171,9 +173,13 @@ class basic_face {
     const bool by_hand = by_hand_;
     if (gate_.open() && by_hand) sleepers_.wake_all();
   }
-  bool wait_for_opening(const deadline& limit) {
+  // It sleeps in one place: each look at the client would else count as a thread that is awake, and time that is moved by
+  // hand would stand still on a busy machine.
+  void wait_for_opening(const deadline& limit) {
+    const auto openings = gate_.openings();  // before there is a place: one that was woken cannot sleep again
     primitives::sleepers::place mine{sleepers_, limit.time()};
-    return gate_.wait_for_opening(limit.look_again(), [&] { mine.sleeps(limit.end()); });
+    const auto asleep = [&] { mine.sleeps(limit.end()); };
+    while (!gate_.wait_for_opening(openings, limit.look_again(), asleep) && !limit.gives_up()) continue;
   }
 
   primitives::gate gate_;
@@ -188,7 +194,7 @@ class basic_face {
       face.enter(std::move(h));
       return true;
     }
-    bool wait_for_opening(const deadline& limit) { return face.wait_for_opening(limit); }
+    void wait_for_opening(const deadline& limit) { face.wait_for_opening(limit); }
   };
 
   const runtime::birth birth_;

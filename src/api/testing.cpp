@@ -102,7 +102,7 @@ struct engine::state {
   // forked child the clients have no threads.
   world& from_outside() const {
     if (in.forked()) throw error(errc::forked);
-    if (runtime::on_own_thread) throw error(errc::would_deadlock);
+    if (runtime::on_own_thread) throw error(runtime::on_a_thread_of_tyer());
     all->clock->know_this_thread();
     return *all;
   }

@@ -67,7 +67,7 @@ T wait_for(client_runtime& h, const std::shared_ptr<slot<T>>& answer, const Aske
 tyer::failure unusable(const client_runtime& h, bool blocking) noexcept {
   if (h.forked()) return errc::forked;
   if (h.closed()) return errc::closed;
-  if (blocking && runtime::on_own_thread) return errc::would_deadlock;
+  if (blocking && runtime::on_own_thread) return runtime::on_a_thread_of_tyer();
   return {};
 }
 
@@ -147,7 +147,7 @@ begun<released> begin_release(client_runtime& h, hold_ptr held, client_runtime::
   if (h.closed()) return released{{}, release_outcome::already_gone};
   if (runtime::on_own_thread) {
     h.give_back(std::move(held), {});
-    return released{errc::would_deadlock, release_outcome::unknown};
+    return released{runtime::on_a_thread_of_tyer(), release_outcome::unknown};
   }
   auto answer = std::make_shared<slot<released>>(h);
   h.give_back(

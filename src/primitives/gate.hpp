@@ -44,12 +44,14 @@ class gate {
     return true;
   }
 
-  // True if the gate is open, or was opened since the call: it may be closed again when this returns. `asleep` is called
-  // once it is certain that open() will return true for this thread.
+  // How often it was opened.
+  std::uint32_t openings() const noexcept { return state_.load(std::memory_order_acquire) / one_opening; }
+
+  // True if the gate is open, or was opened since openings() returned `openings`: it may be closed again when this returns.
+  // `asleep` is called once it is certain that open() will return true for this thread.
   template <class F>
-  bool wait_for_opening(std::chrono::steady_clock::time_point limit, F asleep) noexcept {
+  bool wait_for_opening(std::uint32_t openings, std::chrono::steady_clock::time_point limit, F asleep) noexcept {
     auto now = state_.load(std::memory_order_acquire);
-    const auto openings = now / one_opening;
     const auto t = std::max<std::int64_t>(0, std::chrono::nanoseconds{limit.time_since_epoch()}.count());
     const timespec until{static_cast<time_t>(t / 1'000'000'000), static_cast<long>(t % 1'000'000'000)};
     while ((now & closed) != 0 && now / one_opening == openings) {
@@ -64,7 +66,7 @@ class gate {
     return (now & closed) == 0 || now / one_opening != openings;
   }
   bool wait_for_opening(std::chrono::steady_clock::time_point limit) noexcept {
-    return wait_for_opening(limit, [] {});
+    return wait_for_opening(openings(), limit, [] {});
   }
 
  private:

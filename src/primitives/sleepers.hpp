@@ -15,7 +15,7 @@ namespace tyer::primitives {
 
 class sleepers {
  public:
-  // Make it before the last check of the gate; then no opening is missed.
+  // Make it before the last check of the gate; then no opening is missed. It is for one sleep: once woken, it stays awake.
   class place {
    public:
     place(sleepers& all, const core::clock& time) : all_(all), call_(time.begin_call()) {

@@ -231,7 +231,7 @@ void client_runtime::down(const engine::failure& f) {
 // ---- life and death
 
 tyer::failure client_runtime::wait_ready(std::chrono::milliseconds at_most) {
-  if (on_own_thread) return errc::would_deadlock;
+  if (on_own_thread) return on_a_thread_of_tyer();
   std::unique_lock lock{state_mutex_};
   state_changed_.wait_for(lock, at_most, [this] { return ready_ || closed() || trouble_ == errc::refused; });
   if (closed()) return errc::closed;

@@ -85,6 +85,12 @@ inline tyer::failure too_many_before_it() noexcept try {
   return errc::unavailable;
 }
 
+inline tyer::failure on_a_thread_of_tyer() noexcept try {
+  return {errc::would_deadlock, "this is one of Tyer's own threads, which must not block: use the asynchronous form"};
+} catch (const std::bad_alloc&) {
+  return errc::would_deadlock;
+}
+
 // Allocates nothing.
 inline tyer::failure no_memory() noexcept { return std::make_error_code(std::errc::not_enough_memory); }
 

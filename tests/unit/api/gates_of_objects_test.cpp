@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 namespace tyer::testing_api {
 namespace {
@@ -49,6 +50,19 @@ TEST_F(gate_on_hand_time, a_timed_wait_of_a_reader_for_a_writer_that_has_lost_it
   EXPECT_FALSE(elsewhere([&] { return s.try_lock_for(5s); }));
   EXPECT_EQ(engine.now() - before, 10s);
   s.unlock();
+}
+
+// A thread at a gate looked every 10 ms whether the client is still there, and counted as awake each time: time did not move if
+// it took longer than that to see that all sleep, as on a busy machine.
+TEST_F(gate_on_hand_time, a_machine_that_was_too_slow_to_see_all_asleep_between_two_looks_stopped_time) {
+  std::vector<client> many;
+  for (int i = 0; i < 100; ++i) many.push_back(engine.connect());  // each is asked whether it has something to do
+  m.lock();
+  engine.lose(m.held());
+  const auto before = engine.now();
+  EXPECT_FALSE(std::async(std::launch::async, [&] { return m.try_lock_for(5s); }).get());  // however long it takes
+  EXPECT_EQ(engine.now() - before, 5s);
+  m.unlock();
 }
 
 // Somebody at a gate stopped time for all others.
