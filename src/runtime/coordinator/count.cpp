@@ -1,6 +1,7 @@
 // The coordinator's counters: each event is counted once, where it is decided.
 #include "runtime/coordinator/coordinator.hpp"
 #include "runtime/hold_state.hpp"
+#include "runtime/probes.hpp"
 
 namespace tyer::runtime {
 
@@ -34,11 +35,14 @@ void coordinator::count_answer(const acquisition& w, const tyer::failure& f, con
   const auto now = h != nullptr ? h->granted_at() : clock_.now();
   const auto took = w.since == lease::time_point{} ? lease::duration::zero() : now - w.since;
   board_.acquire_ended(group_of(*w.what), end, took);
+  probes::acquire(w.what->name, end, took);
 }
 
 void coordinator::count_end(const detail::hold_state& h, lease::time_point now,
                             std::optional<loss_reason> lost) noexcept {
-  board_.hold_ended(group_of(h.what()), now - h.granted_at(), lost);
+  const auto held = now - h.granted_at();
+  board_.hold_ended(group_of(h.what()), held, lost);
+  lost ? probes::lost(h.what().name, held, *lost) : probes::release(h.what().name, held);
 }
 
 // Entries that are renewed early with a batch are not late. Entries that were hurried had no planned time.
@@ -46,7 +50,9 @@ void coordinator::count_renewals(std::span<lease::kept* const> entries, lease::t
   if (!board_.counts()) return;
   for (const lease::kept* e : entries) {
     if (e->due == lease::time_point::min()) continue;
-    board_.renewal_left(std::max(now - e->due, lease::duration::zero()));
+    const auto late = std::max(now - e->due, lease::duration::zero());
+    board_.renewal_left(late);
+    probes::renewal(late);
   }
 }
 
