@@ -38,6 +38,8 @@ key_range keys::room(std::string_view name) const {
   return {base + '/', base + '0'};  // '0' follows '/'
 }
 
+key_range keys::seats(std::string_view name) const { return {room(name).from, floor(name)}; }  // f is the last digit
+
 std::string keys::seat(std::string_view name, const core::id& at) const { return room(name).from + to_hex(at); }
 
 std::string keys::floor(std::string_view name) const { return room(name).from + std::string{floor_word}; }

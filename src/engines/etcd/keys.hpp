@@ -27,7 +27,8 @@ class keys {
 
   static tyer::failure check_prefix(std::string_view prefix);
 
-  key_range room(std::string_view name) const;  // all keys of the name
+  key_range room(std::string_view name) const;   // all keys of the name
+  key_range seats(std::string_view name) const;  // the same without the floor
   std::string seat(std::string_view name, const core::id& at) const;
   std::string floor(std::string_view name) const;
   key_range beginning_with(std::string_view name_prefix) const;  // all keys of names that begin so

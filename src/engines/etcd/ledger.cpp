@@ -19,6 +19,21 @@ constexpr milliseconds ttl_max{std::chrono::hours{24 * 366}};
 
 failure refused(std::string words) { return no(why::refused, errc::refused, std::move(words)); }
 
+failure not_ours(const std::string& key) {
+  return no(why::name_conflict, errc::name_conflict, "something that is no lock of Tyer's lies at " + key);
+}
+
+bool read_floor(const std::string& value, std::uint64_t& to) {
+  const auto* const end = value.data() + value.size();
+  const auto read = std::from_chars(value.data(), end, to);
+  return read.ec == std::errc{} && read.ptr == end;
+}
+
+// It keeps out all who would be alone.
+bool stays_a_reader(const seat& s) {
+  return !s.removed && s.record.state() == pb::Record::HOLDING && s.how() == mode::shared && !s.record.upgrading();
+}
+
 // Before a seat is written again: its part is that of the write that granted it.
 void pin(seat& s) {
   if (!s.fresh && !s.granted && s.record.part() == 0 && !s.waits()) {
@@ -61,13 +76,12 @@ std::variant<ledger, failure> ledger::from(const keys& names, const pb::RangeRes
   for (const auto& kv : read.kvs()) {
     const auto where = names.read(kv.key());
     if (where && !where->at) {
-      std::from_chars(kv.value().data(), kv.value().data() + kv.value().size(), l.floor_);
+      if (!read_floor(kv.value(), l.floor_)) return not_ours(kv.key());
+      l.floor_is_there_ = true;
       continue;
     }
     auto record = read_value(kv.value());
-    if (!where || !record) {
-      return no(why::name_conflict, errc::name_conflict, "something that is no lock of Tyer's lies at " + kv.key());
-    }
+    if (!where || !record) return not_ours(kv.key());
     auto& s = l.seats_.emplace_back(who_is(*record, *where->at), *std::move(record), kv.create_revision(),
                                     kv.mod_revision(), kv.lease());
     s.at = *where->at;
@@ -159,6 +173,7 @@ void ledger::wrote(std::int64_t revision) {
     s.modified = revision;
     s.dirty = s.fresh = s.granted = false;
   }
+  if (floor_dirty_) floor_is_there_ = floor_ != 0;
   floor_dirty_ = false;
   granted_ = 0;
   revision_ = revision;
@@ -314,17 +329,34 @@ milliseconds ledger::left_to_wait() const {
 }
 
 const seat* ledger::company_of_new_reader() const {
-  if (floor_ != 0 || floor_dirty_ || turns_left_ || seats_.empty()) return nullptr;
+  if (floor_is_there_ || floor_dirty_ || seats_.empty()) return nullptr;
   const seat& last = seats_.back();
   if (!last.fresh || !last.dirty || last.waits() || last.how() != mode::shared) return nullptr;
   const seat* company = nullptr;
   for (const seat& s : seats_) {
     if (&s == &last) continue;
     if (s.dirty || s.removed || s.waits()) return nullptr;
-    const bool stays = s.record.state() == pb::Record::HOLDING && s.how() == mode::shared && !s.record.upgrading();
-    if (stays) company = &s;
+    if (stays_a_reader(s)) company = &s;
   }
   return company;
+}
+
+const seat* ledger::company_of_one_that_leaves() const {
+  const seat *leaves = nullptr, *reader = nullptr, *before = nullptr;
+  for (const seat& s : seats_) {
+    if (s.dirty || floor_dirty_ || (s.removed && leaves != nullptr)) return nullptr;
+    if (s.removed) leaves = &s;
+    if (stays_a_reader(s)) reader = &s;
+    if (leaves == nullptr && s.waits()) before = &s;
+  }
+  if (leaves == nullptr) return nullptr;
+  if (leaves->waits()) return before;
+  // One that waited to be upgraded kept others waiting.
+  return leaves->how() == mode::shared && !leaves->record.upgrading() ? reader : nullptr;
+}
+
+bool ledger::somebody_waits() const {
+  return std::ranges::any_of(seats_, [](const seat& s) { return !s.removed && (s.waits() || s.record.upgrading()); });
 }
 
 seat* ledger::find_upgrade() {
@@ -380,10 +412,7 @@ void ledger::turn() {
   for (seat& s : seats_) {
     if (s.removed || !s.waits()) continue;
     if (!fits(of(s))) return;
-    if (granted_ >= turns_per_write) {
-      turns_left_ = true;
-      return;
-    }
+    if (granted_ >= turns_per_write) return;  // the rest by another write
     if (!grant(s, 0)) return;
     s.record.set_state(pb::Record::HANDED_OVER);
     s.dirty = true;

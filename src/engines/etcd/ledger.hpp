@@ -74,7 +74,6 @@ class ledger {
   std::uint64_t floor() const { return floor_; }
   bool floor_is_dirty() const { return floor_dirty_; }
   bool dirty() const;
-  bool turns_left() const { return turns_left_; }  // there are more whose turn it is than one write can tell
 
   seat* find(const id&);
   // Those in the queue, or those that hold, in order.
@@ -101,10 +100,14 @@ class ledger {
   void turn();                        // of the heads of the queue
   void wrote(std::int64_t revision);  // what was marked is at the server now
   milliseconds left_to_wait() const;
+  bool somebody_waits() const;  // in the queue, or to be upgraded
 
   // If all that is marked is one new reader: another that was there already, or nobody. As long as that one is there as it was, nobody
   // can have become exclusive, so the new one may come in whatever else happens meanwhile.
   const seat* company_of_new_reader() const;
+  // If all that is marked is one that leaves: of a reader another reader that stays, of a place the place before it, or nobody. As long
+  // as that one is there as it was, it is nobody's turn because the other has left.
+  const seat* company_of_one_that_leaves() const;
 
  private:
   struct demand {
@@ -125,7 +128,7 @@ class ledger {
 
   std::vector<seat> seats_;  // by create revision; new ones last
   std::uint64_t floor_ = 0;
-  bool floor_dirty_ = false, turns_left_ = false;
+  bool floor_dirty_ = false, floor_is_there_ = false;
   std::int64_t revision_ = 0, read_at_ = 0;
   std::uint32_t granted_ = 0;  // since the read
 };

@@ -36,6 +36,16 @@ TEST(etcd_keys, a_name_has_its_own_keys_only) {
   EXPECT_TRUE(own >= room.from && own < room.to);
 }
 
+TEST(etcd_keys, all_seats_of_a_name_lie_before_its_floor) {
+  const keys k{"p:"};
+  const auto seats = k.seats("a");
+  EXPECT_EQ(seats.from, k.room("a").from);
+  EXPECT_EQ(seats.to, k.floor("a"));
+  core::id last;
+  last.bytes.fill(std::byte{0xff});
+  EXPECT_LT(k.seat("a", last), seats.to);
+}
+
 TEST(etcd_keys, names_with_one_beginning_lie_side_by_side) {
   const keys k{"p:"};
   const auto range = k.beginning_with("a\xff");

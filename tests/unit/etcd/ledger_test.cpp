@@ -116,5 +116,99 @@ TEST(etcd_ledger, only_a_reader_that_holds_at_once_has_company) {
   EXPECT_EQ(l.company_of_new_reader(), nullptr);
 }
 
+// --- one that leaves beside others ---
+
+const id third = id::from("0011223344556677");
+
+// One behind the other, each written before the next came.
+ledger with_all(const std::vector<ledger::wish>& wishes) {
+  ledger l;
+  std::int64_t revision = 100;
+  for (auto w : wishes) {
+    w.at = w.r.what.who;
+    l.acquire(w);
+    l.wrote(++revision);
+  }
+  return l;
+}
+
+TEST(etcd_ledger, a_reader_leaves_beside_another_whoever_waits) {
+  auto l = with_all({reader(first), reader(second), wish_of(third)});
+  l.remove(first);
+  ASSERT_NE(l.company_of_one_that_leaves(), nullptr);
+  EXPECT_EQ(l.company_of_one_that_leaves()->who, second);
+}
+
+TEST(etcd_ledger, the_last_reader_leaves_nobody_behind_that_would_hand_over) {
+  auto l = with_all({reader(first), wish_of(second)});
+  l.remove(first);
+  EXPECT_EQ(l.company_of_one_that_leaves(), nullptr);
+  auto alone = with_all({reader(first)});
+  alone.remove(first);
+  EXPECT_EQ(alone.company_of_one_that_leaves(), nullptr);
+}
+
+TEST(etcd_ledger, one_that_waited_to_be_upgraded_kept_others_waiting_and_needs_more_than_company) {
+  auto l = with_all({reader(first), reader(second)});
+  l.convert(first, mode::exclusive);
+  l.wrote(200);
+  l.remove(first);
+  EXPECT_EQ(l.company_of_one_that_leaves(), nullptr);
+}
+
+TEST(etcd_ledger, one_that_is_to_be_upgraded_is_no_company_for_one_that_leaves) {
+  auto l = with_all({reader(first), reader(second)});
+  l.convert(second, mode::exclusive);
+  l.wrote(200);
+  l.find(first)->removed = true;
+  EXPECT_EQ(l.company_of_one_that_leaves(), nullptr);
+}
+
+TEST(etcd_ledger, a_place_leaves_behind_the_one_before_it) {
+  auto l = with_all({reader(first), wish_of(second), wish_of(third)});
+  l.remove(third);
+  ASSERT_NE(l.company_of_one_that_leaves(), nullptr);
+  EXPECT_EQ(l.company_of_one_that_leaves()->who, second);
+  auto of_head = with_all({reader(first), wish_of(second), wish_of(third)});
+  of_head.remove(second);
+  EXPECT_EQ(of_head.company_of_one_that_leaves(), nullptr);
+}
+
+TEST(etcd_ledger, one_that_leaves_has_no_company_if_anything_else_is_to_be_written) {
+  auto l = with_all({wish_of(first), reader(second), reader(third)});
+  l.remove(first);  // the others have their turn
+  EXPECT_EQ(l.company_of_one_that_leaves(), nullptr);
+  auto two = with_all({reader(first), reader(second), reader(third)});
+  two.find(first)->removed = two.find(second)->removed = true;
+  EXPECT_EQ(two.company_of_one_that_leaves(), nullptr);
+}
+
+TEST(etcd_ledger, permits_are_no_company) {
+  std::vector<ledger::wish> wishes{wish_of(first), wish_of(second)};
+  for (auto& w : wishes) w.r.what.how = mode::permit, w.r.capacity = 2;
+  auto l = with_all(wishes);
+  l.remove(first);
+  EXPECT_EQ(l.company_of_one_that_leaves(), nullptr);
+}
+
+// --- the floor ---
+
+std::variant<ledger, failure> with_floor(const std::string& value) {
+  pb::RangeResponse read;
+  auto& kv = *read.add_kvs();
+  kv.set_key(names.floor("n"));
+  kv.set_value(value);
+  return ledger::from(names, read, 100);
+}
+
+TEST(etcd_ledger, a_floor_that_is_no_number_was_taken_for_none) {
+  for (const auto* value : {"", "soon", "12 ", "-1", "99999999999999999999"}) {
+    const auto l = with_floor(value);
+    ASSERT_TRUE(std::holds_alternative<failure>(l)) << value;
+    EXPECT_EQ(std::get<failure>(l).kind, why::name_conflict) << value;
+  }
+  EXPECT_EQ(std::get<ledger>(with_floor("12")).floor(), 12u);
+}
+
 }  // namespace
 }  // namespace tyer::etcd

@@ -87,6 +87,8 @@ class etcd_engine final : public frame {
   void read_and_settle(const op&, decide, settled);
   void settle(const op&, ledger, decide, settled);
   void written(const op&, ledger, const pb::TxnResponse&, decide, settled);
+  std::optional<ledger> turns_left(const pb::TxnResponse& written) const;
+  void tell_turns(const std::string& name, ledger);
   void drop_overdue(ledger&, const std::string& name);
 
   // --- acquire.cpp ---

@@ -19,8 +19,8 @@ lease_clock::duration look_out_behind_many(const tyer::engine::request& r) {
 
 }  // namespace
 
-// Holders have come before those who wait. So whoever sees one who waits sees all who hold; and if it is not that one's turn,
-// it is nobody's who came later.
+// Holders have come before those who wait. So whoever sees one who waits sees all who hold, but for readers that joined while it came,
+// who can only keep more waiting; and if it is not that one's turn, it is nobody's who came later.
 bool etcd_engine::nobody_moves(const ledger& oldest) const {
   const auto overdue = [&](const seat& s) {
     const auto at = mine_.find(s.who);

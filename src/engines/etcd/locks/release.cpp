@@ -61,7 +61,7 @@ void etcd_engine::give_back(const std::shared_ptr<releasing>& r, const mine& m) 
     if (line.goes_on()) return look_for_next(r);
   }
   auto t =
-      give_back_if_alone(keys_, m.name, m.key, m.exclusive ? since::created : since::modified, m.created, m.modified);
+      give_back_if_alone(keys_, m.name, m.key, m.exclusive ? alone::now : alone::since_modified, m.created, m.modified);
   link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), r->o->deadline,
                                               [this, r](const failure* f, pb::TxnResponse& answer) {
                                                 if (f != nullptr) return fail(r->o, *f);

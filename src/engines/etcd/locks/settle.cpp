@@ -3,6 +3,7 @@
 #include "engines/etcd/locks/transactions.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace tyer::etcd {
@@ -33,9 +34,10 @@ void etcd_engine::settle(const op& o, ledger l, decide d, settled s) {
   d(l);
   if (!l.dirty()) return s(l);
   if (too_late(o)) return;
-  // Of many readers that come at once each would refuse all others once.
+  // Of many that come or leave at once each would refuse all others once.
   const bool joins = o->refused > 0 && l.company_of_new_reader() != nullptr;
-  auto t = write_changes(l, keys_, o->name, joins ? if_meanwhile::company_stays : if_meanwhile::nobody_came);
+  const bool beside = joins || l.company_of_one_that_leaves() != nullptr;
+  auto t = write_changes(l, keys_, o->name, beside ? if_meanwhile::company_stays : if_meanwhile::nobody_came);
   link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), o->deadline,
                                               [this, o, l = std::move(l), d = std::move(d), s = std::move(s)](
                                                   const failure* f, pb::TxnResponse& answer) mutable {
@@ -64,16 +66,31 @@ void etcd_engine::written(const op& o, ledger l, const pb::TxnResponse& answer, 
     if (s.removed && own != mine_.end() && own->second.due <= environment_.clock->now()) lose(s.who);
   }
   l.wrote(revision);
-  if (l.turns_left()) {  // the rest, as an operation that nobody waits for
-    auto rest = std::make_shared<reply<tyer::engine::done>>([](outcome<tyer::engine::done>&&) {});
-    const auto more = make(o->name, rest);
-    enqueue(more, [this, more, rest] {
-      read_and_settle(
-          more, [](ledger& all) { all.turn(); },
-          [this, more, rest](ledger&) { finish(more, rest, {tyer::engine::done{}}); });
-    });
-  }
+  if (auto after = turns_left(answer)) tell_turns(o->name, *std::move(after));
   told(l);
+}
+
+// There are more whose turn it is than one write can tell, or somebody has left whom this one had counted on.
+std::optional<ledger> etcd_engine::turns_left(const pb::TxnResponse& answer) const {
+  if (answer.responses().empty() || !answer.responses().rbegin()->has_response_range()) return std::nullopt;
+  const auto& room = answer.responses().rbegin()->response_range();
+  auto read = ledger::from(keys_, room, answer.header().revision());
+  auto* const now = std::get_if<ledger>(&read);
+  if (now == nullptr) return std::nullopt;
+  ledger after = *now;
+  after.turn();
+  return after.dirty() ? std::optional{std::move(*now)} : std::nullopt;
+}
+
+// As an operation that nobody waits for.
+void etcd_engine::tell_turns(const std::string& name, ledger l) {
+  const auto back = std::make_shared<reply<tyer::engine::done>>([](outcome<tyer::engine::done>&&) {});
+  const auto o = make(name, back);
+  o->gives_back = true;
+  enqueue(o, [this, o, back, l = std::move(l)] {
+    settle(
+        o, l, [](ledger& all) { all.turn(); }, [this, o, back](ledger&) { finish(o, back, {tyer::engine::done{}}); });
+  });
 }
 
 // A hold of ours that nobody kept is over, even if the server still has it.

@@ -20,13 +20,30 @@ void only_if_unchanged(pb::TxnRequest& t, const std::string& key, std::int64_t m
   c.set_mod_revision(modified);
 }
 
-void only_if_nothing_newer(pb::TxnRequest& t, const key_range& room, since s, std::int64_t revision) {
+void only_if_nothing_newer(pb::TxnRequest& t, const key_range& room, std::int64_t revision) {
   auto& c = *t.add_compare();
   c.set_key(room.from);
   c.set_range_end(room.to);
   c.set_result(pb::Compare::LESS);
-  c.set_target(s == since::created ? pb::Compare::CREATE : pb::Compare::MOD);
-  s == since::created ? c.set_create_revision(revision + 1) : c.set_mod_revision(revision + 1);
+  c.set_target(pb::Compare::MOD);
+  c.set_mod_revision(revision + 1);
+}
+
+// No two seats have one create revision.
+void only_if_nobody_else(pb::TxnRequest& t, const key_range& seats, std::int64_t created) {
+  auto& c = *t.add_compare();
+  c.set_key(seats.from);
+  c.set_range_end(seats.to);
+  c.set_target(pb::Compare::CREATE);
+  c.set_create_revision(created);
+}
+
+// The one that comes gets a token of the write, whatever a floor would say.
+void only_if_company_stays(pb::TxnRequest& t, const ledger& l, const keys& names, const std::string& name) {
+  const seat* const comes = l.company_of_new_reader();
+  const seat& company = comes != nullptr ? *comes : *l.company_of_one_that_leaves();
+  only_if_unchanged(t, names.seat(name, company.at), company.modified);
+  if (comes != nullptr) only_if_absent(t, names.floor(name));
 }
 
 void put(pb::RequestOp& o, new_key e) {
@@ -36,11 +53,13 @@ void put(pb::RequestOp& o, new_key e) {
   p.set_lease(e.lease);
 }
 
-void else_look(pb::TxnRequest& t, const key_range& room) {
-  auto& r = *t.add_failure()->mutable_request_range();
+void read(pb::RequestOp& o, const key_range& room) {
+  auto& r = *o.mutable_request_range();
   r.set_key(room.from);
   r.set_range_end(room.to);
 }
+
+void else_look(pb::TxnRequest& t, const key_range& room) { read(*t.add_failure(), room); }
 
 void read_sorted(pb::RangeRequest& r, const key_range& room, std::int64_t limit, pb::RangeRequest::SortOrder order) {
   r.set_key(room.from);
@@ -85,11 +104,12 @@ pb::TxnRequest take_place(const key_range& room, new_key place, company c) {
   return t;
 }
 
-pb::TxnRequest give_back_if_alone(const keys& names, const std::string& name, const std::string& key, since s,
+pb::TxnRequest give_back_if_alone(const keys& names, const std::string& name, const std::string& key, alone a,
                                   std::int64_t created, std::int64_t modified) {
   pb::TxnRequest t;
   only_if_unchanged(t, key, modified);
-  only_if_nothing_newer(t, names.room(name), s, s == since::created ? created : modified);
+  a == alone::now ? only_if_nobody_else(t, names.seats(name), created)
+                  : only_if_nothing_newer(t, names.room(name), modified);
   t.add_success()->mutable_request_delete_range()->set_key(key);
   *t.mutable_failure() = look_who_is_next(names, name).success();
   return t;
@@ -105,12 +125,8 @@ pb::TxnRequest look_who_is_next(const keys& names, const std::string& name) {
 pb::TxnRequest write_changes(const ledger& l, const keys& names, const std::string& name, if_meanwhile m) {
   pb::TxnRequest t;
   const auto room = names.room(name);
-  if (m == if_meanwhile::nobody_came) only_if_nothing_newer(t, room, since::modified, l.revision());
-  if (m == if_meanwhile::company_stays) {
-    const seat& company = *l.company_of_new_reader();
-    only_if_unchanged(t, names.seat(name, company.at), company.modified);
-    only_if_absent(t, names.floor(name));
-  }
+  if (m == if_meanwhile::nobody_came) only_if_nothing_newer(t, room, l.revision());
+  if (m == if_meanwhile::company_stays) only_if_company_stays(t, l, names, name);
   for (const seat& s : l.seats()) {
     const auto key = names.seat(name, s.at);
     if (s.dirty || s.removed) s.fresh ? only_if_absent(t, key) : only_if_unchanged(t, key, s.modified);
@@ -125,6 +141,7 @@ pb::TxnRequest write_changes(const ledger& l, const keys& names, const std::stri
   } else if (l.floor_is_dirty()) {
     put(*t.add_success(), {names.floor(name), std::to_string(l.floor())});
   }
+  if (m == if_meanwhile::nobody_came && l.somebody_waits()) read(*t.add_success(), room);
   else_look(t, room);
   return t;
 }

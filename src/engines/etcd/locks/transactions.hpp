@@ -28,10 +28,10 @@ pb::TxnRequest take_if_free(const key_range& room, new_key hold);
 enum class company { some, many };
 pb::TxnRequest take_place(const key_range& room, new_key place, company);
 
-// If nobody has come since, there is nobody to hand over to: nobody came after an exclusive hold, or nothing at all was written
+// If nobody else is there, there is nobody to hand over to: nobody beside an exclusive hold, or nothing at all was written
 // since a hold that was alone. Else those who came first are read, and the floor.
-enum class since { created, modified };
-pb::TxnRequest give_back_if_alone(const keys&, const std::string& name, const std::string& key, since,
+enum class alone { now, since_modified };
+pb::TxnRequest give_back_if_alone(const keys&, const std::string& name, const std::string& key, alone,
                                   std::int64_t created, std::int64_t modified);
 // The same without giving it back.
 pb::TxnRequest look_who_is_next(const keys&, const std::string& name);
@@ -40,9 +40,10 @@ pb::TxnRequest look_who_is_next(const keys&, const std::string& name);
 void read_oldest(pb::RangeRequest&, const key_range& room, std::int64_t limit);
 void read_newest(pb::RangeRequest&, const key_range& room, std::int64_t limit);
 
-// What else must be true when the marks of a ledger are written, besides that the marked keys are as they were read. Those
-// who left meanwhile only make more room.
-// `company_stays` is for a new reader (ledger::company_of_new_reader).
+// What else must be true when the marks of a ledger are written, besides that the marked keys are as they were read.
+// `nobody_came` does not miss those who left meanwhile: they only make more room. But it may be somebody's turn because of it; so where
+// somebody waits, what is there afterwards is read too.
+// `company_stays` is for one that comes or leaves (ledger::company_of_…).
 enum class if_meanwhile { nobody_came, company_stays, anything };
 pb::TxnRequest write_changes(const ledger&, const keys&, const std::string& name, if_meanwhile);
 

@@ -1,0 +1,209 @@
+// Several who come, leave or let go at the same time: each has decided by what it read, which the others were about to change.
+#include "sim/etcd/handover.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace tyer::sim::etcd {
+namespace {
+
+constexpr duration at_once = 30ms;  // nobody looks out so early
+
+struct etcd_at_once : etcd_hand_over {
+  one_client c{time, fake, all}, d{time, fake, all};
+
+  one reads(one_client& by) { return takes(by, mode::shared); }
+  one takes(one_client& by, mode how, std::uint32_t take = 1, std::uint32_t capacity = 1) {
+    const one h{&by, by.next_id()};
+    EXPECT_NE(granted_in(ask_for(h, how, take, capacity)), nullptr);
+    return h;
+  }
+  one queues(one_client& by, mode how, std::uint32_t take = 1, std::uint32_t capacity = 1) {
+    const one w{&by, by.next_id()};
+    EXPECT_NE(queued_in(ask_for(w, how, take, capacity)), nullptr);
+    return w;
+  }
+  outcome<answer> ask_for(const one& o, mode how, std::uint32_t take, std::uint32_t capacity) {
+    auto r = o.by->wants(o.who, true, how);
+    r.take = take;
+    r.capacity = capacity;
+    return o.by->call<answer>([&](auto reply) { o.by->raw().acquire(r, std::move(reply)); });
+  }
+  outcome<answer> converts(const one& o, mode to) {
+    return o.by->call<answer>(
+        [&](auto reply) { o.by->raw().convert({o.who, "order"}, to, timeout, std::move(reply)); });
+  }
+  std::size_t number_of(const one_client& of) const {
+    return static_cast<std::size_t>(std::ranges::find(all, &of) - all.begin());
+  }
+  // Each reads before the other has written.
+  void let_go_at_once(const std::vector<one>& these) {
+    std::size_t done = 0;
+    for (const auto& each : these) {
+      fake.acting = number_of(*each.by);
+      each.by->raw().release({each.who, "order"}, true, [&](outcome<fate>&& o) {
+        EXPECT_NE(std::get_if<fate>(&o.result), nullptr);
+        ++done;
+      });
+    }
+    ASSERT_TRUE(a.run_until([&] { return done == these.size(); }, at_once));
+  }
+  bool is_told(const one& w) {
+    return a.run_until([&] { return was_told(*w.by, w.who); }, at_once);
+  }
+};
+
+// --- who lets go at once ---
+
+// It was: each saw the other, and neither handed over; the writer found out when it looked, up to three seconds later.
+TEST_F(etcd_at_once, two_readers_that_let_go_left_a_writer_waiting) {
+  const auto first = reads(a), second = reads(b), writer = queues(c, mode::exclusive);
+  let_go_at_once({first, second});
+  EXPECT_TRUE(is_told(writer));
+  EXPECT_TRUE(has_turn(writer));
+  let_go(writer);
+  expect_nothing_left();
+}
+
+TEST_F(etcd_at_once, two_who_gave_permits_back_left_one_waiting_that_wants_both) {
+  const auto first = takes(a, mode::permit, 1, 2), second = takes(b, mode::permit, 1, 2);
+  const auto both = queues(c, mode::permit, 2, 2);
+  let_go_at_once({first, second});
+  EXPECT_TRUE(is_told(both));
+}
+
+TEST_F(etcd_at_once, two_writers_that_left_the_queue_left_a_reader_waiting_beside_readers) {
+  const auto holder = reads(a), w1 = queues(b, mode::exclusive), w2 = queues(c, mode::exclusive);
+  const auto reader = queues(d, mode::shared);
+  let_go_at_once({w1, w2});
+  EXPECT_TRUE(is_told(reader));
+  EXPECT_EQ(let_go(holder), fate::holding);
+}
+
+TEST_F(etcd_at_once, a_writer_that_left_the_queue_during_a_downgrade_left_a_reader_waiting) {
+  const auto holder = takes(a, mode::exclusive), writer = queues(b, mode::exclusive), reader = queues(c, mode::shared);
+  bool writes = false;
+  fake.decide = [&](const exchange& e) {
+    if (e.client != 0 || e.method != "Txn") return journey{500us, 500us};
+    writes = true;
+    return journey{5ms, 500us};
+  };
+  bool converted = false;
+  fake.acting = 0;
+  a.raw().convert({holder.who, "order"}, mode::shared, timeout,
+                  [&](outcome<answer>&& o) { converted = granted_in(o) != nullptr; });
+  ASSERT_TRUE(a.run_until([&] { return writes; }));
+  EXPECT_EQ(let_go(writer), fate::waiting);
+  ASSERT_FALSE(converted) << "it was quicker";
+  EXPECT_TRUE(is_told(reader));
+  EXPECT_TRUE(converted);
+}
+
+TEST_F(etcd_at_once, two_readers_that_let_go_left_one_waiting_that_upgrades) {
+  const auto first = reads(a), second = reads(b), upgrades = reads(c);
+  ASSERT_NE(queued_in(converts(upgrades, mode::exclusive)), nullptr);
+  let_go_at_once({first, second});
+  EXPECT_TRUE(is_told(upgrades));
+  EXPECT_NE(granted_in(converts(upgrades, mode::exclusive)), nullptr);
+}
+
+// --- who lets go while others come ---
+
+// It was: whoever came made all that let go try again.
+TEST_F(etcd_at_once, a_reader_that_lets_go_was_refused_by_each_that_came) {
+  const auto stays = reads(a), leaves = reads(b);
+  int writes = 0;
+  bool gone = false;
+  fake.decide = [&](const exchange& e) {  // slow enough for another to come between each of its requests
+    if (e.client != 1 || e.method != "Txn") return journey{500us, 500us};
+    ++writes;
+    return journey{5ms, 500us};
+  };
+  fake.acting = 1;
+  b.raw().release({leaves.who, "order"}, true, [&](outcome<fate>&&) { gone = true; });
+  for (int i = 0; i < 20 && !gone; ++i) reads(c);
+  EXPECT_TRUE(gone);
+  EXPECT_EQ(writes, 2) << "who is next, and the deletion";
+  EXPECT_EQ(let_go(stays), fate::holding);
+}
+
+// --- one that joined before a writer ---
+
+// The hold is younger than the place of the writer: to look only for those who came after it is to forget that one.
+TEST_F(etcd_at_once, an_upgraded_reader_that_had_overtaken_a_writer_let_go_without_handing_over) {
+  const auto first = reads(a);
+  const auto late = b.next_id();
+  int writes = 0;
+  bool joined = false;
+  fake.decide = [&](const exchange& e) {  // its second write is refused, since another is quicker; the third joins
+    if (e.client != 1 || e.method != "Txn") return journey{500us, 500us};
+    ++writes;
+    return journey{writes == 2 || writes == 3 ? duration{10ms} : duration{500us}, 500us};
+  };
+  fake.acting = 1;
+  b.raw().acquire(b.wants(late, true, mode::shared), [&](outcome<answer>&& o) { joined = granted_in(o) != nullptr; });
+  ASSERT_TRUE(a.run_until([&] { return writes == 2; }));
+  const auto other = reads(d);
+  ASSERT_TRUE(a.run_until([&] { return writes == 3; }));
+  const auto writer = queues(c, mode::exclusive);
+  ASSERT_TRUE(a.run_until([&] { return joined; }, at_once));
+  let_go(other);
+  let_go(first);
+  ASSERT_NE(granted_in(converts({&b, late}, mode::exclusive)), nullptr);
+  EXPECT_EQ(let_go({&b, late}), fate::holding);
+  EXPECT_TRUE(is_told(writer));
+  EXPECT_TRUE(has_turn(writer));
+}
+
+// --- a floor that somebody has written by hand ---
+
+struct etcd_strange_floor : etcd_at_once {
+  void write_floor(const std::string& value) {
+    pb::TxnRequest t;
+    auto& p = *t.add_success()->mutable_request_put();
+    p.set_key(tyer::etcd::keys{prefix}.floor("order"));
+    p.set_value(value);
+    pb::TxnResponse answer;
+    data.transact(t, answer);
+  }
+  // What a reader is told whose first write is refused, and how often it wrote.
+  std::pair<outcome<answer>, int> comes_beside_others() {
+    int writes = 0;
+    bool slow = true;
+    fake.decide = [&](const exchange& e) {
+      if (e.client != 1 || e.method != "Txn") return journey{500us, 500us};
+      ++writes;
+      return journey{slow && writes == 2 ? duration{10ms} : duration{500us}, 500us};
+    };
+    std::optional<outcome<answer>> said;
+    fake.acting = 1;
+    b.raw().acquire(b.wants(b.next_id(), true, mode::shared), [&](outcome<answer>&& o) { said = std::move(o); });
+    EXPECT_TRUE(a.run_until([&] { return writes == 2 || said; }));
+    const auto other = d.next_id();
+    if (!said) d.acquire(other, true, mode::shared);
+    EXPECT_TRUE(a.run_until([&] { return said.has_value(); }));
+    return {std::move(*said), writes};
+  }
+};
+
+TEST_F(etcd_strange_floor, of_nought_made_a_reader_write_until_its_deadline) {
+  reads(a);
+  write_floor("0");
+  const auto [said, writes] = comes_beside_others();
+  EXPECT_NE(granted_in(said), nullptr);
+  EXPECT_LT(writes, 6);
+}
+
+TEST_F(etcd_strange_floor, that_is_no_number_was_taken_for_none) {
+  reads(a);
+  for (const auto* value : {"", "soon", "12 ", "-1", "99999999999999999999"}) {
+    write_floor(value);
+    const auto [said, writes] = comes_beside_others();
+    ASSERT_NE(failure_in(said), nullptr) << value;
+    EXPECT_EQ(failure_in(said)->kind, seam::why::name_conflict) << value;
+    EXPECT_LT(writes, 3) << value;
+  }
+}
+
+}  // namespace
+}  // namespace tyer::sim::etcd
