@@ -1,7 +1,5 @@
 #include "engines/etcd/ledger.hpp"
 
-#include "core/token.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -10,14 +8,14 @@ namespace tyer::etcd {
 
 namespace {
 
-using engine::busy;
-using engine::granted;
-using engine::queued;
-
 constexpr std::string_view format = "T1";  // a later Tyer may write another
-constexpr milliseconds ttl_max{std::chrono::hours{24 * 366}};
+constexpr kit::store_time now{};           // always: what is over was not read, or is dropped
 
-failure refused(std::string words) { return no(why::refused, errc::refused, std::move(words)); }
+// Of a key that nobody should have written, no more than what is counted with.
+milliseconds length(std::uint64_t ms) {
+  const auto most = static_cast<std::uint64_t>(kit::limits{}.ttl.count());
+  return milliseconds{static_cast<std::int64_t>(std::min(ms, most))};
+}
 
 failure not_ours(const std::string& key) {
   return no(why::name_conflict, errc::name_conflict, "something that is no lock of Tyer's lies at " + key);
@@ -34,21 +32,37 @@ bool stays_a_reader(const seat& s) {
   return !s.removed && s.record.state() == pb::Record::HOLDING && s.how() == mode::shared && !s.record.upgrading();
 }
 
-// Before a seat is written again: its part is that of the write that granted it.
-void pin(seat& s) {
-  if (!s.fresh && !s.granted && s.record.part() == 0 && !s.waits()) {
-    s.record.set_part(s.part());
-    s.record.set_place(0);
-  }
-  s.record.clear_line();
-  s.dirty = true;
+// How long a hold lasts at most, if nobody renews it.
+milliseconds lasts(const seat& s) {
+  if (s.waits()) return {};
+  return length(s.record.state() == pb::Record::HOLDING ? s.record.ttl_ms() : s.record.waiter_ttl_ms());
+}
+
+// What the decider has to know.
+kit::seat to_decide(const seat& s) {
+  using state = kit::seat::state;
+  const pb::Record& r = s.record;
+  return {.who = s.who,
+          .how = s.how(),
+          .is = s.waits()                          ? state::waiting
+                : r.state() == pb::Record::HOLDING ? state::holding
+                                                   : state::handed_over,
+          .upgrading = r.upgrading(),
+          .take = r.take(),
+          .capacity = r.capacity(),
+          .slots = s.slots(),
+          .part = s.granted ? r.place() : s.part(),
+          .seen = r.seen(),
+          .expires = kit::store_time::max(),
+          .ttl = length(r.ttl_ms()),
+          .waiter_ttl = length(r.waiter_ttl_ms()),
+          .pending = s.granted};
 }
 
 }  // namespace
 
-failure no(why kind, errc code, std::string words) { return {kind, make_error_code(code), std::move(words)}; }
-
 std::uint64_t seat::part() const {
+  if (waits()) return 0;
   if (record.part() != 0) return record.part();
   return static_cast<std::uint64_t>(modified) * places_per_revision + record.place();
 }
@@ -117,32 +131,38 @@ std::vector<const seat*> ledger::holds() const {
 
 // --- the operations ---
 
-std::variant<answer, failure> ledger::acquire(const wish& w) {
-  const auto& r = w.r;
-  turn();
-  if (auto f = objection(r)) return *std::move(f);
-  if (seat* s = find(r.what.who)) return again(*s, w);
-
-  seat s{.who = r.what.who, .record = place(w), .dirty = true, .fresh = true, .at = w.at};
-  if (passable() && fits(of(s))) {
-    if (holds().size() >= holds_max) {
-      return no(why::over_limit, errc::over_limit, std::to_string(holds_max) + " hold this name already");
-    }
-    if (!grant(s, r.seen)) return refused("the last token there is has been given");
-    s.record.set_state(pb::Record::HOLDING);
-    s.record.set_lease_ms(static_cast<std::uint64_t>(w.hold_lease_ttl.count()));
-    s.lease = w.hold_lease;
-    seats_.push_back(std::move(s));
-    return granted{0, r.ttl, seats_.back().slots()};
+std::optional<failure> ledger::objection(const engine::request& r) {
+  if (r.lock_delay != milliseconds{0}) {
+    return no(why::unsupported, errc::unsupported, "etcd has no lock delay: a lease that ends takes its keys with it");
   }
-  if (!r.enqueue) return busy{left_to_wait()};
-  if (queue().size() >= w.waiters_max) return too_many(w);
-  seats_.push_back(std::move(s));
-  return place_of(seats_.back());
+  return kit::resource{}.objection(r);
 }
 
-failure ledger::too_many(const wish& w) {
-  return no(why::over_limit, errc::over_limit, std::to_string(w.waiters_max) + " are waiting for this name already");
+std::variant<answer, failure> ledger::acquire(const wish& w) {
+  if (auto f = objection(w.r)) return *std::move(f);
+  auto name = decider(w.waiters_max);
+  kit::notices told;
+  auto said = name.acquire(w.r, now, told);
+  kit::seat* const s = name.find(w.r.what.who);
+  if (s != nullptr && s->fresh) {
+    seats_.push_back({.who = s->who, .record = place(w), .fresh = true, .at = w.at});
+  }
+  const auto* const is = std::get_if<answer>(&said);
+  if (is != nullptr && s != nullptr) keep_by_lease(*s, std::holds_alternative<engine::granted>(*is), w);
+  mark(name);
+  return said;
+}
+
+// What is not known to be mine is written again, and so is a hold that needs a longer lease.
+void ledger::keep_by_lease(kit::seat& s, bool granted, const wish& w) {
+  seat& mine = of(s);
+  const auto enough = static_cast<std::uint64_t>(w.hold_lease_ttl.count());
+  if (s.waits() || granted) s.dirty |= !w.known;
+  if (!granted) return;
+  s.dirty |= mine.record.lease_ms() < enough;
+  if (!s.dirty) return;
+  mine.record.set_lease_ms(enough);
+  mine.lease = w.hold_lease;
 }
 
 bool ledger::is_too_far_back(const wish& w) const {
@@ -175,157 +195,36 @@ void ledger::wrote(std::int64_t revision) {
   }
   if (floor_dirty_) floor_is_there_ = floor_ != 0;
   floor_dirty_ = false;
-  granted_ = 0;
   revision_ = revision;
 }
 
+// Whoever has its turn hears of it at its own key, so nobody is told here.
+template <class F>
+auto ledger::decide(F f) {
+  auto name = decider();
+  kit::notices told;
+  auto said = f(name, told);
+  mark(name);
+  return said;
+}
+
 fate ledger::remove(const id& who) {
-  turn();
-  seat* const s = find(who);
-  if (s == nullptr) return fate::gone;
-  s->removed = true;
-  const auto was = s->waits() ? fate::waiting : fate::holding;
-  turn();
-  return was;
+  return decide([&](kit::resource& name, kit::notices& told) { return name.release(who, true, now, told); });
 }
 
 std::variant<answer, failure> ledger::convert(const id& who, mode to) {
-  turn();
-  seat* const s = find(who);
-  if (s == nullptr || s->waits()) return no(why::refused, errc::lost, "there is no such hold to convert");
-  if (s->how() == mode::permit || to == mode::permit) {
-    return no(why::unsupported, errc::unsupported, "permits cannot be converted");
-  }
-  if (to == mode::shared) {  // also takes back an upgrade that still waits
-    if (s->how() == mode::exclusive) {
-      pin(*s);
-      s->record.set_mode(static_cast<std::uint32_t>(mode::shared));
-      if (!grant(*s, 0)) return refused("the last token there is has been given");  // a gate has seen the old one
-    } else if (s->record.upgrading()) {
-      pin(*s);
-    }
-    s->record.set_upgrading(false);
-    turn();
-    return granted{};
-  }
-  if (s->how() == mode::shared) {
-    const seat* other = find_upgrade();
-    // Two that wait for each other's shared hold would wait for ever: the second must let go instead.
-    if (other != nullptr && other != s) return busy{left_to_wait()};
-    if (holds().size() > 1) {
-      if (!s->record.upgrading()) pin(*s);
-      s->record.set_upgrading(true);
-      return queued{0, left_to_wait()};
-    }
-    pin(*s);
-    s->record.set_mode(static_cast<std::uint32_t>(mode::exclusive));
-    s->record.set_upgrading(false);
-    if (!grant(*s, 0)) return refused("the last token there is has been given");
-  }
-  return granted{};
+  return decide([&](kit::resource& name, kit::notices& told) { return name.convert(who, to, now, told); });
 }
 
 std::uint32_t ledger::ask(std::string_view reason) {
-  turn();
-  std::uint32_t asked = 0;
-  for (seat& s : seats_) {
-    if (s.removed || s.waits()) continue;
-    pin(s);
-    s.record.set_asked(std::string{reason});
-    s.record.set_asked_count(s.record.asked_count() + 1);
-    ++asked;
-  }
-  return asked;
+  return decide([&](kit::resource& name, kit::notices& told) { return name.ask(reason, now, told); });
 }
 
-// --- acquire, in its parts ---
-
-std::optional<failure> ledger::objection(const engine::request& r) const {
-  const auto in_range = [&](milliseconds t) { return t >= milliseconds{0} && t <= ttl_max; };
-  if (r.lock_delay != milliseconds{0}) {
-    return no(why::unsupported, errc::unsupported, "etcd has no lock delay: a lease that ends takes its keys with it");
-  }
-  if (r.ttl < milliseconds{1} || !in_range(r.ttl)) return refused("the ttl is out of its range");
-  if (!in_range(r.waiter_ttl)) return refused("the waiter ttl is out of its range");
-  if (r.seen >= core::part_max) return refused("the token the client has seen is the last one there is");
-  if (r.what.how != mode::permit) return std::nullopt;
-  if (r.take == 0 || r.take > r.capacity) {
-    return refused("cannot take " + std::to_string(r.take) + " of " + std::to_string(r.capacity) + " permits");
-  }
-  if (r.capacity > capacity_max) {
-    return no(why::over_limit, errc::over_limit, "at most " + std::to_string(capacity_max) + " permits");
-  }
-  const auto held = holds();
-  if (!held.empty() && held.front()->how() == mode::permit && r.capacity != capacity()) {
-    return no(why::refused, errc::permits_differ,
-              "this name is in use with " + std::to_string(capacity()) + " permits, not " + std::to_string(r.capacity));
-  }
-  return std::nullopt;
-}
-
-// It is already mine: the repetition of a request whose answer was lost, or the claim after a hand-over.
-std::variant<answer, failure> ledger::again(seat& s, const wish& w) {
-  const mode how = w.r.what.how;
-  if (s.waits()) {
-    if (s.how() != how || s.record.take() != w.r.take) return refused("this id waits for the lock in another mode");
-    if (!w.known) pin(s);
-    return place_of(s);
-  }
-  if (s.record.upgrading() && how == mode::exclusive) return queued{0, left_to_wait()};
-  const bool strong_enough = s.how() == how || (s.how() == mode::exclusive && how == mode::shared);
-  if (!strong_enough) return refused("this id holds the lock in another mode");
-  const auto length = static_cast<std::uint64_t>(w.hold_lease_ttl.count());
-  if (s.record.state() == pb::Record::HANDED_OVER || s.record.lease_ms() < length || !w.known) {
-    pin(s);
-    s.record.set_state(pb::Record::HOLDING);
-    s.record.set_ttl_ms(std::max(s.record.ttl_ms(), static_cast<std::uint64_t>(w.r.ttl.count())));
-    s.record.set_lease_ms(length);
-    s.lease = w.hold_lease;
-  }
-  return granted{0, w.r.ttl, s.slots()};
-}
-
-// The head asks again when it could have its turn; the others only have to find out that they have become the head.
-answer ledger::place_of(const seat& s) const {
-  const auto all = queue();
-  const auto place = static_cast<std::uint32_t>(std::ranges::find(all, s.who, &seat::who) - all.begin());
-  const milliseconds lease{static_cast<std::int64_t>(s.record.waiter_ttl_ms())};
-  return queued{place, place == 0 ? left_to_wait() : std::max(lease, milliseconds{1})};
-}
-
-// --- who may have it ---
-
-ledger::demand ledger::of(const seat& s) { return {s.how(), s.record.take(), s.record.capacity()}; }
-
-std::uint32_t ledger::capacity() const {
-  const auto all = holds();
-  return all.empty() ? 0 : all.front()->record.capacity();
-}
-
-bool ledger::fits(const demand& d) const {
-  const auto all = holds();
-  if (all.empty()) return true;
-  if (d.how == mode::exclusive) return false;
-  std::size_t taken = 0;
-  for (const seat* s : all) {
-    if (s->how() != d.how) return false;
-    taken += static_cast<std::size_t>(s->record.slots_size());
-  }
-  return d.how == mode::shared || (d.capacity == capacity() && taken + d.take <= capacity());
-}
-
-bool ledger::passable() const {
-  return queue().empty() && std::ranges::none_of(holds(), [](const seat* s) { return s->record.upgrading(); });
-}
-
-// At most: if nobody renews.
-milliseconds ledger::left_to_wait() const {
-  std::uint64_t longest = 1;
-  for (const seat* s : holds()) {
-    const bool claimed = s->record.state() == pb::Record::HOLDING;
-    longest = std::max(longest, claimed ? s->record.ttl_ms() : s->record.waiter_ttl_ms());
-  }
-  return milliseconds{static_cast<std::int64_t>(longest)};
+void ledger::turn() {
+  decide([](kit::resource& name, kit::notices& told) {
+    name.reap(now, told);
+    return true;
+  });
 }
 
 const seat* ledger::company_of_new_reader() const {
@@ -359,64 +258,61 @@ bool ledger::somebody_waits() const {
   return std::ranges::any_of(seats_, [](const seat& s) { return !s.removed && (s.waits() || s.record.upgrading()); });
 }
 
-seat* ledger::find_upgrade() {
-  const auto at = std::ranges::find_if(seats_, [](const seat& s) { return !s.removed && s.record.upgrading(); });
-  return at == seats_.end() ? nullptr : &*at;
+// --- the decider, and what it has decided ---
+
+// A seat is known to it by its number here. A waiter is told to look again when the last of the holds would be over: when one of
+// them was renewed, nobody knows.
+kit::resource ledger::decider(std::size_t waiters_max) const {
+  kit::limits l;
+  l.waiters = waiters_max;
+  l.stored = l.stamped_by_write = true;
+  l.turns = turns_per_write;
+  kit::resource name{l};
+  name.put_floor(floor_);
+  name.put_next_part(static_cast<std::uint64_t>(revision_ + 1) * places_per_revision);
+  milliseconds longest{1};
+  for (const seat& s : seats_) longest = std::max(longest, s.removed ? milliseconds{} : lasts(s));
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    if (seats_[i].removed) continue;
+    auto s = to_decide(seats_[i]);
+    s.created = static_cast<std::int64_t>(i + 1);
+    if (!s.waits()) s.expires = now + longest;
+    name.put(std::move(s));
+  }
+  return name;
 }
 
-// --- changes ---
-
-// The revision of the write to come is at least the next one. Only a client that has seen larger tokens, of another
-// engine or of an etcd that has been set back, makes it count on from there; the floor is where that is remembered.
-bool ledger::grant(seat& s, std::uint64_t seen) {
-  const auto above = std::max({floor_, seen, s.record.seen()});
-  if (above >= core::part_max) return false;
-  s.granted = true;
-  s.record.set_part(0);
-  s.record.set_place(granted_++);
-  if (above >= static_cast<std::uint64_t>(revision_ + 1) * places_per_revision) {
-    floor_ = above + 1;
-    floor_dirty_ = true;
-    s.record.set_part(floor_);
-    s.record.set_place(0);
-  } else if (floor_ != 0) {
-    floor_ = 0;  // revisions have passed it
-    floor_dirty_ = true;
-  }
-  if (s.how() == mode::permit) give_slots(s);
-  return true;
+seat& ledger::of(const kit::seat& s) {
+  return s.created == 0 ? seats_.back() : seats_[static_cast<std::size_t>(s.created - 1)];
 }
 
-void ledger::give_slots(seat& s) {
-  std::vector<bool> taken(s.record.capacity());
-  for (const seat* other : holds()) {
-    for (const auto slot : other->record.slots()) {
-      if (slot < taken.size()) taken[slot] = true;
-    }
-  }
-  s.record.clear_slots();
-  for (std::uint32_t slot = 0;
-       slot < taken.size() && static_cast<std::uint32_t>(s.record.slots_size()) < s.record.take(); ++slot) {
-    if (!taken[slot]) s.record.add_slots(slot);
-  }
+void ledger::mark(const kit::resource& name) {
+  for (const kit::seat& s : name.removed()) of(s).removed = true;
+  for (const kit::seat& s : name.holds()) mark(s);
+  for (const kit::seat& s : name.queue()) mark(s);
+  floor_ = name.last_part();
+  floor_dirty_ |= name.floor_dirty();
 }
 
-void ledger::turn() {
-  if (seat* s = find_upgrade()) {
-    if (holds().size() > 1) return;
-    pin(*s);
-    s->record.set_mode(static_cast<std::uint32_t>(mode::exclusive));
-    s->record.set_upgrading(false);
-    if (!grant(*s, 0)) return;
-  }
-  for (seat& s : seats_) {
-    if (s.removed || !s.waits()) continue;
-    if (!fits(of(s))) return;
-    if (granted_ >= turns_per_write) return;  // the rest by another write
-    if (!grant(s, 0)) return;
-    s.record.set_state(pb::Record::HANDED_OVER);
-    s.dirty = true;
-  }
+// Written again, it has the part of the write that granted it.
+void ledger::mark(const kit::seat& d) {
+  if (!d.dirty) return;
+  seat& s = of(d);
+  pb::Record& r = s.record;
+  s.dirty = true;
+  s.granted = d.pending;
+  r.set_mode(static_cast<std::uint32_t>(d.how));
+  r.set_state(d.waits() ? pb::Record::WAITING : d.claimed() ? pb::Record::HOLDING : pb::Record::HANDED_OVER);
+  r.set_upgrading(d.upgrading);
+  r.mutable_slots()->Assign(d.slots.begin(), d.slots.end());
+  r.set_part(d.pending ? 0 : d.part);
+  r.set_place(d.pending ? static_cast<std::uint32_t>(d.part) : 0);
+  r.set_seen(d.seen);
+  r.set_ttl_ms(static_cast<std::uint64_t>(d.ttl.count()));
+  r.clear_line();
+  if (d.times_asked == 0) return;
+  r.set_asked(d.asked);
+  r.set_asked_count(r.asked_count() + d.times_asked);
 }
 
 }  // namespace tyer::etcd

@@ -1,21 +1,22 @@
-// What is written about one name, and what it becomes when somebody acquires, releases or converts.
+// What lies at etcd about one name, as the decider of all engines (kit::resource) sees it, and what it is to be written as.
 //
-// A plain value made from one read at one revision: no clock, no I/O. Operations mark what they change; `writing.cpp` makes
-// one guarded transaction of the marks, and if somebody was quicker, everything is done again on what is there then. So each
-// step is a step from one true state to the next, whoever takes it.
+// A plain value made from one read at one revision: no clock, no I/O. An operation makes a resource of the keys, lets it decide,
+// and marks what it has changed; `locks/transactions.cpp` makes one guarded transaction of the marks, and if somebody was
+// quicker, everything is done again on what is there then. So each step is a step from one true state to the next, whoever
+// takes it.
 //
-//   waiting ──its turn──▶ handed over ──acquire──▶ holding ──convert──▶ holding
-//
-// The order of the queue is the order of create revisions. A part of a token is made from the revision of the write that
-// granted: revision * 128 + the place among those granted by that write, so it grows whatever happens in between.
-//
-// Nothing expires here: what is gone at the server is not in the read, and what this client knows to be overdue it drops
-// first. Fairness as everywhere: first come, first served, over all modes; only an upgrade goes before the queue.
+// etcd's own:
+//   - The order of the queue is the order of create revisions.
+//   - A part of a token is made from the revision of the write that granted: revision * 128 + the place among those granted by
+//     that write, so it grows whatever happens in between.
+//   - Time stands still here. What is gone at the server is not in the read, and what this client knows to be overdue it drops
+//     first; a hold lives by a lease, and is written again to live by a longer one.
 #pragma once
 
 #include "engine/engine.hpp"
 #include "engines/etcd/keys.hpp"
 #include "engines/etcd/rpc.pb.h"
+#include "engines/kit/resource.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -33,13 +34,10 @@ using engine::milliseconds;
 using engine::mode;
 using engine::time_point;
 using engine::why;
-
-failure no(why, errc, std::string words);
+using kit::no;
 
 inline constexpr std::uint64_t places_per_revision = 128;
 inline constexpr std::size_t turns_per_write = 40;  // a transaction has at most 128 operations
-inline constexpr std::uint32_t capacity_max = 65'536;
-inline constexpr std::size_t holds_max = 10'000;
 
 // One key: a hold or a place in the queue.
 struct seat {
@@ -89,9 +87,9 @@ class ledger {
     bool known =
         false;  // that it is mine, if it is: else it is written again, since it may be about to be deleted as it was
   };
+  static std::optional<failure> objection(const engine::request&);  // what no state of the server could make right
   std::variant<answer, failure> acquire(const wish&);
   static pb::Record place(const wish&);  // in the queue, as acquire would write it
-  static failure too_many(const wish&);  // wait
   bool is_too_far_back(const wish&) const;
   fate remove(const id&);
   std::variant<answer, failure> convert(const id&, mode to);
@@ -99,8 +97,7 @@ class ledger {
 
   void turn();                        // of the heads of the queue
   void wrote(std::int64_t revision);  // what was marked is at the server now
-  milliseconds left_to_wait() const;
-  bool somebody_waits() const;  // in the queue, or to be upgraded
+  bool somebody_waits() const;        // in the queue, or to be upgraded
 
   // If all that is marked is one new reader: another that was there already, or nobody. As long as that one is there as it was, nobody
   // can have become exclusive, so the new one may come in whatever else happens meanwhile.
@@ -110,27 +107,18 @@ class ledger {
   const seat* company_of_one_that_leaves() const;
 
  private:
-  struct demand {
-    mode how = mode::exclusive;
-    std::uint32_t take = 1, capacity = 1;
-  };
-  static demand of(const seat&);
-
-  bool fits(const demand&) const;
-  bool passable() const;
-  std::uint32_t capacity() const;
-  std::optional<failure> objection(const engine::request&) const;
-  std::variant<answer, failure> again(seat&, const wish&);
-  answer place_of(const seat&) const;
-  bool grant(seat&, std::uint64_t seen);
-  void give_slots(seat&);
-  seat* find_upgrade();
+  kit::resource decider(std::size_t waiters_max = 0) const;
+  template <class F>
+  auto decide(F);
+  seat& of(const kit::seat&);  // a decided one
+  void keep_by_lease(kit::seat&, bool granted, const wish&);
+  void mark(const kit::resource&);
+  void mark(const kit::seat&);
 
   std::vector<seat> seats_;  // by create revision; new ones last
   std::uint64_t floor_ = 0;
   bool floor_dirty_ = false, floor_is_there_ = false;
   std::int64_t revision_ = 0, read_at_ = 0;
-  std::uint32_t granted_ = 0;  // since the read
 };
 
 }  // namespace tyer::etcd

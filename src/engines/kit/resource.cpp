@@ -24,6 +24,10 @@ std::uint64_t told_part(const seat& s) noexcept { return s.pending ? 0 : s.part;
 
 }  // namespace
 
+failure too_many_wait(std::size_t limit) {
+  return no(why::over_limit, errc::over_limit, std::to_string(limit) + " are waiting for this name already");
+}
+
 // --- the operations ---
 
 result<answer> resource::acquire(const request& r, store_time now, notices& out) {
@@ -39,10 +43,7 @@ result<answer> resource::acquire(const request& r, store_time now, notices& out)
     // If there is a queue, the time until the head's turn counts.
     return busy{left_to_wait(queue_.empty() ? of(r) : of(queue_.front()), now)};
   }
-  if (!has_it && waiting() >= limits_.waiters) {
-    return no(why::over_limit, errc::over_limit,
-              std::to_string(limits_.waiters) + " are waiting for this name already");
-  }
+  if (!has_it && waiting() >= limits_.waiters) return too_many_wait(limits_.waiters);
   if (has_it && exhausted()) return no_token();
   seat s{.who = r.what.who,
          .how = r.what.how,
@@ -192,8 +193,10 @@ result<answer> resource::again(seat& s, const request& r, store_time now) {
   if (s.waits()) {
     if (s.how != r.what.how || s.take != r.take) return refused("this id waits for the lock in another mode");
     extend(s, now + r.waiter_ttl);
-    s.dirty |= r.seen > s.seen;
-    s.seen = std::max(s.seen, r.seen);
+    if (r.seen > s.seen && r.seen >= next_part_) {  // the parts of a write are above the others anyway
+      s.seen = r.seen;
+      s.dirty = true;
+    }
     return place_in_queue(*find_place(s.who), now);
   }
   if (s.upgrading && r.what.how == mode::exclusive) return queued{0, left_to_wait({}, now)};
@@ -226,6 +229,7 @@ void resource::extend(seat& s, store_time until) noexcept {
 void resource::put(seat s) {
   if (s.waits()) return line_up(std::move(s));
   if (s.how == mode::permit) capacity_ = s.capacity;
+  if (s.pending) ++granted_;
   holds_.push_back(std::move(s));
 }
 

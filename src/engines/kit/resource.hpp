@@ -121,6 +121,8 @@ struct seat {
   bool ghost() const noexcept { return is == state::ghost; }
 };
 
+failure too_many_wait(std::size_t limit);
+
 class resource {
  public:
   explicit resource(const limits& l = {}) : limits_(l) {}
@@ -153,7 +155,8 @@ class resource {
 
   // ---- with a server: what was read
 
-  void put(seat);  // as stored; places in the order of the queue
+  // As stored, or as an operation before has left it for the same write; places in the order of the queue.
+  void put(seat);
   // `n` unread places follow. A seat that is put afterwards stands behind them: the place that has just joined. Skip those
   // behind it too.
   void skip(std::size_t n) { unread_at_end_ += n; }

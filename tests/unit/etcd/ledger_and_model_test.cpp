@@ -1,17 +1,13 @@
-// etcd's ledger and kit::resource decide the same things, each in its own code: the same random operations on both must
-// bring the same answers, the same holders with the same slots, the same queue, and tokens in the same order.
+// A ledger makes a kit::resource of etcd's keys for each operation, and keys of what it has decided; memory:// keeps a resource
+// from one operation to the next. The same random operations on both must bring the same answers, the same holders with the same
+// slots, the same queue, and tokens in the same order: then nothing is lost on the way to the keys and back.
 //
-// They differ, and on purpose, or known and without harm, in:
+// They differ, and on purpose, in:
 //   - time: a resource ends what has expired; of a ledger the server has done so. Here no time passes.
 //   - lock delays: a resource has ghosts; a ledger refuses (unsupported).
 //   - `hint` and `look_again`: a resource knows when its holds end; a ledger only how long they may last at most.
 //   - `ttl` of a conversion's answer: the ledger leaves it to the engine.
-//   - parts of tokens: microseconds that count on; revision × 128 + place. Their order is the same. At the last part there is
-//     a ledger refuses, a resource counts on.
-// and, each pinned by a test below, in:
-//   - a waiter that asks again with a larger `seen`: a resource remembers it, a ledger does not.
-//   - the limit of holds: a resource refuses whoever would be one too many, even if it would have to queue, and hands over to
-//     no more; a ledger refuses only who would be granted at once, and hands over beyond it.
+//   - parts of tokens: microseconds that count on; revision × 128 + place. Their order is the same.
 #include "engines/etcd/ledger.hpp"
 #include "engines/kit/resource.hpp"
 
@@ -280,9 +276,10 @@ TEST_F(ledger_and_model, exclusive_and_shared) { compare({mode::exclusive, mode:
 TEST_F(ledger_and_model, permits) { compare({mode::permit}); }
 TEST_F(ledger_and_model, all_modes) { compare({mode::exclusive, mode::shared, mode::permit}); }
 
-// --- the differences ---
+// --- what the random operations do not reach ---
 
-TEST(ledger_unlike_model, a_waiter_that_asks_again_with_a_larger_seen_is_not_remembered_by_the_ledger) {
+// A gate that knows that token would refuse its hold.
+TEST(ledger_like_model, a_waiter_that_asked_again_having_seen_more_was_given_a_token_below_it) {
   constexpr std::uint64_t seen = 1'000'000'000;  // above what either would count to
   written_name written;
   kit::resource model;
@@ -299,36 +296,45 @@ TEST(ledger_unlike_model, a_waiter_that_asks_again_with_a_larger_seen_is_not_rem
   written.operate([&](ledger& l) { return l.remove(holder.what.who); });
   model.release(holder.what.who, true, {}, told);
   EXPECT_GT(model.holds().front().part, seen);
-  EXPECT_LT(written.read().holds().front()->part(), seen);
+  EXPECT_GT(written.read().holds().front()->part(), seen);
 }
 
-TEST(ledger_unlike_model, whoever_would_be_one_hold_too_many_may_queue_at_the_ledger_and_has_its_turn) {
+TEST(ledger_like_model, a_waiter_that_asks_again_having_seen_less_than_revisions_is_not_written) {
   written_name written;
-  kit::limits few;
-  few.holds = 2;  // that of the ledger is a constant
-  kit::resource model{few};
-  kit::notices told;
+  auto waiter = request_of(id_of(2), mode::exclusive, 1, 1, true);
+  for (const auto& r : {request_of(id_of(1), mode::exclusive, 1, 1, false), waiter}) {
+    written.operate([&](ledger& l) { return l.acquire(wish_of(r)); });
+  }
+  auto l = written.read();
+  waiter.seen = static_cast<std::uint64_t>(l.revision()) * places_per_revision;
+  l.acquire(wish_of(waiter));
+  EXPECT_FALSE(l.dirty()) << "the token of any later write is above it";
+}
+
+TEST(ledger_like_model, holds_beyond_their_limit_were_handed_over) {
+  written_name written;
+  const auto most = kit::limits{}.holds;
   const auto reader = [](std::uint64_t n) { return request_of(id_of(n), mode::shared, 1, 1, true); };
   pb::Record record = ledger::place(wish_of(reader(1)));
   record.set_state(pb::Record::HOLDING);
-  for (std::uint64_t n = 1; n <= holds_max; ++n) written.put(id_of(n), record);
-  for (std::uint64_t n = 1; n <= few.holds; ++n) model.acquire(reader(n), {}, told);
-  const auto one_more = reader(holds_max + 1);
-  EXPECT_EQ(essence(written.operate([&](ledger& l) { return l.acquire(wish_of(one_more)); })),
-            essence(model.acquire(one_more, {}, told)))
-      << "refused by both, if it would have been granted";
+  for (std::uint64_t n = 1; n <= most; ++n) written.put(id_of(n), record);
+  const auto over_limit = [&] {
+    const auto o = written.operate([&](ledger& l) { return l.acquire(wish_of(reader(most + 1))); });
+    const auto* f = std::get_if<failure>(&o);
+    return f != nullptr && f->kind == why::over_limit;
+  };
+  EXPECT_TRUE(over_limit());
+  const auto writer = request_of(id_of(most + 2), mode::exclusive, 1, 1, true);
+  EXPECT_EQ(essence(written.operate([&](ledger& l) { return l.acquire(wish_of(writer)); })), "queued behind 0");
+  EXPECT_TRUE(over_limit()) << "nor does it wait, for it would have its turn beside all of them";
 
-  const auto writer = request_of(id_of(holds_max + 2), mode::exclusive, 1, 1, true);
-  written.operate([&](ledger& l) { return l.acquire(wish_of(writer)); });
-  model.acquire(writer, {}, told);
-  EXPECT_EQ(essence(written.operate([&](ledger& l) { return l.acquire(wish_of(one_more)); })), "queued behind 1");
-  const auto refused = model.acquire(one_more, {}, told);
-  ASSERT_TRUE(std::holds_alternative<failure>(refused));
-  EXPECT_EQ(std::get<failure>(refused).kind, why::over_limit);
-
+  written.put(id_of(most + 3), ledger::place(wish_of(reader(most + 3))));  // as an older Tyer lets it wait
   written.operate([&](ledger& l) { return l.remove(writer.what.who); });
-  EXPECT_EQ(written.read().holds().size(), holds_max + 1);
+  EXPECT_EQ(written.read().holds().size(), most);
+  EXPECT_EQ(written.read().queue().size(), 1u);
 }
+
+// --- the differences ---
 
 TEST(ledger_unlike_model, a_lock_delay_is_refused_by_the_ledger) {
   auto r = request_of(id_of(1), mode::exclusive, 1, 1, false);

@@ -3,13 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 namespace tyer::etcd {
 namespace {
 
 using namespace std::chrono_literals;
 
 const keys names{"p:"};
-const id first = id::from("0123456789abcdef");
+const id first = id::from("0123456789abcdef"), second = id::from("fedcba9876543210");
 
 ledger::wish wish_of(const id& who) {
   ledger::wish w;
@@ -59,9 +62,80 @@ TEST(etcd_ledger, who_claims_later_keeps_the_token_of_the_write_that_granted) {
   EXPECT_EQ(l.find(first)->part(), 201 * places_per_revision);
 }
 
-// --- a new reader beside others ---
+// --- to the decider and back ---
 
-const id second = id::from("fedcba9876543210");
+TEST(etcd_ledger, two_that_are_granted_by_one_write_have_tokens_of_their_own_though_they_asked_one_after_the_other) {
+  ledger l;
+  auto one = wish_of(first), other = wish_of(second);
+  one.r.what.how = other.r.what.how = mode::shared;
+  l.acquire(one);
+  l.acquire(other);
+  l.wrote(201);
+  EXPECT_EQ(l.find(first)->part(), 201 * places_per_revision);
+  EXPECT_EQ(l.find(second)->part(), 201 * places_per_revision + 1);
+}
+
+TEST(etcd_ledger, what_a_later_version_has_written_beside_outlives_a_turn_and_a_claim) {
+  pb::Record later = ledger::place(wish_of(first));
+  later.set_asked("please");
+  later.set_asked_count(3);
+  auto value = write_value(later);
+  value += std::string{"\xa0\x06\x07", 3};  // field 100, a number: 7
+  pb::RangeResponse read;
+  auto& kv = *read.add_kvs();
+  kv.set_key(names.seat("n", first));
+  kv.set_value(value);
+  kv.set_create_revision(100);
+  kv.set_mod_revision(100);
+  auto l = std::get<ledger>(ledger::from(names, read, 200));
+  l.acquire(wish_of(first));
+  const auto& now = l.find(first)->record;
+  EXPECT_EQ(now.state(), pb::Record::HOLDING);
+  EXPECT_EQ(now.asked(), "please");
+  EXPECT_EQ(now.asked_count(), 3u);
+  EXPECT_NE(write_value(now).find(std::string{"\xa0\x06\x07", 3}), std::string::npos);
+}
+
+// A ttl that none writes, as from a broken key, and a state of a later version: a hold.
+TEST(etcd_ledger, numbers_that_nobody_writes_do_no_harm) {
+  pb::Record strange = ledger::place(wish_of(first));
+  strange.set_state(static_cast<pb::Record::State>(9));
+  strange.set_ttl_ms(~std::uint64_t{0});
+  strange.set_waiter_ttl_ms(~std::uint64_t{0});
+  pb::RangeResponse read;
+  auto& kv = *read.add_kvs();
+  kv.set_key(names.seat("n", first));
+  kv.set_value(write_value(strange));
+  kv.set_create_revision(100);
+  kv.set_mod_revision(100);
+  auto l = std::get<ledger>(ledger::from(names, read, 200));
+  const auto answered = l.acquire(wish_of(second));
+  const auto* const q = std::get_if<engine::queued>(&std::get<answer>(answered));
+  ASSERT_NE(q, nullptr);
+  EXPECT_EQ(q->look_again, kit::limits{}.ttl);
+}
+
+TEST(etcd_ledger, a_waiter_for_permits_looks_again_when_the_longest_hold_would_be_over) {
+  ledger l;
+  const id third = id::from("fedcba9876543211");
+  for (const auto& [who, ttl] : {std::pair{first, 2s}, {second, 9s}}) {
+    auto w = wish_of(who);
+    w.r.what.how = mode::permit;
+    w.r.capacity = 2;
+    w.r.ttl = ttl;
+    l.acquire(w);
+    l.wrote(l.revision() + 1);
+  }
+  auto w = wish_of(third);
+  w.r.what.how = mode::permit;
+  w.r.capacity = 2;
+  const auto answered = l.acquire(w);
+  const auto* const q = std::get_if<engine::queued>(&std::get<answer>(answered));
+  ASSERT_NE(q, nullptr);
+  EXPECT_EQ(q->look_again, 9s) << "when the shorter was renewed, nobody knows";
+}
+
+// --- a new reader beside others ---
 
 ledger::wish reader(const id& who) {
   auto w = wish_of(who);

@@ -287,6 +287,34 @@ TEST_F(stored_resource_test, a_part_that_the_write_tells_is_pending_until_then) 
   EXPECT_FALSE(it.floor_dirty());
 }
 
+TEST_F(stored_resource_test, a_grant_that_is_not_written_yet_has_its_number_already) {
+  it = resource{stamped_by_write()};
+  it.put_next_part(128);
+  seat s = held(1, mode::shared);
+  s.pending = true;
+  s.part = 0;
+  it.put(s);
+  EXPECT_EQ(lock(ask(2, mode::shared)).part, 0U);
+  EXPECT_EQ(it.find(number(2))->part, 1U) << "two of one write have parts of their own";
+}
+
+TEST_F(stored_resource_test, a_waiter_that_has_seen_more_is_written_only_if_the_write_would_be_below_it) {
+  it = resource{stamped_by_write()};
+  it.put_next_part(128);
+  it.put(held(1));
+  it.put(place(2));
+  auto r = ask(2);
+  r.enqueue = true;
+  r.seen = 127;
+  acquire(r);
+  EXPECT_FALSE(it.dirty());
+  r.seen = 128;
+  acquire(r);
+  EXPECT_EQ(marked(), numbers{2});
+  release(1);
+  EXPECT_EQ(it.find(number(2))->part, 129U);
+}
+
 TEST_F(stored_resource_test, above_a_floor_parts_count_on_until_the_writes_have_passed_it) {
   it = resource{stamped_by_write()};
   it.put_next_part(128);

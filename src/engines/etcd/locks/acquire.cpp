@@ -36,9 +36,7 @@ void etcd_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
   a->o->on_lease_lost = [this, weak = std::weak_ptr{a}] {
     if (const auto self = weak.lock()) again_with_new_lease(self, self->wish.hold_lease);
   };
-  // What no state of the server could make right.
-  ledger blank;
-  if (auto refusal = blank.acquire(a->wish); auto* f = std::get_if<failure>(&refusal)) {
+  if (auto f = ledger::objection(a->wish.r)) {
     box_->put([this, a, wrong = std::move(*f)]() mutable { fail(a->o, std::move(wrong)); });
     return;
   }
@@ -229,7 +227,7 @@ void etcd_engine::settle_acquiring(const std::shared_ptr<acquiring>& a, ledger r
         if (a->comes_back) return;
         if (a->unseen && l.is_too_far_back(a->wish)) {
           l.remove(who);
-          a->result = ledger::too_many(a->wish);
+          a->result = kit::too_many_wait(a->wish.waiters_max);
           return;
         }
         const ledger before = l;
