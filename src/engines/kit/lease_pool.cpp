@@ -18,17 +18,18 @@ void lease_pool::use(user who, milliseconds ttl, time_point now, output& out) {
   ask(order::verb::grant, who, 0, ttl, now, out);
 }
 
-// The lease of that length, or a longer one if the pool is full. A lease of which half is over does not fit: it may end before
-// it is used.
+// The lease of that length or, when there are enough, one that is a little longer. A lease of which half is over does not fit: it may
+// end before it is used.
 const lease_pool::lease* lease_pool::fitting(milliseconds ttl, time_point now) const noexcept {
   const lease* best = nullptr;
   std::size_t offered = 0;
   for (const lease& l : leases_) {
     if (!l.offered || l.kept + l.ttl / 2 <= now) continue;
+    if (l.ttl == ttl) return &l;
     ++offered;
-    if (l.ttl >= ttl && (best == nullptr || l.ttl < best->ttl)) best = &l;
+    if (l.ttl > ttl && l.ttl <= 2 * ttl && (best == nullptr || l.ttl < best->ttl)) best = &l;
   }
-  return best != nullptr && (best->ttl == ttl || offered >= leases_max) ? best : nullptr;
+  return offered >= own_lengths_max ? best : nullptr;
 }
 
 void lease_pool::on_granted(std::uint32_t number, std::int64_t id, milliseconds ttl, time_point now, output& out) {

@@ -1,6 +1,6 @@
-// The leases under which this client's holds and places live at a server with leases (etcd), sessions (ZooKeeper) or session
-// rows (SQL): one for each length, at most four, whatever the number of holds. A machine: orders and news out, answers in, time
-// as an argument.
+// The leases under which this client's holds live at a server with session rows (SQL): one for each length, whatever the number of
+// holds. Of more than 16 lengths some share one that is longer, by twice at most: whoever dies is to be gone when its own ttl is over,
+// not when that of another lock is. A machine: orders and news out, answers in, time as an argument.
 //
 //   a lease is | from                              | until
 //   -----------+-----------------------------------+-------------------------------------------------------------------------
@@ -58,7 +58,8 @@ class lease_pool {
 
   // A request that is unanswered for this fraction of the ttl makes the pool change the server.
   static constexpr int patience = 6;
-  static constexpr std::size_t leases_max = 4;
+  static constexpr std::size_t own_lengths_max = 16;
+  static constexpr std::size_t leases_max = 32;  // more than twice as long each time, 16 reach beyond any ttl
 
   // Requests a usable lease of at least this length: the news is ready or failed, perhaps at once.
   void use(user, milliseconds ttl, time_point now, output&);

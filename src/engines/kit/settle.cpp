@@ -47,12 +47,14 @@ settle::order settle::on_failure(std::uint32_t number, failure f, time_point) {
   if (!takes(number, current_.what)) return {};
   if (!changes() && f.kind == why::unknown) f.kind = why::not_sent;  // nothing but reads was sent
   in_doubt_ = f.kind == why::unknown;
+  if (!in_doubt_ || current_.what != verb::write) told_.clear();
   return fail(std::move(f));
 }
 
 settle::order settle::give_up(failure f) {
   if (!takes(current_.number, current_.what)) return {};
   in_doubt_ = changes();
+  if (current_.what != verb::write) told_.clear();
   return fail(std::move(f));
 }
 
@@ -70,10 +72,12 @@ bool settle::changes() const noexcept {
 
 settle::order settle::give(verb v, time_point now) {
   current_ = {v, current_.number + 1};
-  if (now >= task_.deadline)
-    return fail(no(why::not_sent, errc::unavailable, "others were quicker, until it was too late"));
-  if (changes() && !joined_ && now >= task_.not_after) {
-    return fail(no(why::not_sent, errc::unavailable, "it would have been executed after its not_after"));
+  const bool too_late = now >= task_.deadline, not_any_more = changes() && !joined_ && now >= task_.not_after;
+  if (too_late || not_any_more) {
+    told_.clear();
+    return fail(no(
+        why::not_sent, errc::unavailable,
+        too_late ? "others were quicker, until it was too late" : "it would have been executed after its not_after"));
   }
   read_all_ |= v == verb::read_all;
   return current_;

@@ -10,7 +10,7 @@
 //   write        writes the marks of seen().name, if the guard is unchanged  on_written: it was done, or not
 //   join         makes the place of task::who, if it is absent               on_joined: what is there, its own place included
 //   done         answers the call and tells told()                           nothing more
-//   failed       answers with error()                                        nothing more
+//   failed       answers with error(), tells told(): a lost write may stand  nothing more
 //
 // Any of them may fail: on_failure. Each order has a number, and an answer counts only for its own order: late or repeated
 // answers are ignored (no new order).

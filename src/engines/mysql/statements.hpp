@@ -64,21 +64,17 @@ struct statement {
   // name
   static constexpr const char* create = "INSERT IGNORE INTO tyer_lock (name, expires) VALUES ($1, " TYER_NOW ")";
 
-  // id, until, body
-  static constexpr const char* extend_place =
-      "UPDATE tyer_wait SET expires = GREATEST(expires, " TYER_INT(2) "), body = $3 WHERE id = $1 AND gone = 0";
-
-  // name, guard, hold, claimed, token, expires, session, owner, state, joins, crowd, gone, sessions. Tells the joins. A statement
-  // deletes from one table or changes several: so it marks the places, and another one deletes them. The sessions have another
-  // generation if the name has changed, and only then.
+  // name, guard, hold, claimed, token, expires, session, owner, state, joins, crowd, gone, sessions, extended, until, body. Tells the
+  // joins. A statement deletes from one table or changes several: so it marks the places, and another one deletes them. The sessions
+  // have another generation, and a place more time, if the name has changed, and only then.
   static constexpr const char* write =
     "UPDATE tyer_lock l LEFT JOIN (" TYER_LIST(12) " STRAIGHT_JOIN tyer_wait w FORCE INDEX (tyer_wait_id)"
     " ON w.id = UNHEX(k.e)) ON 1 = 1 LEFT JOIN (" TYER_NUMBERS(13) " STRAIGHT_JOIN tyer_session s FORCE INDEX (PRIMARY)"
-    " ON s.id = n.e) ON 1 = 1"
+    " ON s.id = n.e) ON 1 = 1 LEFT JOIN tyer_wait p FORCE INDEX (tyer_wait_id) ON p.id = $14 AND p.gone = 0"
     " SET l.hold = $3, l.claimed = " TYER_INT(4) ", l.token = " TYER_INT(5) ", l.expires = " TYER_INT(6)
     ", l.session = $7, l.owner = $8, l.state = $9, l.version = l.version + 1,"
     " l.crowd = (l.joins <> " TYER_INT(10) " OR " TYER_INT(11) " <> 0), l.joins = LAST_INSERT_ID(l.joins), w.gone = 1,"
-    " s.generation = s.generation + 1"
+    " s.generation = s.generation + 1, p.expires = GREATEST(p.expires, " TYER_INT(15) "), p.body = $16"
     " WHERE l.name = $1 AND l.version = " TYER_INT(2);
   // gone
   static constexpr const char* clear = "DELETE w FROM " TYER_LIST(1)

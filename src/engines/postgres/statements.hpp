@@ -204,7 +204,7 @@ struct statement {
   static constexpr std::array join_texts{join}, extend_texts{extend}, extend_places_texts{extend_places};
   static constexpr std::array<const char*, 0> bell_texts{};
   static constexpr std::array sweep_texts{sweep_names, sweep_sessions, stale_names};
-  static constexpr std::nullptr_t extend_place = nullptr, clear = nullptr, forget_bells = nullptr;
+  static constexpr std::nullptr_t clear = nullptr, forget_bells = nullptr;
   static constexpr bool join_reads = true;
 };
 

@@ -62,6 +62,7 @@ class database final : public kit::engine_base {
     std::optional<kit::settle> machine;
   };
   using work_ptr = std::shared_ptr<work>;
+  static bool is_given_up(work& w) { return w.given_up && w.given_up(); }
 
   // One keep() until all of it is known.
   struct keeping {
@@ -137,6 +138,7 @@ class database final : public kit::engine_base {
   void tell(const kit::notices&);
   void hear(const bell&);
   void reap(const std::string& name);
+  void reaped(const std::string& name);
 
   // --- keeping.cpp
   void flush_keeps();
@@ -163,6 +165,7 @@ class database final : public kit::engine_base {
   void renewed(std::uint32_t number, std::int64_t session, milliseconds ttl, link::said&&);
   void on_kept(const kit::lease_pool::news&);
   void detach(std::int64_t session);
+  void know_again(std::int64_t session);
 
   // --- database.cpp
   void on_up();
@@ -187,11 +190,11 @@ class database final : public kit::engine_base {
 
   std::unordered_map<id, own, core::id_hash> own_;  // holds
   std::set<id> waiting_;                            // places and upgrades
-  std::set<std::string> reaping_;
+  std::map<std::string, bool> reaping_;             // names that are looked at, and whether once more after that
 
   kit::lease_pool pool_;
   std::map<std::int64_t, own_session> sessions_;
-  std::vector<std::int64_t> own_sessions_;          // the last that were made, to know them again
+  std::vector<std::int64_t> own_sessions_;          // live, or made lately: to know them again
   std::vector<keeping_ptr> keeps_;                  // to be sent
   std::vector<keeping_ptr> slow_;                   // of several, under way
   std::map<id, std::vector<listener>> kept_alone_;  // where they lie or by the decider, under way; who else asks

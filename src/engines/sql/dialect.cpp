@@ -143,8 +143,6 @@ exchange dialect::write(const change& c) const {
   }
   const auto gone = bytes_of(c.gone);
   if (!c.exists) all.push_back({say_.create, values(text(c.name))});
-  if (say_.extend_place != nullptr && c.extended)
-    all.push_back({say_.extend_place, values(copy_of(extended), copy_of(until), copy_of(body))});
   all.push_back({say_.write,
                  values(text(c.name), c.guard, text(c.hold), std::int64_t{c.claimed}, number_of(c.token),
                         micros(c.expires), number_or_null(c.session), held ? value{c.owner} : value{null{}},

@@ -39,7 +39,6 @@ struct catalogue {
 
   const char *take, *give_back, *read, *create;
   several join;
-  const char* extend_place;  // before the write, if that does not do it
   const char* write;
   const char* clear;  // places that the write has marked
   const char *begin_session, *renew_session, *drop_session, *end_sessions, *how_sessions_are;
@@ -64,7 +63,6 @@ constexpr catalogue catalogue_of(catalogue::several ddl) {
           S::read,
           S::create,
           S::join_texts,
-          S::extend_place,
           S::write,
           S::clear,
           S::begin_session,

@@ -315,14 +315,23 @@ void database::keep_places(const keeping_ptr& k) {
 
 // --- sessions ---
 
+// Those that are over go first: holds may live by the others for days.
+void database::know_again(std::int64_t session) {
+  if (own_sessions_.size() >= own_sessions_known) {
+    const auto is_over = [this](std::int64_t s) { return !sessions_.contains(s); };
+    const auto first = std::ranges::find_if(own_sessions_, is_over);
+    if (first != own_sessions_.end()) own_sessions_.erase(first);
+  }
+  own_sessions_.push_back(session);
+}
+
 void database::carry_out(kit::lease_pool::output& out) {
   for (const auto& o : std::exchange(out.orders, {})) {
     const auto deadline = now() + around().request_timeout;
     switch (o.what) {
       case pool_order::verb::grant: {
         const auto session = static_cast<std::int64_t>(around().ids->next().serial() >> 1) | 1;
-        own_sessions_.push_back(session);
-        if (own_sessions_.size() > own_sessions_known) own_sessions_.erase(own_sessions_.begin());
+        know_again(session);
         link_.ask(says_->begin_session(session, o.ttl), deadline, [this, o, session](link::said&& s) {
           kit::lease_pool::output more;
           const auto* f = std::get_if<failure>(&s);

@@ -27,10 +27,11 @@ void database::start(const work_ptr& w, kit::settle::task t) {
 }
 
 // An acquire that was given up takes no further step: the release behind it has its turn by then, and would not find what comes
-// after it.
+// after it. Whom it has given a turn is told all the same.
 void database::obey(const work_ptr& w, kit::settle::order o) {
   using verb = kit::settle::verb;
-  if (w->given_up && w->given_up()) return;
+  const bool is_over = o.what == verb::done || o.what == verb::failed;
+  if (is_given_up(*w) && !is_over) return;
   switch (o.what) {
     case verb::nothing: return;
     case verb::attempt:
@@ -47,7 +48,7 @@ void database::obey(const work_ptr& w, kit::settle::order o) {
     case verb::write: return write(w, o.number);
     case verb::join: return join(w, o.number);
     case verb::done: return finish(w);
-    case verb::failed: return w->failed(w->machine->error());
+    case verb::failed: tell(w->machine->told()); return w->failed(w->machine->error());
   }
 }
 
@@ -58,7 +59,7 @@ void database::ask(const work_ptr& w, std::uint32_t number, exchange what,
     obey(w, said != nullptr ? then(std::move(*said)) : w->machine->on_failure(number, std::get<failure>(s), now()));
   };
   link_.ask(std::move(what), w->deadline, std::move(back),
-            {.given_up = [w] { return w->given_up && w->given_up(); }, .patience = w->patience});
+            {.given_up = [w] { return is_given_up(*w); }, .patience = w->patience});
 }
 
 std::optional<kit::view> database::see(const work_ptr& w, std::optional<record> r) {
@@ -138,18 +139,28 @@ void database::end_sessions(const std::vector<std::int64_t>& all, time_point dea
 void database::finish(const work_ptr& w) {
   if (!w->machine->by_attempt()) tell(w->machine->told());
   const bool again = w->machine->look_again();
-  w->done(*w);
+  if (!is_given_up(*w)) w->done(*w);
   if (again) reap(w->name);
 }
 
+// One at a time. Whatever is a reason to look while one is under way may have come after that has read.
 void database::reap(const std::string& name) {
-  if (closed() || !reaping_.insert(name).second) return;
+  if (closed()) return;
+  if (const auto [at, is_first] = reaping_.try_emplace(name, false); !is_first) {
+    at->second = true;
+    return;
+  }
   auto w = std::make_shared<work>();
   w->name = name;
   w->deadline = now() + around().request_timeout;
-  w->done = [this](work& over) { reaping_.erase(over.name); };
-  w->failed = [this, name](const failure&) { reaping_.erase(name); };
+  w->done = [this](work& over) { reaped(over.name); };
+  w->failed = [this, name](const failure&) { reaped(name); };
   start(w, {.decide = [](resource& r, store_time at, kit::notices& out) { r.reap(at, out); }});
+}
+
+void database::reaped(const std::string& name) {
+  const auto was = reaping_.extract(name);
+  if (!was.empty() && was.mapped()) reap(name);
 }
 
 // --- bells ---

@@ -125,18 +125,37 @@ TEST_F(lease_pool_test, with_half_of_it_over_nobody_new_lives_by_it) {
   EXPECT_TRUE(pool.live(7, now)) << "for those who do already";
 }
 
-TEST_F(lease_pool_test, of_more_than_four_lengths_some_share_a_longer_lease) {
-  for (const int n : {1, 2, 3, 4}) given(n, n * 10s);
-  use(1, 15s);
-  EXPECT_EQ(only_news().lease, 2);
-  use(1, 50s);
+// It was: with four leases at hand a hold lived by any that was long enough, for hours after its client had died.
+TEST_F(lease_pool_test, a_short_hold_lived_by_the_lease_of_any_longer_lock) {
+  for (int n = 1; n <= 20; ++n) given(n, n * 100s);
+  use(1, 2s);
   const auto o = only_order();
-  EXPECT_EQ(o.what, verb::grant) << "none is as long";
-  pool.on_granted(o.number, 5, 50s, now, out);
-  told();
-  use(1, 10s);
-  EXPECT_EQ(only_news().lease, 2) << "the oldest is offered no more";
-  EXPECT_TRUE(pool.live(1, now));
+  EXPECT_EQ(o.what, verb::grant);
+  EXPECT_EQ(o.ttl, 2s);
+}
+
+TEST_F(lease_pool_test, of_more_than_sixteen_lengths_some_share_one_that_is_twice_as_long_at_most) {
+  for (int n = 1; n <= 15; ++n) given(n, n * 10s);
+  use(1, 15s);
+  pool.on_granted(only_order().number, 16, 15s, now, out);
+  EXPECT_EQ(only_news().lease, 16) << "there is room for its own";
+  use(1, 25s);
+  EXPECT_EQ(only_news().lease, 3);
+  use(1, 5s);
+  EXPECT_EQ(only_news().lease, 1);
+  use(1, 4999ms);
+  EXPECT_EQ(only_order().what, verb::grant) << "all are too long";
+}
+
+TEST_F(lease_pool_test, of_too_many_leases_the_oldest_is_offered_no_more) {
+  auto length = 1ms;
+  for (std::size_t n = 1; n <= lease_pool::leases_max + 1; ++n) {
+    now += 1us;
+    given(static_cast<std::int64_t>(n), 1h + (length *= 2));
+  }
+  use(1, 1h + 2ms);
+  EXPECT_EQ(only_news().lease, 2);
+  EXPECT_TRUE(pool.live(1, now)) << "for those who live by it";
 }
 
 // --- keeping it ---

@@ -67,6 +67,15 @@ TEST(mysql_dialect, a_write_was_carried_out_although_the_statement_that_raises_g
   EXPECT_TRUE(e.front().decides) << "it is not said once more, whatever comes of the others";
 }
 
+// A deadlock of that one cost the place its time, and the write was told as done.
+TEST(mysql_dialect, a_place_was_given_time_by_a_statement_beside_the_write_that_could_fail_by_itself) {
+  const auto e = says.write({.name = "n", .guard = 3, .extended = place{who('p'), 1, at_micros(99), "body"}});
+  ASSERT_EQ(texts(e), std::vector<std::string_view>{statement::write});
+  EXPECT_EQ(std::get<std::string>(e.front().values.at(13)), who('p').view());
+  EXPECT_EQ(std::get<std::int64_t>(e.front().values.at(14)), 99);
+  EXPECT_EQ(std::get<std::string>(e.front().values.at(15)), "body");
+}
+
 // A statement is known by the address of its text, which is another in this file.
 TEST(mysql_dialect, the_joins_are_the_writes_and_not_those_of_its_neighbours) {
   const auto e = says.write({.name = "n", .exists = false, .gone = {who('a')}});

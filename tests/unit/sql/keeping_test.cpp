@@ -1,11 +1,9 @@
 // What a keep() says and answers, also of several while some of them take long, or go wrong.
-#include "unit/kit/pocket_engine.hpp"
-#include "unit/sql/scripted.hpp"
+#include "unit/sql/scripted_database.hpp"
 
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <span>
 
 namespace tyer::sql {
 namespace {
@@ -13,105 +11,56 @@ namespace {
 using namespace std::chrono_literals;
 using seam::kept;
 
-struct silent final : seam::events {
-  void wake(const seam::id&) override {}
-  void suspect(const seam::id&) override {}
-  void gone(const seam::id&) override {}
-  void asked(const seam::id&, std::string_view) override {}
-  void changed(std::string_view) override {}
-  void up(const seam::server_facts&) override {}
-  void down(const failure&) override {}
-};
-
-struct sql_keeping : ::testing::Test {
-  static constexpr milliseconds ttl = 3s;
-  static constexpr std::int64_t now = 1'000'000'000'000;  // at the server
+struct sql_keeping : scripted_database {
   static constexpr std::int64_t until = now + 4'000'000;
 
   void SetUp() override {
-    it = std::make_unique<database>(
-        seam::environment{"", &ids, &clock, 60s, {}},
-        database::parts{.scheme = "sql://",
-                        .says = std::make_unique<dialect>(dialect::setting{ids.nonce(), 60s}, scripted),
-                        .by = std::make_unique<scripted_wire>(w),
-                        .box = std::make_shared<seam::inbox>()});
-    it->open(events);
-    step([&] { w.to->on_open(); });
-    answer("facts", {rows_of({{bytes_cell("1"), number_cell(now)}}), one_number(1)});
-    granted(plain, mode::exclusive);
+    scripted_database::SetUp();
+    acquire(plain, mode::exclusive);
     answer("take", {one_number(7)});
-    granted(shared, mode::shared);
+    acquire(shared, mode::shared);
     answer("read", {rows_of({all_row(0, now)})});
     state = std::get<std::string>(sent("create").at(1).values.at(8));
     answer("create", {{}, one_number(0)});
   }
-  void TearDown() override { it.reset(); }
 
-  template <class F>
-  void step(F what) {
-    what();
-    it->run(clock.now());
-    it->run(clock.now());
-  }
-  void pass(milliseconds d) {
-    clock.move(d);
-    it->run(clock.now());
-    it->run(clock.now());
-  }
-  exchange sent(std::string_view first) const {
-    for (const auto& [number, e] : w.sent) {
-      if (e.front().text == first) return e;
-    }
-    ADD_FAILURE() << first << " was not sent";
-    return {};
-  }
-  std::size_t how_often(std::string_view first) const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(w.sent, [&](const auto& s) { return s.second.front().text == first; }));
-  }
-  // The first of these that is under way.
-  void answer(std::string_view first, answers a) {
-    const auto at = std::ranges::find_if(w.sent, [&](const auto& s) { return s.second.front().text == first; });
-    ASSERT_NE(at, w.sent.end()) << first << " was not sent";
-    const auto number = at->first;
-    w.sent.erase(at);
-    step([&] { w.to->on_answers(number, std::move(a)); });
-  }
-  void granted(const seam::id& who, mode how) {
-    step([&] {
-      it->acquire({.what = {who, "n", how}, .ttl = ttl, .waiter_ttl = 1s, .not_after = 10s},
-                  [](seam::outcome<seam::answer>&&) {});
-    });
-  }
   struct heard {
     int times = 0;
     kit::result<kept> said;
     const std::vector<fate>& fates() const { return std::get<kept>(said).fates; }
   };
   std::shared_ptr<heard> keep() { return keep({plain, shared}); }
-  std::shared_ptr<heard> keep(std::vector<seam::id> who) {
+  std::shared_ptr<heard> keep(std::vector<seam::id> who, milliseconds for_so_long = ttl) {
     auto h = std::make_shared<heard>();
     std::vector<seam::target> all;
     for (const auto& one : who) all.push_back({one, "n"});
     step([&] {
-      it->keep(all, fate::holding, ttl, [h](seam::outcome<kept>&& o) {
+      it->keep(all, fate::holding, for_so_long, [h](seam::outcome<kept>&& o) {
         ++h->times;
         h->said = std::move(o.result);
       });
     });
     return h;
   }
-  answered extended() const { return rows_of({{bytes_cell(plain.view())}}); }
-  static answered nothing() { return rows_of({}); }
-  static answered no() { return {.failed = true, .code = "no", .words = "no"}; }
+  answered extended() const { return extended(plain); }
+  static answered extended(const seam::id& who) { return rows_of({{bytes_cell(who.view())}}); }
+  // A plain hold that was kept twice: from then on it lives by a session of that length.
+  seam::id lives_by_session_of(milliseconds length) {
+    const auto who = ids.next();
+    acquire(who, mode::exclusive);
+    answer("take", {one_number(7)});
+    keep({who}, length);
+    if (how_often("begin_session") > 0) answer("begin_session", {answered{}});
+    answer("extend", {extended(who)});
+    keep({who}, length);
+    if (first_session == 0) first_session = std::get<std::int64_t>(sent("extend").at(0).values.at(0));
+    if (how_often("extend") > 0) answer("extend", {extended(who)});
+    return who;
+  }
 
-  kit::hand_clock clock;
-  core::random_ids ids;
-  silent events;
-  scripted_wire::state w;
-  std::unique_ptr<database> it;
   const seam::id plain = ids.next(), shared = ids.next();
   std::string state;  // of the shared hold, as it was written
+  std::int64_t first_session = 0;
 };
 
 TEST_F(sql_keeping, one_that_took_long_kept_the_others_waiting_until_their_leases_were_over) {
@@ -223,6 +172,26 @@ TEST_F(sql_keeping, if_nothing_is_known_it_is_told_why) {
   EXPECT_EQ(std::get<failure>(h->said).kind, why::refused);
 }
 
+// --- sessions ---
+
+// With four sessions at hand a hold lived by any that was long enough, and its lock was free only when that was over.
+TEST_F(sql_keeping, a_short_hold_of_one_that_died_stayed_for_the_ttl_of_its_other_locks) {
+  for (int n = 1; n <= 20; ++n) lives_by_session_of(n * 100s);
+  keep({plain}, 2s);
+  EXPECT_TRUE(std::holds_alternative<null>(sent("extend").at(0).values.at(0))) << "by its own time, until there is one";
+  ASSERT_EQ(how_often("begin_session"), 1u);
+  EXPECT_EQ(std::get<std::int64_t>(sent("begin_session").at(0).values.at(1)), micros(2s));
+}
+
+// Its release was one of another's hold then, and every hold of that session had to show that it stands.
+TEST_F(sql_keeping, a_session_was_not_known_again_after_many_others_although_a_hold_lived_by_it) {
+  const auto first = lives_by_session_of(1h);
+  for (int n = 1; n <= 100; ++n) lives_by_session_of(1h + n * 1s);
+  step([&] { it->release({first, "n"}, true, [](seam::outcome<fate>&&) {}); });
+  const auto own = std::get<number_list>(sent("give_back").at(0).values.at(2));
+  EXPECT_NE(std::ranges::find(own, first_session), own.end());
+}
+
 // --- a hold that is not plain ---
 
 // Others that write to the name made the write fail again and again, until the lease was over.
@@ -299,7 +268,7 @@ TEST_F(sql_keeping, a_statement_that_failed_says_nothing_of_the_hold) {
 // Each read and wrote by itself, and of those that wrote at once one was done.
 TEST_F(sql_keeping, several_holds_of_one_name_were_in_each_others_way) {
   const auto other = ids.next();
-  granted(other, mode::shared);
+  acquire(other, mode::shared);
   answer("read", {rows_of({name_row(1, state), all_row(0, now)})});
   state = std::get<std::string>(sent("write").at(0).values.at(8));
   answer("write", {one_number(0)});

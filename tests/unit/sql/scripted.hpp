@@ -39,7 +39,7 @@ struct words {
   static constexpr std::array<const char*, 1> join_texts{"join"}, extend_texts{"extend"},
       extend_places_texts{"extend_places"}, sweep_texts{"sweep"};
   static constexpr std::array<const char*, 0> bell_texts{};
-  static constexpr std::nullptr_t extend_place = nullptr, clear = nullptr, forget_bells = nullptr, sweep_turn = nullptr;
+  static constexpr std::nullptr_t clear = nullptr, forget_bells = nullptr, sweep_turn = nullptr;
   static constexpr bool join_reads = true;
 };
 
@@ -69,6 +69,10 @@ inline row name_row(std::int64_t version, std::string state) {
   return {number_cell(0), bytes_cell("n"), number_cell(version), number_cell(0),
           number_cell(1), number_cell(0),  number_cell(0),       number_cell(0),
           cell{},         cell{},          bytes_cell(state)};
+}
+inline row place_row(const id& who, std::int64_t order, std::int64_t expires, std::string body) {
+  return {number_cell(1), cell{},         number_cell(order),     number_cell(0), number_cell(0),  number_cell(expires),
+          number_cell(0), number_cell(0), bytes_cell(who.view()), cell{},         bytes_cell(body)};
 }
 inline row all_row(std::int64_t places, std::int64_t now) {
   return {number_cell(3), cell{},         number_cell(places), number_cell(0), number_cell(now),

@@ -1,0 +1,99 @@
+// Who is told, and who looks again, after a name was settled.
+#include "unit/sql/scripted_database.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tyer::sql {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct sql_settling : scripted_database {
+  // A free name that another client waits for: whoever comes gives it its turn.
+  std::vector<row> somebody_waits(std::vector<row> more = {}) const {
+    std::vector<row> all{name_row(1, write_seats({})), place_row(next, 1, now + micros(1h), body())};
+    for (auto& r : more) all.push_back(std::move(r));
+    all.push_back(all_row(static_cast<std::int64_t>(all.size()) - 1, now));
+    return all;
+  }
+  static std::string body(mode how = mode::exclusive) {
+    seat s;
+    s.how = how;
+    s.ttl = ttl;
+    s.waiter_ttl = ttl / 3;
+    return write_place(s);
+  }
+  // Up to the write by which the other one has its turn.
+  void come() {
+    acquire(own, mode::shared);
+    pass(request_timeout - 1s);
+    answer("read", {rows_of(somebody_waits())});
+    answer("join", {rows_of(somebody_waits({place_row(own, 2, now + micros(ttl / 3), body(mode::shared))}))});
+    EXPECT_EQ(how_often("write"), 1u);
+  }
+  std::string rung() const { return std::get<bytes_list>(sent("ring").at(0).values.at(0)).at(0).substr(0, 16); }
+
+  void keep_place() {
+    const seam::target t{own, "n"};
+    step([&] { it->keep({&t, 1}, fate::waiting, ttl, [](seam::outcome<seam::kept>&&) {}); });
+    answer("extend_places", {rows_of({{bytes_cell(own.view()), bytes_cell("n"), number_cell(1)}})});
+  }
+
+  core::random_ids others;
+  const seam::id own = ids.next(), next = others.next();
+};
+
+// --- bells ---
+
+TEST_F(sql_settling, who_had_its_turn_by_an_acquire_was_not_told_if_that_was_given_up_before_its_write_was_answered) {
+  come();
+  pass(1s);
+  answer("write", {one_number(1)});
+  ASSERT_EQ(how_often("ring"), 1u);
+  EXPECT_EQ(rung(), next.view());
+}
+
+TEST_F(sql_settling, a_write_that_was_given_up_and_not_carried_out_is_not_begun_anew_and_tells_nobody) {
+  come();
+  pass(1s);
+  answer("write", {nothing()});
+  EXPECT_TRUE(w.sent.empty());
+}
+
+TEST_F(sql_settling, who_had_its_turn_by_a_write_whose_answer_was_lost_was_not_told) {
+  come();
+  w.sent.clear();
+  step([&] { w.to->on_broken(kit::no(why::unknown, errc::unavailable, "cut off")); });
+  pass(kit::reconnect::pause_least);
+  step([&] { w.to->on_open(); });
+  answer("facts", {rows_of({{bytes_cell("1"), number_cell(now)}}), one_number(1)});
+  ASSERT_EQ(how_often("ring"), 1u);
+  EXPECT_EQ(rung(), next.view());
+}
+
+// --- looking again ---
+
+// What the second was for may have happened after the first had read.
+TEST_F(sql_settling, a_look_at_a_name_was_dropped_if_another_was_under_way) {
+  keep_place();
+  EXPECT_EQ(how_often("read"), 1u);
+  keep_place();
+  keep_place();
+  EXPECT_EQ(how_often("read"), 1u) << "one after the other";
+  answer("read", {rows_of({name_row(1, write_seats({})), all_row(0, now)})});
+  EXPECT_EQ(how_often("read"), 1u);
+  answer("read", {rows_of({name_row(1, write_seats({})), all_row(0, now)})});
+  EXPECT_EQ(how_often("read"), 0u) << "once for all who asked meanwhile";
+}
+
+TEST_F(sql_settling, one_that_failed_is_followed_by_the_next_too) {
+  keep_place();
+  keep_place();
+  answer("read", {no()});
+  EXPECT_EQ(how_often("read"), 1u);
+  answer("read", {no()});
+  EXPECT_EQ(how_often("read"), 0u);
+}
+
+}  // namespace
+}  // namespace tyer::sql
