@@ -157,6 +157,7 @@ settings find_settings(const given& options) {
 }
 
 settings find_settings_beside(const given& options, const std::string& url, const std::string& option) {
+  if (url.empty()) throw empty_value(option);
   const auto config = read_files(options.config);
   auto meant = resolved(url, config);
   const auto source = meant.path.empty() ? option : "url." + url + " in the configuration file " + meant.path;
