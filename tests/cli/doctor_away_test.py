@@ -87,7 +87,19 @@ class NothingWorks(unittest.TestCase):
         self.assert_told(NOBODY_LISTENS, "nobody listens at 127.0.0.1:1 (Connection refused)", "start the server")
 
     def test_a_host_that_is_not_known(self):
-        self.assert_told("redis://nobody.invalid:6379", "the host of nobody.invalid:6379 is not known", "DNS")
+        self.assert_told("redis://nobody.invalid:6379", "the host of nobody.invalid:6379 is not known",
+                         "correct the host name in the URL, or check DNS and /etc/hosts")
+
+    def test_a_host_that_is_not_known_and_has_no_port_was_told_as_a_server_of_the_right_protocol(self):
+        hosts = [("redis://nobody.invalid", 6379), ("rediss://nobody.invalid", 6379), ("redis+sentinel://nobody.invalid/shop", 26379),
+                 ("redis+cluster://nobody.invalid", 6379)]
+        hosts += [("etcd://nobody.invalid", 2379)] if HAS_ETCD else []
+        for url, port in hosts:
+            with self.subTest(url):
+                self.assert_told(url, f"the host of nobody.invalid:{port} is not known", "correct the host name in the URL")
+
+    def test_an_ipv6_address_without_a_port_was_taken_apart_in_the_middle(self):
+        self.assert_told("redis+sentinel://[::1]/shop", "[::1]:26379", "")
 
     def test_a_wrong_password(self):
         url = f"redis://u:geheim@127.0.0.1:{self.redis_port}"
