@@ -101,10 +101,15 @@ std::string advice_on_silence(const std::string& words, ports seen) {
   return "check host and port in the URL, and the log and the load of the server";
 }
 
-std::string advice_on_login(const std::string& words) {
+// What an engine says of a login ends, for some errors, in advice of its own: that is not given twice.
+verdict judge_login(const std::string& words) {
   const auto said = [&](const char* what) { return words.find(what) != words.npos; };
-  if (said("NOPERM") || said("permission denied")) return least_privilege;
-  return "check user and password in the URL, …://USER:PASSWORD@HOST, where @ in a password is written %40";
+  if (said("NOPERM") || said("permission denied")) return {words, least_privilege};
+  for (const char* advice : {"put the password into", "check the user and the password", "take the password out of"}) {
+    const auto at = words.find(std::string{"; "} + advice);
+    if (at != words.npos) return {words.substr(0, at), words.substr(at + 2)};
+  }
+  return {words, "check user and password in the URL, …://USER:PASSWORD@HOST, where @ in a password is written %40"};
 }
 
 }  // namespace
@@ -123,9 +128,9 @@ exit_code look_whether_it_answers(session& s, report& r) {
   }
   if (!why) return exit_code::ok;
   const auto told = trouble_of(why);
-  const bool refused = why == tyer::errc::refused;
-  r.found(tyer::severity::error, told.what(),
-          refused ? advice_on_login(told.what()) : advice_on_silence(told.what(), seen));
+  auto v = why == tyer::errc::refused ? judge_login(told.what())
+                                      : verdict{told.what(), advice_on_silence(told.what(), seen)};
+  r.found(tyer::severity::error, std::move(v.what), std::move(v.advice));
   return told.code();
 }
 
