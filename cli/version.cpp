@@ -29,7 +29,7 @@ exit_code version(session& s) {
 
 command version_command() {
   return {.name = "version",
-          .summary = "Print the version, and the engines this tyer was built with",
+          .summary = "Print the version, and the engines this tyer was built with; also `tyer --version`",
           .prepare = [](CLI::App&) -> action { return version; }};
 }
 

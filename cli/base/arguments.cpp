@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace cli {
 
@@ -91,6 +92,7 @@ class sorter {
   }
 
   void take_option(const std::string& word) {
+    if (word == "--version" && command_ == nullptr) return take_command("version");
     const auto name = name_in(word);
     const CLI::Option* o = command_ == nullptr ? nullptr : command_->get_option_no_throw(name);
     if (o == nullptr) o = root_.get_option_no_throw(name);
@@ -101,8 +103,10 @@ class sorter {
       return;
     }
     // Always as two words: the parser would take the next word for an empty value.
+    auto value = name == word ? value_of(name) : word.substr(name.size() + 1);
+    if (value.empty() && o == root_.get_option_no_throw(name)) throw empty_value(name);
     found_.own.push_back(name);
-    found_.own.push_back(name == word ? value_of(name) : word.substr(name.size() + 1));
+    found_.own.push_back(std::move(value));
   }
 
   std::string value_of(const std::string& option) {

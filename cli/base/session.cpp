@@ -42,7 +42,16 @@ std::string advice_on_scheme(std::string_view url, const std::string& words) {
   return meant.empty() ? "`tyer version` lists the engines this tyer has." : "Did you mean " + meant + "://?";
 }
 
-// Does not refer to the doctor, which could not say more than this.
+// Refers to the doctor only if something may answer there: else it could not say more than this.
+std::string advice_on_silence(const std::string& words) {
+  const auto said = [&](const char* what) { return words.find(what) != words.npos; };
+  if (said("cannot be resolved")) return "Correct the host name in the URL, or check DNS and /etc/hosts.";
+  const std::string places =
+      "Check that a server runs there, that host and port of the URL are right, on which addresses it listens,\n"
+      "whether it needs TLS (rediss://, etcds://) or not (redis://, etcd://), and that no firewall is in between.";
+  return said("Connection refused") ? places : places + "\nWhat answers there instead: tyer doctor";
+}
+
 trouble not_reached(const std::string& where, const tyer::failure& why) {
   const bool named = why.words.find(where) != why.words.npos;
   const auto told = trouble_of(why, named ? "" : "cannot reach " + where);
@@ -50,9 +59,7 @@ trouble not_reached(const std::string& where, const tyer::failure& why) {
     return {told.code(), told.what(),
             "The server runs, but refuses this login: check user and password in the URL,\n"
             "as …://USER:PASSWORD@HOST, and their permissions."};
-  return {told.code(), told.what(),
-          "Check that a server runs there, that host and port of the URL are right, on which addresses it listens,\n"
-          "whether it needs TLS (rediss://, etcds://) or not (redis://, etcd://), and that no firewall is in between."};
+  return {told.code(), told.what(), advice_on_silence(told.what())};
 }
 
 tyer::client open_found(settings found, tyer::client_options with, std::string_view option = {}) {

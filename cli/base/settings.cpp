@@ -96,10 +96,23 @@ std::string prefix_of(const given& options, const values& config) {
   return options.prefix.empty() ? in(config, "prefix").text : options.prefix;
 }
 
+// "127.0.0.1:6379", "locks.example.net:6379": nothing in it can be a password.
+bool is_host_and_port(std::string_view text) {
+  constexpr std::string_view digits = "0123456789",
+                             letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-";
+  const auto colon = text.find(':');
+  if (colon == 0 || colon == text.npos || colon + 1 == text.size()) return false;
+  return text.find_first_not_of(letters) == colon && text.find_first_not_of(digits, colon + 1) == text.npos;
+}
+
 // The URL itself, or the URL with that name in the files.
 value resolved(const std::string& url, const values& config) {
   if (url.empty() || url.find("://") != url.npos) return {url, {}};
   if (const auto at = config.find("url." + url); at != config.end()) return at->second;
+  if (is_host_and_port(url)) {
+    throw trouble(exit_code::usage, "'" + url + "' is no URL: the engine is missing",
+                  "Did you mean " + std::string{url.ends_with(":2379") ? "etcd://" : "redis://"} + url + "?");
+  }
   const auto shown = shown_url(url);
   throw trouble(exit_code::usage, "'" + shown + "' is neither a URL nor a name in the configuration file",
                 "A URL looks like redis://127.0.0.1:6379, with :// in it. For a name, write  url." +
@@ -157,6 +170,7 @@ settings find_settings(const given& options) {
 }
 
 settings find_settings_beside(const given& options, const std::string& url, const std::string& option) {
+  if (url.empty()) throw empty_value(option);
   const auto config = read_files(options.config);
   auto meant = resolved(url, config);
   const auto source = meant.path.empty() ? option : "url." + url + " in the configuration file " + meant.path;

@@ -11,6 +11,7 @@ namespace cli {
 namespace {
 
 constexpr std::size_t beginning_min = 3;
+constexpr std::size_t slip_length_min = 3;  // with one slip any letter is near any other
 
 // How many letters must be inserted, deleted, changed, or swapped with their neighbour.
 std::size_t slips_between(std::string_view a, std::string_view b) {
@@ -66,9 +67,9 @@ constexpr std::size_t length_compared_max = 128, far = std::string::npos;
 std::size_t distance(std::string_view typed, std::string_view name) {
   if (name.size() > length_compared_max || typed.size() > length_compared_max) return far;
   const auto a = bare(typed), b = bare(name);
-  if (a == b) return 0;
+  if (a == b) return a.empty() ? far : 0;
   const auto slips = slips_between(a, b);
-  if (slips <= std::max<std::size_t>(1, a.size() / 4)) return slips;
+  if (a.size() >= slip_length_min && slips <= std::max<std::size_t>(1, a.size() / 4)) return slips;
   const auto& shorter = a.size() < b.size() ? a : b;
   const auto& longer = a.size() < b.size() ? b : a;
   const bool part = shorter.size() >= beginning_min && longer.find(shorter) != longer.npos;

@@ -28,6 +28,10 @@ exit_code code_of(const std::error_code& why) noexcept {
   return exit_code::failed;
 }
 
+trouble empty_value(const std::string& option) {
+  return {exit_code::usage, option + " is empty (is a variable unset?)", "Leave the option out for its default."};
+}
+
 trouble trouble_of(const tyer::failure& why, const std::string& doing) {
   const std::string before = doing.empty() ? "" : doing + ": ";
   const std::string words = why.words.empty() ? why.code.message() : why.words;

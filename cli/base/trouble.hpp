@@ -27,6 +27,8 @@ class trouble : public std::runtime_error {
 
 // The exit code for an error of the library.
 exit_code code_of(const std::error_code& why) noexcept;
+// `--url ""`: the shell has put nothing where a variable was unset, and the next best engine is not what was meant.
+trouble empty_value(const std::string& option);
 trouble trouble_of(const tyer::failure& why, const std::string& doing = {});
 
 }  // namespace cli

@@ -98,8 +98,9 @@ std::string circle_text(const sight& seen, const circle& c, bool with_engine, co
   text += "  " + who(c.front().waits) + ", the first of them\n\n";
   const auto held = std::ranges::find_if(c, [](const circle_step& s) { return !s.other.waiting; });
   if (held != c.end())
-    text += "It ends when one of them lets go: end a process, or take a lock from its holder (tyer break " +
-            for_shell(held->other.name) + (with_engine ? ", at " + seen.locks[held->on].engine : "") + ").\n";
+    text += "It ends when one of them lets go: end a process, or take a lock from its holder" +
+            (with_engine ? ", at " + seen.locks[held->on].engine : std::string{}) + ":\n  tyer break " +
+            for_shell(held->other.name) + " --now --reason deadlock\n";
   return text;
 }
 

@@ -122,24 +122,37 @@ sighting look(const server& where, milliseconds at_most) {
   return first;
 }
 
+// What an engine takes for a URL without a port. Empty: not known.
+std::string usual_port(std::string_view scheme) {
+  if (scheme == "etcd" || scheme == "etcds") return "2379";
+  if (scheme.ends_with("+sentinel")) return "26379";
+  return scheme.starts_with("redis") || scheme.starts_with("redlock") ? "6379" : "";
+}
+
+// "host:1", "[::1]:1", or either without a port.
+server server_in(std::string_view text) {
+  const auto bracket = text.starts_with('[') ? text.find(']') : text.npos;
+  const auto colon = text.find(':', bracket == text.npos ? 0 : bracket);
+  const auto host = bracket == text.npos ? text.substr(0, colon) : text.substr(1, bracket - 1);
+  return {std::string{host}, std::string{colon == text.npos ? std::string_view{} : text.substr(colon + 1)}};
+}
+
 }  // namespace
 
 std::string server::text() const { return (host.find(':') == host.npos ? host : '[' + host + ']') + ':' + port; }
 
 std::vector<server> servers_in(std::string_view address) {
   std::vector<server> all;
-  const auto scheme = address.find("://");
-  auto rest = scheme == address.npos ? std::string_view{} : address.substr(scheme + 3);
+  const auto scheme = std::min(address.find("://"), address.size());
+  const auto port = usual_port(address.substr(0, scheme));
+  auto rest = address.substr(std::min(scheme + 3, address.size()));
   rest = rest.substr(0, rest.find_first_of("/?"));
   while (!rest.empty()) {
     const auto comma = rest.find(',');
-    auto one = rest.substr(0, comma);
+    auto one = server_in(rest.substr(0, comma));
     rest = comma == rest.npos ? std::string_view{} : rest.substr(comma + 1);
-    const auto colon = one.rfind(':');
-    if (colon == one.npos) continue;
-    auto host = one.substr(0, colon);
-    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-    all.push_back({std::string{host}, std::string{one.substr(colon + 1)}});
+    if (one.port.empty()) one.port = port;
+    if (!one.port.empty()) all.push_back(std::move(one));
   }
   return all;
 }

@@ -14,7 +14,7 @@ struct server {
   std::string text() const;  // "[::1]:6379"
 };
 
-// The servers in "rediss://a:1,b:2". Empty if the address has no ports.
+// The servers in "rediss://a:1,b:2", with the engine's own port where none is named. Those whose port is not known are left out.
 std::vector<server> servers_in(std::string_view address);
 
 enum class speech {

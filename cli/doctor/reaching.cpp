@@ -20,6 +20,8 @@ constexpr milliseconds first_wait = 700ms, probe_max = 900ms;
 static_assert(first_wait + probe_max + probe_max / 4 < 2s, "as look_at() counts it");
 constexpr std::size_t servers_max = 16;
 
+constexpr const char* advice_on_hosts = "correct the host name in the URL, or check DNS and /etc/hosts";
+
 struct scheme {
   explicit scheme(std::string_view address) : name(address.substr(0, address.find("://"))) {}
 
@@ -43,8 +45,7 @@ struct verdict {
 verdict judge(const scheme& s, const std::string& where, const sighting& seen) {
   const std::string wanted = s.is_etcd() ? "etcd" : "Redis", begins = s.name + "://";
   switch (seen.what) {
-    case speech::unknown_host:
-      return {"the host of " + where + " is not known: " + seen.words, "check the host in the URL, and DNS"};
+    case speech::unknown_host: return {"the host of " + where + " is not known: " + seen.words, advice_on_hosts};
     case speech::nobody:
       return {"nobody listens at " + where + " (" + seen.words + ")",
               "start the server, or correct host and port in the URL; check on which addresses the server listens (" +
@@ -70,29 +71,45 @@ verdict judge(const scheme& s, const std::string& where, const sighting& seen) {
   return {where + " speaks neither " + wanted + " nor TLS; it said: " + plain(seen.words), "check the port in the URL"};
 }
 
-// Probes all servers at once. Adds a finding for each fault, and returns whether there is any.
-bool look_at_ports(const std::string& address, report& r) {
+enum class ports { wrong, right, not_known };
+
+// Probes all servers at once, and adds a finding for each fault.
+ports look_at_ports(const std::string& address, report& r) {
   const scheme s{address};
   auto servers = servers_in(address);
   servers.resize(std::min(servers.size(), servers_max));
   std::vector<std::future<sighting>> seen;
   for (const auto& one : servers)
     seen.push_back(std::async(std::launch::async, [one] { return look_at(one, probe_max); }));
-  bool wrong = false;
+  auto all = servers.empty() ? ports::not_known : ports::right;
   for (std::size_t i = 0; i < seen.size(); ++i) {
     const auto what = seen[i].get();
     if (what.what == s.expected()) continue;
     auto v = judge(s, servers[i].text(), what);
     r.found(tyer::severity::error, std::move(v.what), std::move(v.advice));
-    wrong = true;
+    all = ports::wrong;
   }
-  return wrong;
+  return all;
 }
 
-std::string advice_on_login(const std::string& words) {
+// Of names that a server itself gives, as a sentinel does, the ports above know nothing.
+bool is_unknown_host(const std::string& words) { return words.find("cannot be resolved") != words.npos; }
+
+std::string advice_on_silence(const std::string& words, ports seen) {
+  if (is_unknown_host(words)) return advice_on_hosts;
+  if (seen == ports::right) return "the server speaks the right protocol: check its answer, its log and its load";
+  return "check host and port in the URL, and the log and the load of the server";
+}
+
+// What an engine says of a login ends, for some errors, in advice of its own: that is not given twice.
+verdict judge_login(const std::string& words) {
   const auto said = [&](const char* what) { return words.find(what) != words.npos; };
-  if (said("NOPERM") || said("permission denied")) return least_privilege;
-  return "check user and password in the URL, …://USER:PASSWORD@HOST, where @ in a password is written %40";
+  if (said("NOPERM") || said("permission denied")) return {words, least_privilege};
+  for (const char* advice : {"put the password into", "check the user and the password", "take the password out of"}) {
+    const auto at = words.find(std::string{"; "} + advice);
+    if (at != words.npos) return {words.substr(0, at), words.substr(at + 2)};
+  }
+  return {words, "check user and password in the URL, …://USER:PASSWORD@HOST, where @ in a password is written %40"};
 }
 
 }  // namespace
@@ -101,18 +118,19 @@ exit_code look_whether_it_answers(session& s, report& r) {
   r.engine = s.address();
   const auto patience = s.connect_timeout().value_or(connect_timeout_usual);
   auto why = s.try_client(std::min(first_wait, patience));
+  auto seen = ports::not_known;
   if (why && why != tyer::errc::refused) {
-    if (look_at_ports(r.engine, r)) return exit_code::unreachable;
-    const bool hopeless = why.words.find("certificate") != why.words.npos;
+    seen = look_at_ports(r.engine, r);
+    if (seen == ports::wrong) return exit_code::unreachable;
+    const bool hopeless = why.words.find("certificate") != why.words.npos || is_unknown_host(why.words);
     if (!hopeless)
       why = s.try_client(std::max(patience - first_wait, 1ms));  // the right server answers there, only slowly
   }
   if (!why) return exit_code::ok;
   const auto told = trouble_of(why);
-  const bool refused = why == tyer::errc::refused;
-  r.found(tyer::severity::error, told.what(),
-          refused ? advice_on_login(told.what())
-                  : "the server speaks the right protocol: check its answer, its log and its load");
+  auto v = why == tyer::errc::refused ? judge_login(told.what())
+                                      : verdict{told.what(), advice_on_silence(told.what(), seen)};
+  r.found(tyer::severity::error, std::move(v.what), std::move(v.advice));
   return told.code();
 }
 

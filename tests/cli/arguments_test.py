@@ -117,6 +117,20 @@ class Arguments(unittest.TestCase):
         self.assertNotIn("Did you mean", self.wrong("nightly", "--", "true"))
         self.assertIn("no command", self.wrong("--", "ls"))
 
+    def test_an_empty_url_was_taken_for_no_url_and_another_engine_was_asked(self):
+        for words in (("--url", "", "ls"), ("--url=", "ls"), ("ls", "--url", ""), ("run", "--url", "", self.name, "--", "true")):
+            with self.subTest(words):
+                self.assertIn("tyer: --url is empty (is a variable unset?)\n", self.wrong(*words))
+        for option in ("--prefix", "--config", "--color"):
+            self.assertIn(f"{option} is empty", self.wrong(option, "", "ls"))
+        self.assertIn("--also is empty", self.wrong("deadlocks", "--also", ""))
+
+    def test_the_version_was_told_as_a_command_only(self):
+        for words in (("--version",), ("--json", "--version"), ("--version", "--json")):
+            with self.subTest(words):
+                self.assertEqual(self.out(*words), self.out("version", *(w for w in words if w == "--json")))
+        self.assertIn("`tyer ls` has no option --version", self.wrong("ls", "--version"))
+
     def test_a_value_or_a_word_is_missing_or_too_many(self):
         for words, told in ((("run", self.name, "--note", "--", "true"), "--note needs a value"), (("wait", "x", "--timeout"), "--timeout needs a value"),
                             (("ls", "a", "b", "c"), "`tyer ls` does not expect 'b'"), (("show", "--", "a", "--"), "does not expect '--'")):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shlex
 import sys
 import tempfile
 import xml.etree.ElementTree
@@ -108,7 +109,14 @@ class Deadlocks(harness.OnEngine):
             self.assertIn(f"pid {one.process.pid} clerk", text)
             self.assertIn(f"waits for '{one.second[2]}', exclusive, for ", text)
         self.assertIn("in entangled.cpp:", text)
-        self.assertIn("tyer break ", text)
+
+    def test_the_command_that_was_advised_was_refused(self):
+        a, b = self.lock("a"), self.lock("b")
+        self.entangle((a, b), (b, a))
+        text = tyer(self.url, "deadlocks", self.base, "--apart", "100ms", code=harness.NO).stdout
+        (line,) = [one.strip() for one in text.splitlines() if "tyer break" in one]
+        tyer(self.url, *shlex.split(line)[1:], "--yes")
+        eventually(lambda: self.deadlocks(code=None) == [], what="the end of the deadlock")
 
     def test_the_picture_is_an_svg_with_every_process_and_lock(self):
         a, b, c = (self.lock(n) for n in ("a & b", "<b>", "c"))
@@ -130,7 +138,7 @@ class Deadlocks(harness.OnEngine):
             self.assertEqual(self.deadlocks("--also", other.url), [self.circle(stuck)])
             text = tyer(self.url, "deadlocks", self.base, "--apart", "100ms", "--also", other.url, code=harness.NO).stdout
             self.assertIn(f"'{self.base}b' at {other.url.split('?')[0]}", text)
-            self.assertRegex(text, r"\(tyer break \S+, at \S+\)", "a name alone would be broken at the first engine")
+            self.assertRegex(text, r"from its holder, at \S+:\n  tyer break \S+ --now", "a name alone would be broken at the first engine")
 
     def test_the_other_engine_was_looked_at_with_another_prefix_and_there_was_no_deadlock(self):
         with Engine("etcd" if KIND == "redis" else "redis") as other, tempfile.TemporaryDirectory() as folder:

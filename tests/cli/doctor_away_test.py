@@ -87,11 +87,33 @@ class NothingWorks(unittest.TestCase):
         self.assert_told(NOBODY_LISTENS, "nobody listens at 127.0.0.1:1 (Connection refused)", "start the server")
 
     def test_a_host_that_is_not_known(self):
-        self.assert_told("redis://nobody.invalid:6379", "the host of nobody.invalid:6379 is not known", "DNS")
+        self.assert_told("redis://nobody.invalid:6379", "the host of nobody.invalid:6379 is not known",
+                         "correct the host name in the URL, or check DNS and /etc/hosts")
+
+    def test_a_host_that_is_not_known_and_has_no_port_was_told_as_a_server_of_the_right_protocol(self):
+        hosts = [("redis://nobody.invalid", 6379), ("rediss://nobody.invalid", 6379), ("redis+sentinel://nobody.invalid/shop", 26379),
+                 ("redis+cluster://nobody.invalid", 6379)]
+        hosts += [("etcd://nobody.invalid", 2379)] if HAS_ETCD else []
+        for url, port in hosts:
+            with self.subTest(url):
+                self.assert_told(url, f"the host of nobody.invalid:{port} is not known", "correct the host name in the URL")
+
+    def test_an_ipv6_address_without_a_port_was_taken_apart_in_the_middle(self):
+        self.assert_told("redis+sentinel://[::1]/shop", "[::1]:26379", "")
 
     def test_a_wrong_password(self):
         url = f"redis://u:geheim@127.0.0.1:{self.redis_port}"
-        self.assert_told(url, "WRONGPASS", "check user and password in the URL", harness.REFUSED)
+        self.assert_told(url, "WRONGPASS", "check the user and the password in the URI", harness.REFUSED)
+
+    def test_what_to_do_about_a_login_was_said_twice(self):
+        with Engine("redis", "--password", "geheim") as engine:
+            for url, advice in ((engine.url.replace(":geheim@", ""), "put the password into the URI"),
+                                (engine.url.replace("geheim", "x"), "check the user and the password in the URI")):
+                with self.subTest(advice):
+                    wrong = self.told(url, harness.REFUSED)
+                    self.assertTrue(wrong["advice"].startswith(advice), wrong)
+                    self.assertNotIn("in the URI", wrong["what"])
+                    self.assertNotIn("into the URI", wrong["what"])
 
     def test_a_right_that_is_missing_ended_the_examination(self):
         url = self.user("noscript", "-evalsha", "-eval")
@@ -130,6 +152,8 @@ class NothingWorks(unittest.TestCase):
             done = tyer(f"etcds://127.0.0.1:{port}", "ls", "--connect-timeout", "3s", code=harness.UNREACHABLE)
             self.assertIn("begins with etcd instead of etcds", done.stderr)
         self.assert_told(f"etcd://127.0.0.1:{self.redis_port}", "speaks Redis, and not etcd", "redis://")
+        done = tyer(f"etcd://127.0.0.1:{self.redis_port}", "ls", "--connect-timeout", "3s", code=harness.UNREACHABLE)
+        self.assertIn("What answers there instead: tyer doctor", done.stderr)
 
     def test_another_protocol(self):
         with Port(b"SSH-2.0-OpenSSH_9.2\r\n") as port:

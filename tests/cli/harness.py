@@ -121,7 +121,7 @@ def check_schema(name: str, value: object) -> None:
     jsonschema.Draft202012Validator(schema, resolver=resolver).validate(value)
 
 
-def tyer_json(url: str | None, *words: str, schema: str | None = None, code: int = 0):
+def tyer_json(url: str | None, *words: str, schema: str | None = None, code: int | None = 0):
     """What --json prints, which is as its schema says."""
     done = tyer(url, *words, "--json", code=code)
     value = json.loads(done.stdout)

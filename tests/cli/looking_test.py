@@ -48,6 +48,11 @@ class Looking(harness.OnEngine):
         shown = tyer_json(self.url, "show", "invoice/471", code=harness.NO)
         self.assertEqual([l["name"] for l in shown["near"]], ["invoice/4711"])
 
+    def test_any_name_of_a_letter_was_near_any_other(self):
+        self.hold("b")
+        self.assertNotIn("near", tyer(self.url, "show", "A", code=harness.NO).stdout)
+        self.assertIn("near      b is held", tyer(self.url, "show", "B", code=harness.NO).stdout)
+
     def test_a_holder_is_shown_with_all_it_says(self):
         holder = self.hold(self.name, note="10.0.0.7:8080")
         shown = tyer_json(self.url, "show", self.name)

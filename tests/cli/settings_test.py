@@ -101,6 +101,20 @@ class Settings(unittest.TestCase):
     def test_a_name_that_the_file_does_not_have(self):
         self.assertIn("url.prod", tyer(None, "--url", "prod", "ls", code=harness.USAGE).stderr)
 
+    def test_a_host_and_a_port_were_told_as_neither_a_url_nor_a_name(self):
+        for typed, meant in (("127.0.0.1:26911", "redis://127.0.0.1:26911"), ("locks.example.net:2379", "etcd://locks.example.net:2379")):
+            with self.subTest(typed):
+                done = tyer(None, "--url", typed, "ls", code=harness.USAGE)
+                self.assertIn(f"'{typed}' is no URL", done.stderr)
+                self.assertIn(f"Did you mean {meant}?", done.stderr)
+        for typed in ("u:geheim", ":6379", "geheim@h:6379", "h:6379/geheim", "u:geheim:6379"):
+            with self.subTest(typed):
+                self.assertNotIn("geheim", tyer(None, "--url", typed, "ls", code=harness.USAGE).stderr)
+
+    def test_a_host_that_is_not_known_was_answered_with_what_to_look_at_in_a_server(self):
+        done = tyer("redis://nobody.invalid", "ls", *QUICK, code=harness.UNREACHABLE)
+        self.assertIn("Correct the host name in the URL", done.stderr)
+
     def test_secrets_are_never_printed(self):
         for url in ("redis://u:geheim@127.0.0.1:1", "redis://u:geheim@127.0.0.1:1/x", "redis://u:gehe/im@127.0.0.1", "x://u:geheim@h"):
             done = tyer(url, "ls", *QUICK, code=None)
