@@ -26,8 +26,7 @@ const char* describe(errc e) noexcept {
     case errc::invalid_option: return "an option is out of its range";
     case errc::closed: return "the client was closed";
     case errc::forked: return "the object belongs to the parent process; make a new client after fork";
-    case errc::would_deadlock:
-      return "the caller would wait for itself";
+    case errc::would_deadlock: return "the caller would wait for itself";
     case errc::not_held: return "the lock is not held";
     case errc::permits_differ: return "the semaphore is in use with another number of permits";
   }
