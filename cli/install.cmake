@@ -4,16 +4,12 @@ if(NOT TYER_INSTALL)
   return()
 endif()
 set(packed_dir ${CMAKE_CURRENT_BINARY_DIR}/man1)
-add_custom_command(
-  OUTPUT ${packed_dir}/tyer.1.gz
+add_custom_command(TARGET tyer_cli POST_BUILD
   COMMAND ${CMAKE_COMMAND} -E rm -rf ${packed_dir}
   COMMAND ${CMAKE_COMMAND} -E copy_directory ${man_dir} ${packed_dir}
   COMMAND sh -c "gzip -9n ${packed_dir}/*.1"
-  DEPENDS ${man_dir}/tyer.1
   VERBATIM)
-add_custom_target(tyer_cli_man ALL DEPENDS ${packed_dir}/tyer.1.gz)
-add_dependencies(tyer_cli_man tyer_cli_pages)
-add_dependencies(tyer_installable tyer_cli tyer_cli_pages tyer_cli_man)
+add_dependencies(tyer_installable tyer_cli)
 
 set(share ${CMAKE_INSTALL_DATADIR})
 set(zsh_folder site-functions)

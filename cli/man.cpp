@@ -3,7 +3,10 @@
 #include "base/session.hpp"
 #include "base/trouble.hpp"
 #include "commands.hpp"
+#include "guard/child.hpp"
 
+#include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -31,11 +34,22 @@ exit_code write_all(const manual& pages, const std::filesystem::path& folder) {
   return exit_code::ok;
 }
 
+// False: there is no man(1), or it could not show the page.
+bool shown_by_man(const std::string& page) {
+  if (cannot_start("man") != 0) return false;
+  std::FILE* const reader = ::popen("man -l -", "w");
+  if (reader == nullptr) return false;
+  std::signal(SIGPIPE, SIG_IGN);  // it may end before it has read all
+  std::fwrite(page.data(), 1, page.size(), reader);
+  return ::pclose(reader) == 0;
+}
+
 exit_code man(session& s, const options& o) {
   if (!o.into.empty()) return write_all(s.pages(), o.into);
   const page* p = o.about.empty() ? &s.pages().overview : s.pages().find(o.about);
   if (p == nullptr) throw trouble(exit_code::usage, "there is no command " + o.about, "See `tyer --help`.");
-  std::cout << as_roff(*p, s.pages());
+  const auto text = as_roff(*p, s.pages());
+  if (!s.screen().out_is_terminal() || !shown_by_man(text)) std::cout << text;
   return exit_code::ok;
 }
 
@@ -43,8 +57,9 @@ exit_code man(session& s, const options& o) {
 
 command man_command() {
   return {.name = "man",
-          .summary = "Print a manual page, for man(1)",
-          .examples = {{"tyer man show | man -l -", "reads the page about show"},
+          .summary = "Show a manual page",
+          .details = "On a terminal man(1) shows it; in a pipe, or without man(1), the source of the page is printed.",
+          .examples = {{"tyer man show", "the page about show"},
                        {"tyer man --all ~/.local/share/man/man1", "installs all pages"}},
           .prepare = [](CLI::App& app) -> action {
             auto o = std::make_shared<options>();

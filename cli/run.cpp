@@ -24,6 +24,11 @@ constexpr const char* about_once_per =
     "minute, 50m for an hourly and 23h for a daily one. The lock NAME:once marks the period: `tyer break NAME:once "
     "--now --reason again` lets the job start again.";
 
+constexpr const char* about_inside =
+    "A `tyer run` in the command of another one is refused, with the code 120, if it would wait for a lock of that "
+    "one: "
+    "it would wait for itself.";
+
 constexpr const char* about_flock =
     "Options of flock(1) have the same meaning here: -n does not wait, -w waits that long (with a unit: -w 30s), -E "
     "is the exit code if others have the lock, and -s is --shared.";
@@ -56,7 +61,7 @@ command run_command() {
       .details = words::paragraphs(
           {"Waits for the lock, runs the command, and gives the lock back: flock(1), across machines.",
            words::what_is_promised, words::whose_words, words::environment, words::slots, words::the_end,
-           words::if_asked, about_flock, about_once_per}),
+           words::if_asked, about_inside, about_flock, about_once_per}),
       .examples = {{"tyer run nightly -- ./backup --all", "one at a time, on all machines"},
                    {"tyer run -w 30s nightly -- ./backup", "gives up after 30 seconds, with the code 124"},
                    {"tyer run -n -E 0 nightly -- ./backup", "skipped, with success, if another one still runs"},

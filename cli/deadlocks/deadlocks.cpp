@@ -83,18 +83,21 @@ sight look_twice(session& s, const engines& at, const options& o) {
   return second;
 }
 
-std::string step_text(const sight& seen, const circle_step& step, bool with_engine, const terminal& screen) {
+std::string step_text(const sight& seen, const circle_step& step, const circle_step& next, bool with_engine,
+                      const terminal& screen) {
   const auto& w = step.waits;
   std::string text = "  " + screen.in(tone::bold, who(w)) + "\n    waits for " + named(w.name);
   if (with_engine) text += " at " + seen.locks[step.on].engine;
   text += ", " + how(w) + ", for " + age(w) + ", in " + where(w);
-  text += step.other.waiting ? "; before it in the queue is\n" : "; it is held by\n";
-  return text;
+  if (step.other.waiting) return text + "; before it in the queue is\n";
+  text += "; it is held by";
+  const bool inside = step.other.owner.pid != next.waits.owner.pid;
+  return text + (inside ? ' ' + process(step.other) + ", inside whose command is\n" : "\n");
 }
 
 std::string circle_text(const sight& seen, const circle& c, bool with_engine, const terminal& screen) {
   std::string text = screen.in(tone::bad, "deadlock of " + std::to_string(c.size()) + " processes") + "\n\n";
-  for (const auto& step : c) text += step_text(seen, step, with_engine, screen);
+  for (std::size_t i = 0; i < c.size(); ++i) text += step_text(seen, c[i], c[(i + 1) % c.size()], with_engine, screen);
   text += "  " + who(c.front().waits) + ", the first of them\n\n";
   const auto held = std::ranges::find_if(c, [](const circle_step& s) { return !s.other.waiting; });
   if (held != c.end())
@@ -129,7 +132,7 @@ exit_code deadlocks(session& s, const options& o) {
     for (const auto& c : seen.found) all["deadlocks"].push_back(circle_json(seen, c));
     print(all);
   } else if (seen.found.empty()) {
-    std::cout << "no deadlock\n";
+    std::cout << "no deadlock found; `tyer deadlocks --help` says which cannot be seen\n";
   } else {
     for (const auto& c : seen.found) std::cout << circle_text(seen, c, at.several(), s.screen()) << '\n';
     std::cout << "A process is told by host and pid. If it waits in one thread and holds in another, it may still go "
@@ -150,8 +153,12 @@ command deadlocks_command() {
           "itself is not told. Nothing is changed. Names at other engines (--also) have the same prefix, unless their "
           "URLs "
           "have one.\n\n"
-          "Processes are told apart by the host and pid that Tyer writes with each lock; holders of other libraries "
-          "are left out, and so are waiters on Redlock, which has no queue. Ends with 1 if there is a deadlock.",
+          "Processes are told apart by the host and pid that Tyer writes with each lock. A `tyer run` inside the "
+          "command "
+          "of another one counts as one process with it, but not inside `tyer run --leave`.\n\n"
+          "What cannot be seen: a program inside the command of a `tyer run` that itself waits for a lock, since it is "
+          "another process than the one that holds; waits for anything but a lock; holders of other libraries; waiters "
+          "on Redlock, which has no queue; engines that were not named. Ends with 1 if a deadlock was found.",
       .examples = {{"tyer deadlocks", "among all locks of the prefix"},
                    {"tyer deadlocks --also etcd://10.0.0.7:2379", "over two engines"},
                    {"tyer deadlocks --picture deadlock.svg", "as a picture, too"}},

@@ -1,5 +1,7 @@
 #include "deadlocks/waits.hpp"
 
+#include "run/runner.hpp"
+
 #include <array>
 #include <deque>
 #include <map>
@@ -14,7 +16,11 @@ namespace {
 using tyer::lock_mode;
 using process_key = std::pair<std::string, std::uint64_t>;
 
-process_key key_of(const tyer::lock_entry& e) { return {e.owner.host, e.owner.pid}; }
+// What runs inside the command of a `tyer run` waits for it, as a thread would.
+process_key key_of(const tyer::lock_entry& e) {
+  const auto runs = read_label(e.owner.label);
+  return {e.owner.host, runs && runs->inside != 0 ? runs->inside : e.owner.pid};
+}
 bool is_known(const tyer::lock_entry& e) { return !e.owner.host.empty() && e.owner.pid != 0; }
 
 // How many of each kind there are, and how many of them are of one process.

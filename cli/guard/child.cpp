@@ -23,7 +23,8 @@ constexpr int code_not_found = 127, code_not_started = 126, code_of_first_signal
 
 // Removes variables of an outer `tyer run` that this one may not set itself: a slot, or the token of another lock.
 void forget_outer_lock() {
-  for (const char* name : {"TYER_LOCK", "TYER_HOLD", "TYER_TOKEN", "TYER_SLOT", "TYER_SLOTS"}) ::unsetenv(name);
+  for (const char* name : {"TYER_LOCK", "TYER_HOLD", "TYER_TOKEN", "TYER_SLOT", "TYER_SLOTS", "TYER_INSIDE"})
+    ::unsetenv(name);
 }
 
 void add_to_environment(std::string_view all) {

@@ -29,8 +29,9 @@ void add(std::string& all, std::string_view name, const std::string& value) {
   all.append(name).append("=").append(value).push_back('\0');
 }
 
-std::string environment_of(const tyer::hold& h) {
+std::string environment_of(const tyer::hold& h, const std::string& inside) {
   std::string all;
+  if (!inside.empty()) add(all, "TYER_INSIDE", inside);
   add(all, "TYER_LOCK", std::string{h.name()});
   add(all, "TYER_HOLD", h.id().text());
   try {
@@ -67,14 +68,14 @@ ward::~ward() {
 }
 
 ward::result ward::run(const tyer::hold& h, std::chrono::milliseconds ttl,
-                       std::optional<tyer::lease_clock::time_point> start_by) {
+                       std::optional<tyer::lease_clock::time_point> start_by, const std::string& inside) {
   {
     const std::lock_guard lock{mutex_};
     ended_.reset();
   }
   auto known = h.valid_until();
   line_.send({.what = word::start, .when = in_nanoseconds(known), .by = start_by ? in_nanoseconds(*start_by) : 0},
-             environment_of(h));
+             environment_of(h, inside));
   // Made after the start: for a hold that is lost already it is called now.
   const std::stop_callback lost{h.lost(), [this] { line_.send({.what = word::stop}); }};
   const std::stop_callback asked{h.revoked(), [this] { line_.send({.what = word::ask}); }};

@@ -28,8 +28,9 @@ class ward {
   ~ward();
 
   // Runs the command once, and returns when it and its descendants are gone. `start_by`: the latest time to start it.
-  result run(const tyer::hold&, std::chrono::milliseconds ttl,
-             std::optional<tyer::lease_clock::time_point> start_by = {});
+  // `inside`: what a `tyer run` in it is told (see run/outer.hpp).
+  result run(const tyer::hold&, std::chrono::milliseconds ttl, std::optional<tyer::lease_clock::time_point> start_by,
+             const std::string& inside);
 
   // Requested by a signal that came while no command ran.
   std::stop_token cancelled() const noexcept { return cancel_.get_token(); }

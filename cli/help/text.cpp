@@ -44,7 +44,7 @@ std::string as_text(const page& p, int width) {
   section(out, "Exit codes", p.codes, width);
   if (!p.examples.empty()) out += "\nExamples:\n";
   for (const auto& e : p.examples) out += "  " + e.line + "\n      " + wrapped(e.what, width, 6, 6) + '\n';
-  if (p.name.empty()) out += "\n`tyer COMMAND --help` says more; so does `man tyer-COMMAND`.\n";
+  if (p.name.empty()) out += "\n`tyer COMMAND --help` says more; `tyer man COMMAND` is its manual page.\n";
   return out;
 }
 

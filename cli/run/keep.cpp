@@ -6,15 +6,21 @@
 #include "guard/guarded.hpp"
 #include "guard/ward.hpp"
 #include "run/once.hpp"
+#include "run/outer.hpp"
 #include "run/runner.hpp"
 #include "run/story.hpp"
 #include "text/duration.hpp"
+#include "text/entries.hpp"
 #include "text/plain.hpp"
 #include "text/progress.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstring>
 #include <iostream>
 #include <source_location>
+#include <string_view>
 
 namespace cli {
 
@@ -46,10 +52,10 @@ tyer::hold acquire(session& s, const plan& p, const tyer::acquirable& lock, std:
                 "The command was not started. Who has the lock: tyer show " + for_shell(p.name));
 }
 
-// Cron sends a mail for any output, so this is printed only on a terminal.
+// Cron sends a mail for any output, so this is printed only on a terminal, or if it counts as a failure.
 exit_code skipped(session& s, const plan& p, story& tale, const std::string& why) {
   tale.skipped();
-  if (s.screen().err_is_terminal())
+  if (s.screen().err_is_terminal() || (p.tell_skipped && !s.json()))
     std::cerr << "tyer: not started: " << named(p.name) << ' ' << why << ", at most once per " << shown(*p.once_per)
               << '\n';
   return p.tell_skipped ? exit_code::not_acquired : exit_code::ok;
@@ -70,7 +76,7 @@ exit_code code_of(const plan& p, const ward& command, const ward::result& r, sto
     case ending::stopped: break;
   }
   throw trouble(exit_code::lost, "lost " + named(p.name) + " while the command ran; the command has been stopped",
-                "Possible causes: tyer doctor");
+                "To find out why: tyer doctor");
 }
 
 // One turn: wait for the lock, run the command, release the lock.
@@ -87,7 +93,9 @@ exit_code one_turn(session& s, const plan& p, const tyer::acquirable& lock, ward
     start_by = take_period(s, p.name, *p.once_per);
     if (!start_by) return skipped(s, p, tale, "was started already");
   }
-  const auto result = command.run(h, p.ttl, start_by);
+  // What is left behind outlives the lock, and does not wait as a part of this command.
+  const auto inside = p.leave ? "" : with_hold(read_outer(), static_cast<std::uint64_t>(::getpid()), h.id().text());
+  const auto result = command.run(h, p.ttl, start_by, inside);
   tale.over();
   if (h.release() == tyer::release_outcome::unknown && result.how == ending::by_itself)
     std::cerr << "tyer: the engine did not confirm that " << named(p.name) << " was released; it is free in "
@@ -110,14 +118,49 @@ exit_code all_turns(session& s, const plan& p, const tyer::acquirable& lock, war
   }
 }
 
+// Engines say "this name", and not all of them know how many permits we have asked for.
+std::string words_of(const tyer::error& e, const plan& p) {
+  constexpr std::string_view subject = "this name ";
+  const std::string& words = e.words();
+  if (e.code() != tyer::errc::permits_differ || !words.starts_with(subject)) return words;
+  const auto end = std::min(words.find(", not"), words.size());
+  return named(p.name) + ' ' + words.substr(subject.size(), end - subject.size()) + ", not " +
+         std::to_string(p.take.of);
+}
+
+// Whether those holds of outer ones do not let this one in.
+bool bar(const entries& own, const plan& p) {
+  if (own.empty()) return false;
+  std::size_t taken = p.take.take;
+  for (const auto& e : own) taken += e.slot_numbers.size();
+  if (p.take.of != 0) return taken > p.take.of;
+  return !p.shared || std::ranges::any_of(own, [](const auto& e) { return e.mode != tyer::lock_mode::shared; });
+}
+
+// The outer one ends when its command does, and that would wait here.
+void refuse_to_wait_for_oneself(const plan& p, const tyer::client& c, const outer& around) {
+  if (around.holds.empty() || p.wait == 0ms) return;
+  tyer::failure why;  // then it waits, as it would without this
+  auto own = tyer::admin{c}.show(why, p.name);
+  std::erase_if(own, [&](const auto& e) { return e.waiting || !around.has(e.id.text()); });
+  if (!bar(own, p)) return;
+  throw trouble(exit_code::usage,
+                named(p.name) + " is held by " + process(own.front()) +
+                    ", inside whose command this is: it would wait for itself",
+                "The command was not started. For a script that takes its own lock: tyer run --help has a line.");
+}
+
 exit_code keep(session& s, const plan& p, line to_guardian, story& tale) {
   ward command{std::move(to_guardian)};
   try {
-    tyer::client c = s.open({.label = p.show_as.empty() ? label_of(p.verb, p.command) : label_of(p.verb, p.show_as)});
+    const auto around = read_outer();
+    tyer::client c = s.open({.label = p.show_as.empty() ? label_of(p.verb, p.command, around.process)
+                                                        : label_of(p.verb, p.show_as, around.process)});
     s.reach(c, command.cancelled());
+    refuse_to_wait_for_oneself(p, c, around);
     return all_turns(s, p, *lock_of(p, c), command, tale);
   } catch (const tyer::error& e) {
-    if (e.code() != tyer::errc::cancelled || command.cancelled_by() == 0) throw trouble_of({e.code(), e.words()});
+    if (e.code() != tyer::errc::cancelled || command.cancelled_by() == 0) throw trouble_of({e.code(), words_of(e, p)});
     return code_of_signal(command);
   }
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <sstream>
 
 namespace cli {
@@ -13,7 +14,7 @@ namespace cli {
 namespace {
 
 constexpr std::size_t label_bytes_max = 128;  // as many as the library keeps
-constexpr std::string_view by = " by ", runs = ": ", not_shown = "…";
+constexpr std::string_view in = " in ", by = " by ", runs = ": ", not_shown = "…";
 constexpr std::array<std::string_view, 3> tools{"tyer run", "tyer try", "tyer elect"};
 
 std::string user_name() {
@@ -86,22 +87,33 @@ std::string fitted(std::string text) {
 
 }  // namespace
 
-std::string label_of(std::string_view verb, std::string_view shown_as) {
-  return fitted("tyer " + std::string{verb} + std::string{by} + user_name() + std::string{runs} +
-                std::string{shown_as});
+std::string label_of(std::string_view verb, std::string_view shown_as, std::uint64_t inside) {
+  std::string label = "tyer " + std::string{verb};
+  if (inside != 0) label.append(in).append(std::to_string(inside));
+  return fitted(label.append(by).append(user_name()).append(runs).append(shown_as));
 }
 
-std::string label_of(std::string_view verb, const std::vector<std::string>& command) {
-  return label_of(verb, in_a_line(command));
+std::string label_of(std::string_view verb, const std::vector<std::string>& command, std::uint64_t inside) {
+  return label_of(verb, in_a_line(command), inside);
 }
 
 std::optional<runner> read_label(std::string_view label) {
   for (const auto tool : tools) {
-    if (!label.starts_with(tool) || !label.substr(tool.size()).starts_with(by)) continue;
-    const auto rest = label.substr(tool.size() + by.size());
-    const auto end = rest.find(runs);
-    if (end == rest.npos) return std::nullopt;
-    return runner{std::string{tool}, std::string{rest.substr(0, end)}, std::string{rest.substr(end + runs.size())}};
+    if (!label.starts_with(tool)) continue;
+    auto rest = label.substr(tool.size());
+    runner found{std::string{tool}, {}, {}};
+    if (rest.starts_with(in)) {
+      const auto* const end = rest.data() + rest.size();
+      const auto number = std::from_chars(rest.data() + in.size(), end, found.inside);
+      rest = {number.ptr, static_cast<std::size_t>(end - number.ptr)};
+    }
+    if (!rest.starts_with(by)) continue;
+    rest.remove_prefix(by.size());
+    const auto colon = rest.find(runs);
+    if (colon == rest.npos) return std::nullopt;
+    found.user = rest.substr(0, colon);
+    found.command = rest.substr(colon + runs.size());
+    return found;
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import os
 import shlex
+import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree
@@ -14,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
 
 import harness
-from harness import KIND, Engine, Holder, Lines, check_schema, environment, eventually, tyer, tyer_json
+from harness import KIND, TYER, Engine, Holder, Lines, check_schema, environment, eventually, tyer, tyer_json
 
 NUMBERS = itertools.count(1)
 
@@ -70,7 +71,7 @@ class Deadlocks(harness.OnEngine):
         self.stack.enter_context(Holder(self.url, b[2])).held()
         self.entangle((a, b), (c, a))
         self.assertEqual(self.deadlocks(code=harness.OK), [])
-        self.assertEqual(tyer(self.url, "deadlocks", self.base, "--apart", "100ms").stdout, "no deadlock\n")
+        self.assertEqual(tyer(self.url, "deadlocks", self.base, "--apart", "100ms").stdout[:18], "no deadlock found;")
 
     def test_three_processes_in_a_circle(self):
         a, b, c = (self.lock(n) for n in "abc")
@@ -117,6 +118,42 @@ class Deadlocks(harness.OnEngine):
         (line,) = [one.strip() for one in text.splitlines() if "tyer break" in one]
         tyer(self.url, *shlex.split(line)[1:], "--yes")
         eventually(lambda: self.deadlocks(code=None) == [], what="the end of the deadlock")
+
+    def run_inside(self, outer: str, inner: str, wait: str = "100s") -> subprocess.Popen:
+        """A `tyer run` that has one lock, and a script in it that wants another once it is told to."""
+        script = 'echo held; read go; exec "$0" run --wait "$1" "$2" -- true'
+        child = subprocess.Popen([TYER, "run", self.base + outer, "--", "sh", "-c", script, TYER, wait, self.base + inner],
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(self.url))
+        self.stack.callback(child.communicate)
+        self.stack.callback(child.terminate)
+        self.assertEqual(child.stdout.readline(), "held\n")
+        return child
+
+    def test_scripts_that_wait_for_each_other_were_no_deadlock_since_the_inner_tyer_run_waits_and_the_outer_holds(self):
+        scripts = [self.run_inside("a", "b"), self.run_inside("b", "a")]
+        for one, name in zip(scripts, "ba"):
+            one.stdin.write("\n")
+            one.stdin.flush()
+            eventually(lambda n=name: tyer_json(self.url, "show", self.base + n)["waiting"] == 1, what="a waiter")
+        (circle,) = self.deadlocks()
+        self.assertEqual(len(circle), 2)
+        text = tyer(self.url, "deadlocks", self.base, "--apart", "100ms", code=harness.NO).stdout
+        holder = tyer_json(self.url, "show", self.base + "a")["holders"][0]["owner"]["pid"]
+        self.assertRegex(text, rf"it is held by \S+ pid {holder}, inside whose command is\n")
+
+    def test_a_script_that_takes_its_own_lock_waited_for_itself(self):
+        script = self.run_inside("a", "a")
+        _, told = script.communicate("\n", timeout=harness.PATIENCE_S)
+        self.assertEqual(script.returncode, harness.USAGE, told)
+        self.assertIn("it would wait for itself", told)
+
+    def test_what_is_inside_may_share_what_the_outer_shares_and_try_what_it_has(self):
+        name = self.base + "a"
+        tyer(self.url, "run", "--shared", name, "--", TYER, "run", "--shared", "--wait", "100s", name, "--", "true")
+        tyer(self.url, "run", "--permits", "1/2", name, "--", TYER, "run", "--permits", "1/2", "--wait", "100s", name, "--", "true")
+        tyer(self.url, "run", name, "--", TYER, "try", name, "--", "true", code=harness.NOT_ACQUIRED)
+        told = tyer(self.url, "run", "--permits", "1/2", name, "--", TYER, "run", "--permits", "2/2", name, "--", "true", code=harness.USAGE)
+        self.assertIn("it would wait for itself", told.stderr)
 
     def test_the_picture_is_an_svg_with_every_process_and_lock(self):
         a, b, c = (self.lock(n) for n in ("a & b", "<b>", "c"))

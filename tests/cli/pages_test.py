@@ -60,6 +60,15 @@ class Pages(unittest.TestCase):
                 self.assertIn(text, shown, command)
             self.assertIn("the lock was not free in time", shown)
 
+    def test_a_page_was_printed_as_its_source_on_a_terminal(self):
+        with Terminal(None, "man", "version", lines=200, env={"PAGER": "cat", "MANPAGER": "cat"}) as terminal:
+            self.assertEqual(terminal.end(), 0)
+            self.assertRegex(terminal.text(), r"(?m)^NAME$")
+            self.assertNotIn(".TH", terminal.text())
+        with tempfile.TemporaryDirectory() as nothing, Terminal(None, "man", "version", lines=200, env={"PATH": nothing}) as terminal:
+            self.assertEqual(terminal.end(), 0)
+            self.assertIn(".TH", terminal.text())
+
     def test_all_pages_can_be_written(self):
         with tempfile.TemporaryDirectory() as folder:
             tyer(None, "man", "--all", folder)

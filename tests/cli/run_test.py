@@ -14,7 +14,7 @@ import unittest
 
 import harness
 import run_base
-from harness import FAILED, LOST, NOBODY_LISTENS, NOT_ACQUIRED, PATIENCE_S, TYER, UNREACHABLE, USAGE, eventually
+from harness import FAILED, LOST, NOBODY_LISTENS, NOT_ACQUIRED, PATIENCE_S, REFUSED, TYER, UNREACHABLE, USAGE, eventually
 from run_base import KIND, RunTest, environment, read, tyer
 from run_lab import Trio, alive, children, comm, send
 
@@ -159,6 +159,12 @@ class WhoGetsTheLock(RunTest):
         self.hold("--shared")
         self.assertEqual(tyer("try", self.name, "--shared", "--", "true").returncode, 0)
         self.assertEqual(tyer("try", self.name, "--", "true").returncode, NOT_ACQUIRED)
+
+    def test_another_number_of_permits_was_told_without_name_and_number(self):
+        self.hold("--permits", "1/3")
+        done = tyer("run", self.name, "--permits", "1/4", "--", "true")
+        self.assertEqual(done.returncode, REFUSED)
+        self.assertIn(f"'{self.name}' is in use with 3 permits, not 4\n".encode(), done.stderr)
 
     def test_permits_have_slots_of_their_own_and_an_end(self):
         script = 'echo held; echo "$TYER_SLOT" "$TYER_SLOTS"; exec sleep 1000'
@@ -351,6 +357,11 @@ class OncePer(RunTest):
     def test_with_a_flag_the_code_says_so(self):
         words = ("run", self.name, "--once-per", "1h", "--fail-if-skipped", "--", "true")
         self.assertEqual([tyer(*words).returncode for _ in range(2)], [0, NOT_ACQUIRED])
+
+    def test_a_skip_that_counts_as_a_failure_said_nothing(self):
+        words = ("run", self.name, "--once-per", "1h", "--fail-if-skipped", "--", "true")
+        tyer(*words)
+        self.assertIn(b"not started", tyer(*words).stderr)
 
     def test_after_the_period_it_runs_again(self):
         words = ("run", self.name, "--once-per", "1s", "--", "echo", "done")

@@ -16,6 +16,7 @@ struct place {
   std::uint64_t pid;
   bool waiting = false;
   lock_mode mode = lock_mode::exclusive;
+  std::uint64_t inside = 0;  // the command of that `tyer run`
 };
 
 class circles_of_locks : public ::testing::Test {
@@ -32,6 +33,7 @@ class circles_of_locks : public ::testing::Test {
     id.insert(0, tyer::hold_id::length - id.size(), '0');
     e.name = name, e.id = tyer::hold_id::from(id), e.waiting = p.waiting, e.mode = p.mode;
     e.owner.host = "shop", e.owner.pid = p.pid;
+    e.owner.label = p.inside == 0 ? "tyer run by joe: x" : "tyer run in " + std::to_string(p.inside) + " by joe: x";
     return e;
   }
 
@@ -52,6 +54,13 @@ class circles_of_locks : public ::testing::Test {
 std::vector<place> and_many(std::vector<place> first, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) first.push_back({100'000 - i, true});
   return first;
+}
+
+TEST_F(circles_of_locks, a_run_inside_the_command_of_another_waited_as_a_stranger) {
+  constexpr auto how = lock_mode::exclusive;
+  lock("a", {{1}, {21, true, how, 2}});
+  lock("b", {{2}, {11, true, how, 1}});
+  EXPECT_EQ(pids(circles(all)), (found{{11, 21}}));
 }
 
 TEST_F(circles_of_locks, a_queue_of_thousands_took_minutes) {
