@@ -103,22 +103,23 @@ else()
   set(protobuf_of_archives ARCHIVE_LINKS -lnghttp2 -lprotobuf-lite -lssl -lcrypto ARCHIVE_FINDS OpenSSL
                            ARCHIVE_LOOKS nghttp2 protobuf-lite)
 endif()
-tyer_component(etcd TITLE "the etcd engine" ROOMS net LINKS nghttp2 ${TYER_PROTOBUF} OpenSSL::SSL ${protobuf_of_archives})
+# What of the kit a component uses is in it once more, hidden: libtyer exports nothing of it.
+tyer_component(etcd TITLE "the etcd engine" ROOMS kit net LINKS nghttp2 ${TYER_PROTOBUF} OpenSSL::SSL ${protobuf_of_archives})
 if(TYER_ETCD)
   target_link_directories(tyer_etcd_engine PUBLIC $<BUILD_INTERFACE:${TYER_ETCD_LIBRARY_DIRS}>)
 endif()
 
 # In work: nobody is told of them who has not asked for them.
 if(TYER_POSTGRES)
-  tyer_component(postgres TITLE "the PostgreSQL engine" ROOMS sql LINKS PostgreSQL::PostgreSQL
+  tyer_component(postgres TITLE "the PostgreSQL engine" ROOMS sql kit LINKS PostgreSQL::PostgreSQL
                  ARCHIVE_LINKS -lpq ARCHIVE_FINDS PostgreSQL)
 endif()
 if(TYER_MYSQL)
-  tyer_component(mysql TITLE "the MySQL and MariaDB engine" ROOMS sql net LINKS OpenSSL::SSL
+  tyer_component(mysql TITLE "the MySQL and MariaDB engine" ROOMS sql kit net LINKS OpenSSL::SSL
                  ARCHIVE_LINKS -lssl -lcrypto ARCHIVE_FINDS OpenSSL)
 endif()
 if(TYER_ZOOKEEPER)
-  tyer_component(zookeeper TITLE "the ZooKeeper engine" ROOMS net LINKS OpenSSL::SSL
+  tyer_component(zookeeper TITLE "the ZooKeeper engine" ROOMS kit net LINKS OpenSSL::SSL
                  ARCHIVE_LINKS -lssl -lcrypto ARCHIVE_FINDS OpenSSL)
 endif()
 
