@@ -57,8 +57,10 @@ endfunction()
 
 # What tyer_test was told of every test of the program.
 macro(tyer_test_properties test)
-  set_tests_properties(${test} PROPERTIES LABELS ${TEST_LABEL} TIMEOUT ${TEST_TIMEOUT} COST ${TEST_COST}
-                                          RUN_SERIAL ${TEST_ALONE})
+  set_tests_properties(${test} PROPERTIES LABELS ${TEST_LABEL} TIMEOUT ${TEST_TIMEOUT} COST ${TEST_COST})
+  if(TEST_ALONE)
+    tyer_alone(${test})
+  endif()
   if(TEST_NIGHT)
     tyer_night(${test})
   endif()

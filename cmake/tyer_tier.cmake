@@ -8,6 +8,14 @@ function(tyer_night)
   endforeach()
 endfunction()
 
+# tyer_alone(TEST...): beside no other test, and when nothing is built: last, in tools/check. After the labels of the test were set.
+function(tyer_alone)
+  foreach(test IN LISTS ARGN)
+    set_property(TEST ${test} APPEND PROPERTY LABELS alone)
+    set_property(TEST ${test} PROPERTY RUN_SERIAL ON)
+  endforeach()
+endfunction()
+
 # tyer_built_at_night(TARGET...): not before. For programs that only tests of the night need.
 function(tyer_built_at_night)
   set_target_properties(${ARGN} PROPERTIES EXCLUDE_FROM_ALL ON)

@@ -26,10 +26,10 @@ foreach(kind IN LISTS kinds)
   set_property(TEST cli_once_per.${kind} APPEND PROPERTY ENVIRONMENT TYER_JOB=$<TARGET_FILE:cli_once_per_job>)
   # At night, and so cli_loss: minutes of killing, judged by what processes note that a busy machine lets run too late. That a
   # command is ended when its lock is lost, and that a period is kept, cli_run asks at every push.
-  set_tests_properties(cli_once_per.${kind} PROPERTIES RUN_SERIAL ON)
+  tyer_alone(cli_once_per.${kind})
   tyer_night(cli_once_per.${kind})
 endforeach()
-set_tests_properties(cli_loss PROPERTIES RUN_SERIAL ON)
+tyer_alone(cli_loss)
 tyer_night(cli_loss)
 # A lock that outlives the client who took it is each deployment's own affair.
 foreach(kind IN LISTS deployments)

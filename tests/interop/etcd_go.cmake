@@ -9,7 +9,8 @@ function(interop_with_go name kind)
            COMMAND ${PROJECT_SOURCE_DIR}/tools/engines run ${kind} --
                    ${CMAKE_CURRENT_SOURCE_DIR}/etcd_go_test.py $<TARGET_FILE:interop_peer> ${etcd_go_folder} ${ARGN})
   # Alone: it measures how fast one side wakes the other.
-  set_tests_properties(interop.${name} PROPERTIES LABELS interop TIMEOUT 240 RUN_SERIAL ON FIXTURES_REQUIRED etcd_go)
+  set_tests_properties(interop.${name} PROPERTIES LABELS interop TIMEOUT 240 FIXTURES_REQUIRED etcd_go)
+  tyer_alone(interop.${name})
   tyer_night(interop.${name})
 endfunction()
 

@@ -15,8 +15,9 @@ function(interop_with_redisson name kind version)
                    ${CMAKE_CURRENT_SOURCE_DIR}/redisson_test.py $<TARGET_FILE:interop_peer>
                    ${redisson_folder}/redisson-${version} ${ARGN})
   # Alone: it measures how fast one side wakes the other.
-  set_tests_properties(interop.${name} PROPERTIES LABELS interop TIMEOUT 240 RUN_SERIAL ON
+  set_tests_properties(interop.${name} PROPERTIES LABELS interop TIMEOUT 240
                        FIXTURES_REQUIRED redisson_${version})
+  tyer_alone(interop.${name})
   tyer_night(interop.${name})
 endfunction()
 

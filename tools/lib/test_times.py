@@ -1,11 +1,12 @@
 #!/usr/bin/python3 -IS
 """Writes how long each test of the presets named took, the longest first, to build/test-times.txt, and prints its path.
 
-Reads build/PRESET/tests.xml, which ctest --output-junit has written.
+Reads build/PRESET/tests*.xml, which ctest --output-junit has written.
 """
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
 import xml.etree.ElementTree as tree
@@ -14,11 +15,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__
 
 
 def tests_of(preset: str) -> list[tuple[float, str, str, str]]:
-    suite = tree.parse(os.path.join(ROOT, "build", preset, "tests.xml")).getroot()
     cases = []
-    for case in suite.iter("testcase"):
-        outcome = {"run": "passed", "fail": "FAILED", "notrun": "not run"}.get(case.get("status"), case.get("status"))
-        cases.append((float(case.get("time")), preset, outcome, case.get("name")))
+    for path in glob.glob(os.path.join(ROOT, "build", preset, "tests*.xml")):
+        for case in tree.parse(path).getroot().iter("testcase"):
+            outcome = {"run": "passed", "fail": "FAILED", "notrun": "not run"}.get(case.get("status"), case.get("status"))
+            cases.append((float(case.get("time")), preset, outcome, case.get("name")))
     return cases
 
 
