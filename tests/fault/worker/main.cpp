@@ -5,6 +5,7 @@
 // one for each name that is kept by somebody, and one for the hot name. Runs until SIGTERM; then it finishes what was begun (waits without a
 // limit are waited out: whoever started us decides how long) and exits with 0.
 #include "common/socket.hpp"
+#include "worker/diary.hpp"
 #include "worker/pulse.hpp"
 #include "worker/worker.hpp"
 
@@ -88,7 +89,8 @@ std::vector<std::jthread> start(fault::process& shared) {
 void run(const fault::settings& s, const sigset_t& end) {
   fault::history_writer history{s.history};
   const fault::pulse pulse{history};
-  tyer::client client{s.uri, {.request_timeout = s.request_timeout, .label = "fault_worker"}};
+  tyer::client client{s.uri,
+                      {.request_timeout = s.request_timeout, .label = "fault_worker", .log = fault::diary(s.history)}};
   fault::plan names{s.mix, static_cast<std::uint16_t>(s.names)};
   const tyer::abilities can = tyer::admin{client}.can();
   if (!can.shared || !can.conversion) names.without(fault::primitive::shared);

@@ -70,6 +70,48 @@ TEST_F(etcd_scripted, a_server_was_left_since_it_was_slow_to_keep_a_place) {
   EXPECT_TRUE(c.downs.empty()) << c.downs.front();
 }
 
+// A machine that has too much to do. All that was under way was given up for a server that was no faster, again and again.
+struct etcd_slow_servers : etcd_scripted {
+  static constexpr milliseconds short_ttl = 1200ms;
+  one_client c{time, fake, all, two_servers};
+  seam::target held{c.next_id(), "order"};
+  bool hung = false;
+
+  void SetUp() override {
+    fake.decide = [this](const exchange&) {
+      return journey{.there = short_ttl / 8, .back = short_ttl / 8, .request_lost = hung};
+    };
+    auto r = c.wants(held.who);
+    r.ttl = short_ttl;
+    ASSERT_NE(granted_in(c.call<answer>([&](auto reply) { c.raw().acquire(r, std::move(reply)); })), nullptr);
+    c.downs.clear();
+    c.run_for(short_ttl / 10);
+  }
+  outcome<seam::kept> keep() {
+    return c.call<seam::kept>(
+        [&](auto reply) { c.raw().keep({&held, 1}, fate::holding, short_ttl, std::move(reply)); });
+  }
+};
+
+TEST_F(etcd_slow_servers, were_left_for_answers_that_took_a_quarter_of_the_ttl) {
+  for (int i = 0; i < 5; ++i) {
+    const auto o = keep();
+    const auto* kept = std::get_if<seam::kept>(&o.result);
+    ASSERT_NE(kept, nullptr) << i;
+    EXPECT_EQ(kept->fates, std::vector{fate::holding});
+    c.run_for(short_ttl / 10);
+  }
+  EXPECT_TRUE(c.downs.empty()) << c.downs.front();
+}
+
+TEST_F(etcd_slow_servers, are_left_when_they_are_silent_for_a_third_of_the_ttl) {
+  const auto before = time.now();
+  hung = true;
+  c.raw().keep({&held, 1}, fate::holding, short_ttl, [](outcome<seam::kept>&&) {});
+  EXPECT_TRUE(c.run_until([&] { return !c.downs.empty(); }));
+  EXPECT_LE(time.now() - before, short_ttl / 3 + 60ms);
+}
+
 // Nor to tell it of its turn.
 TEST_F(etcd_scripted, a_place_whose_lease_lasts_long_enough_was_kept_once_more_when_its_turn_came) {
   const auto first = a.next_id();

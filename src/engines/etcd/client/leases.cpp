@@ -131,6 +131,7 @@ void leases::answered(const pb::LeaseKeepAliveResponse& a) {
   auto first = std::move(*at);
   asked_.erase(at);
   link_.arrived(first.expected);
+  link_.took(first.sent);
   const bool alive = a.ttl() > 0;
   alive ? confirmed(a.id(), first.sent) : forget(a.id());
   for (auto& w : first.who) w(nullptr, alive, first.sent);

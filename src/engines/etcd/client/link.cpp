@@ -254,9 +254,15 @@ void link::leave(const failure& why) {
 
 // With another server to go to, soon enough to find it. With one only, leaving gains a new connection and gives up whatever is
 // under way: a disk that stands still for a moment is no reason for that.
-milliseconds link::patience(milliseconds ttl) const {
+milliseconds link::patience(milliseconds ttl) {
   const auto part = config_.servers.size() > 1 ? ttl / 6 : ttl / 3;
-  return std::min(environment_.request_timeout, std::max(patience_min, part));
+  const auto twice = 2 * std::chrono::ceil<milliseconds>(pace_.slowest(environment_.clock->now()));
+  return std::min(environment_.request_timeout, std::max({patience_min, part, std::min(twice, ttl / 3)}));
+}
+
+void link::took(time_point sent) {
+  const auto now = environment_.clock->now();
+  pace_.took(now, now - sent);
 }
 
 std::uint64_t link::expect(milliseconds patience) {

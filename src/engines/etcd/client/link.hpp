@@ -12,6 +12,7 @@
 #include "engine/engine.hpp"
 #include "engine/environment.hpp"
 #include "engines/etcd/client/inbox.hpp"
+#include "engines/etcd/client/pace.hpp"
 #include "engines/etcd/client/stream.hpp"
 #include "engines/etcd/client/sweeper.hpp"
 #include "engines/etcd/config.hpp"
@@ -84,8 +85,10 @@ class link {
   template <class Request, class Response>
   void call(const char* method, Request, time_point deadline, then<Response>, manner = {});
 
-  // How long the server may be silent about what is to keep something that lives so long.
-  milliseconds patience(milliseconds ttl) const;
+  // How long the server may be silent about what is to keep something that lives so long. More where the servers were slow
+  // lately: then another would be no faster, and all that is under way would be asked for again.
+  milliseconds patience(milliseconds ttl);
+  void took(time_point sent);  // for an answer that a majority of the servers had a part in
   // Not while down: an answer is awaited of the server we are with. If it has not arrived when that time is over, the server
   // is left for another, and whatever else it was asked is given up.
   std::uint64_t expect(milliseconds patience);
@@ -185,6 +188,7 @@ class link {
     bool looked_late = false;
   };
   std::map<std::uint64_t, awaited> expected_;
+  pace pace_;
   std::uint64_t last_expected_ = 0;
 
   const std::shared_ptr<sweeper> sweeper_;
@@ -197,7 +201,7 @@ struct link::flight {
   const char* method;
   Request request;
   Response response;
-  time_point deadline;
+  time_point sent, deadline;
   then<Response> back;
   manner how;
   std::uint64_t during = 0, expected = 0, number = 0;
@@ -233,7 +237,8 @@ void link::launch(std::shared_ptr<flight<Request, Response>> f) {
       launch(f);
     });
   }
-  const auto left = f->deadline - environment_.clock->now();
+  f->sent = environment_.clock->now();
+  const auto left = f->deadline - f->sent;
   f->had_time = f->how.even_down || left >= environment_.request_timeout / 2;
   f->during = stay_;
   f->token = f->method != method::authenticate ? token_ : std::string{};
@@ -254,7 +259,10 @@ void link::landed(std::shared_ptr<flight<Request, Response>> f, const wire::stat
   --under_way_;
   in_flight_.erase(f->number);
   arrived(f->expected);
-  if (s.ok() && f->response.ParseFromString(bytes)) return f->back(nullptr, f->response);
+  if (s.ok() && f->response.ParseFromString(bytes)) {
+    if (f->needs_token) took(f->sent);
+    return f->back(nullptr, f->response);
+  }
   if (f->needs_token && !config_.user.empty() && !f->again && is_old_token(s)) {
     f->again = true;
     if (f->token == token_) log_in_anew();  // else another has done so
