@@ -107,7 +107,7 @@ function(tyer_test name)
         set(settings ${tyer_calm_${family}})
       endif()
       set(around "")
-      if(kind MATCHES "^(postgres|mariadb|mysql)" AND "sql" IN_LIST TEST_USES)  # as a store of locks
+      if(kind MATCHES "^(postgres|pgbouncer|mariadb|mysql)" AND "sql" IN_LIST TEST_USES)  # as a store of locks
         set(around ${PROJECT_SOURCE_DIR}/tests/contract/with_query schema=apply)
       endif()
       add_test(NAME ${name}.${kind}

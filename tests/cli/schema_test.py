@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 import harness
 from harness import tyer, tyer_json
 
-TABLES = ("tyer_bell", "tyer_lock", "tyer_schema", "tyer_session", "tyer_wait")  # the first is MySQL's alone
+TABLES = ("tyer_bell", "tyer_lock", "tyer_schema", "tyer_session", "tyer_wait")
 
 
 class Schema(harness.OnEngine):

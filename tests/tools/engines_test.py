@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -18,12 +19,14 @@ sys.path.insert(0, os.path.join(TOOLS, "lib"))
 sys.dont_write_bytecode = True
 
 import resp
+from faults.psql import Psql
 from processes import Process
 
 COMMAND_S_MAX = 60
 ANSWER_S_MAX = 2.0
 SLOT = 15495  # of {a}
-KINDS = ("Cluster", "Sentinel", "Redlock", "ClusterValkey", "SentinelValkey", "RedlockValkey", "Etcd3", "Etcd")
+KINDS = ("Cluster", "Sentinel", "Redlock", "ClusterValkey", "SentinelValkey", "RedlockValkey", "Etcd3", "Etcd",
+         "Postgres2", "PgBouncer")  # fmt: skip
 
 
 def engines(*words: str, code: int = 0) -> str:
@@ -50,6 +53,7 @@ class Deployment(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
         cls.folder = tempfile.mkdtemp(prefix="tyer-engines-test-")
+        os.chmod(cls.folder, 0o711)  # servers that run as another user have to enter it
         os.environ["TYER_ENGINES_DIR"] = cls.folder
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         cls.addClassCleanup(engines, "down", "--all")
@@ -312,6 +316,64 @@ class Etcd(Deployment):
             engines("restart", self.engine, *more)
             done = subprocess.run([*ctl, "get", "key"], check=True, capture_output=True, timeout=COMMAND_S_MAX, text=True)
             self.assertEqual(done.stdout, expected)
+
+
+class Postgres2(Deployment):
+    kind = "postgres2"
+    options = ("--set", "synchronous_standby_names=*")
+
+    def ask_sql(self, node: dict, text: str) -> list[str]:
+        address, ports = self.uri.rpartition("@")[0], node.get("port") or node["ports"]["client"]
+        with contextlib.closing(Psql(f"{address}@127.0.0.1:{ports}/postgres")) as server:
+            return server.ask(text, COMMAND_S_MAX)
+
+    def test_1_the_primary_waits_for_the_standby(self) -> None:
+        self.assertIn(f"@{self.addresses(self.nodes)}/", self.uri)
+        members = self.members()
+        self.assertEqual(self.ask_sql(members["primary"], "SELECT sync_state FROM pg_stat_replication"), ["sync"])
+        self.assertEqual(self.ask_sql(members["primary"], "CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)"), [])
+        self.assertEqual(self.ask_sql(members["standby"], "SELECT pg_is_in_recovery()"), ["t"])
+
+    def test_2_the_standby_takes_over_with_all_that_was_answered(self) -> None:
+        self.assertEqual(engines("failover", self.engine), "node-1")
+        self.assertEqual(self.ask_sql(self.members()["primary"], "SELECT n FROM kept"), ["7"])
+        self.ask_sql(self.members()["primary"], "INSERT INTO kept VALUES (8)")
+
+    def test_3_the_old_one_comes_back_as_a_standby(self) -> None:
+        engines("restart", self.engine, "node-0")
+        engines("wait", self.engine)
+        self.assertEqual(self.ask_sql(self.nodes[0], "SELECT pg_is_in_recovery(), count(*) FROM kept"), ["t|2"])
+
+    def test_4_both_come_back_as_what_they_were(self) -> None:
+        engines("failover", self.engine)
+        engines("restart", self.engine)
+        self.assertEqual(self.members()["primary"]["name"], "node-0")
+        engines("failover", self.engine, "node-0", code=2)
+
+
+class PgBouncer(Deployment):
+    kind = "pgbouncer"
+
+    def test_1_each_transaction_may_meet_another_process_of_the_server(self) -> None:
+        with contextlib.closing(Psql(self.uri)) as one, contextlib.closing(Psql(self.uri)) as other:
+            one.ask("BEGIN", COMMAND_S_MAX)
+            first = one.ask("SELECT pg_backend_pid()", COMMAND_S_MAX)
+            self.assertNotEqual(other.ask("SELECT pg_backend_pid()", COMMAND_S_MAX), first)
+            one.ask("COMMIT", COMMAND_S_MAX)
+            seen = {other.ask("SELECT pg_backend_pid()", COMMAND_S_MAX)[0] for _ in range(4)}
+            self.assertIn(first[0], seen)
+
+    def test_2_the_server_can_be_killed_without_the_pooler(self) -> None:
+        self.assertEqual(engines("kill", self.engine, "main"), "main")
+        engines("restart", self.engine, "main")
+        deadline = time.monotonic() + COMMAND_S_MAX
+        with contextlib.closing(Psql(self.uri)) as server:
+            while True:
+                try:
+                    self.assertEqual(server.ask("SELECT 1", ANSWER_S_MAX), ["1"])
+                    break
+                except OSError:
+                    self.assertLess(time.monotonic(), deadline)
 
 
 def _time(port: int) -> float:

@@ -8,6 +8,8 @@ from instances import EngineError
 from kinds import Kind
 from mariadb_kind import MariaDB
 from mysql_kind import MySQL
+from pgbouncer_kind import PgBouncer
+from postgres2_kind import Postgres2
 from postgres_kind import Postgres
 from redis_kind import Redis, Valkey
 from redlock_kind import Redlock, RedlockValkey
@@ -18,7 +20,7 @@ KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
         Redis(), Valkey(), Sentinel(), SentinelValkey(), Cluster(), ClusterValkey(), Redlock(), RedlockValkey(),
-        Postgres(), MariaDB(), MySQL(), Etcd(), Etcd3(), Zk(), Zk3(), ZkSasl(),
+        Postgres(), Postgres2(), PgBouncer(), MariaDB(), MySQL(), Etcd(), Etcd3(), Zk(), Zk3(), ZkSasl(),
     )
 }
 

@@ -189,7 +189,7 @@ struct statement {
   static constexpr std::array extend_places_texts{look_at_clock, extend_queue, extended_queue};
   static constexpr std::array bell_texts{look_for_bells};
   static constexpr std::array sweep_texts{sweep_names, sweep_sessions, sweep_places, sweep_bells, stale_names};
-  static constexpr std::nullptr_t sweep_turn = nullptr;
+  static constexpr std::nullptr_t sweep_turn = nullptr, collect_bells = nullptr;
   static constexpr bool join_reads = false;
 };
 

@@ -55,14 +55,6 @@ bool is_for_good(const error_code& e) {
   return is_of_server(e) && std::ranges::find(codes, e.value()) != codes.end();
 }
 
-// What the server says, without the user's name.
-std::string hidden(std::string words, const std::string& user) {
-  const auto name = '\'' + user + '\'';
-  for (auto at = words.find(name); !user.empty() && at != words.npos; at = words.find(name))
-    words.replace(at, name.size(), "…");
-  return words;
-}
-
 sql::cell cell_of(my::field_view f) {
   switch (f.kind()) {
     case my::field_kind::int64: return {false, f.get_int64(), {}};
@@ -265,7 +257,7 @@ class wire::connection : public std::enable_shared_from_this<connection> {
 
   void not_let_in(const error_code& e) {
     if (e.category() == asio::error::get_ssl_category()) home_->authorities_.reset();
-    lost(host_ + ": " + hidden(words_of(e, said_), std::string{where_.username}),
+    lost(host_ + ": " + sql::without_user(words_of(e, said_), std::string{where_.username}, '\''),
          is_for_good(e) ? kit::why::refused : kit::why::unknown);
   }
 

@@ -72,7 +72,21 @@ std::vector<engine::finding> findings(const answers& a) {
 
 }  // namespace
 
-constinit const tongue own_tongue{
-    catalogue_of<statement>(schema_ddl), "LISTEN tyer_", bounds, what, no_tables, number, learn, findings};
+constinit const tongue own_tongue{.say = catalogue_of<statement>(schema_ddl),
+                                  .listen = "LISTEN tyer_",
+                                  .bounds = bounds,
+                                  .what = what,
+                                  .no_tables = no_tables,
+                                  .number = number,
+                                  .learn = learn,
+                                  .findings = findings,
+                                  .pooled =
+                                      "a pooler is between this client and PostgreSQL: NOTIFY does not come through "
+                                      "it, so whoever waits asks for its "
+                                      "turn, 4 to 100 times a second",
+                                  .pooled_advice =
+                                      "connect directly if that is too much; what is set for a session does not pass a "
+                                      "pooler either: ALTER ROLE … SET "
+                                      "lock_timeout = '500ms', statement_timeout = '2s', for the role that locks"};
 
 }  // namespace tyer::postgres

@@ -35,6 +35,7 @@ void poll_box::watch(int socket, bool write, std::function<void()> ready) {
 
 std::vector<engine::delivery> poll_box::take(deadline until) {
   using namespace std::chrono;
+  if (before_) before_();
   std::array<pollfd, 2> both{pollfd{bell_, POLLIN, 0},
                              pollfd{socket_, static_cast<short>(write_ ? POLLIN | POLLOUT : POLLIN), 0}};
   timespec wait{};

@@ -4,6 +4,7 @@
 #include "engines/sql/ringing_box.hpp"
 
 #include <functional>
+#include <utility>
 
 namespace tyer::postgres {
 
@@ -20,13 +21,16 @@ class poll_box final : public sql::ringing_box {
   void watch(int socket, bool write, std::function<void()> ready);
   void watch_none() { watch(-1, false, nullptr); }
 
+  // Called by take() first: whatever was put together since leaves together.
+  void before_waiting(std::function<void()> what) { before_ = std::move(what); }
+
  private:
   void ring() noexcept override;
 
   int bell_;
   int socket_ = -1;
   bool write_ = false;
-  std::function<void()> ready_;
+  std::function<void()> ready_, before_;
 };
 
 }  // namespace tyer::postgres

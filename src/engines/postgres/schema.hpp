@@ -15,6 +15,9 @@ inline constexpr std::array schema_ddl{
     " expires bigint NOT NULL, body bytea NOT NULL, UNIQUE (name, seq))",
     "CREATE TABLE IF NOT EXISTS tyer_session (id bigint PRIMARY KEY, expires bigint NOT NULL,"
     " ended boolean NOT NULL DEFAULT false, generation bigint NOT NULL DEFAULT 0) WITH (fillfactor=50)",
+    "CREATE TABLE IF NOT EXISTS tyer_bell (client bytea NOT NULL, seq bigint GENERATED ALWAYS AS IDENTITY, rung bigint "
+    "NOT NULL,"
+    " bell bytea, PRIMARY KEY (client, seq)) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000)",
     "CREATE TABLE IF NOT EXISTS tyer_schema (version integer PRIMARY KEY)",
     "INSERT INTO tyer_schema SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM tyer_schema) ON CONFLICT DO NOTHING",
 };

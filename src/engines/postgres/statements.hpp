@@ -11,6 +11,7 @@ namespace tyer::postgres {
 
 struct statement {
 #define TYER_NOW "(extract(epoch FROM clock_timestamp())*1000000)::bigint"
+#define TYER_STARTED "(extract(epoch FROM pg_postmaster_start_time())*1000000)::bigint"
 
 // What a name is like, and the first places: rows.hpp says what the columns are. Of `places` places; if `also`. Of the statement's
 // snapshot, which may be older than the row that the statement has written, or not been able to write: whoever writes because of
@@ -98,12 +99,13 @@ struct statement {
       " SELECT joins FROM l";
 
   // session, ttl
-  static constexpr const char* begin_session =
-      "INSERT INTO tyer_session (id, expires) VALUES ($1::bigint, " TYER_NOW " + $2::bigint)";
+  // Tells the generation, and by the same number which server it is: behind a pooler nothing else tells that it is another one.
+  static constexpr const char* begin_session = "INSERT INTO tyer_session (id, expires) VALUES ($1::bigint, " TYER_NOW
+                                               " + $2::bigint) RETURNING generation + " TYER_STARTED;
   // Either this or end_sessions comes first: both write the row, and whichever waits looks at it again.
   static constexpr const char* renew_session = "UPDATE tyer_session SET expires = greatest(expires, " TYER_NOW
                                                " + $2::bigint) WHERE id = $1::bigint AND NOT ended"
-                                               " RETURNING generation";
+                                               " RETURNING generation + " TYER_STARTED;
   static constexpr const char* drop_session = "DELETE FROM tyer_session WHERE id = $1::bigint";
   // sessions
   static constexpr const char* end_sessions =
@@ -162,10 +164,25 @@ struct statement {
 
   // bells. In a transaction of its own that waits for no disk: those that notify commit one after the other. The channel is the
   // client's, by the first half of the id; the payload is text.
+  // For whoever does not hear because of a pooler they are put into a table.
   static constexpr const char* ring =
-      "SELECT set_config('synchronous_commit', 'off', true),"
-      " pg_notify('tyer_' || encode(substr(b.bell, 1, 8), 'hex'), encode(b.bell, 'hex'))"
-      " FROM unnest($1::bytea[]) b (bell)";
+      "WITH b AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true), substr(bell, 1, 8) AS client, bell"
+      " FROM unnest($1::bytea[]) b (bell)),"
+      " c AS MATERIALIZED (SELECT DISTINCT client FROM tyer_bell WHERE bell IS NULL AND client IN (SELECT client FROM "
+      "b)),"
+      " t AS (INSERT INTO tyer_bell (client, rung, bell) SELECT client, " TYER_NOW
+      ", bell FROM b WHERE client IN (SELECT client FROM c))"
+      " SELECT pg_notify('tyer_' || encode(client, 'hex'), encode(bell, 'hex')) FROM b"
+      " WHERE client NOT IN (SELECT client FROM c)";
+  // client. An entry without a bell says that bells are put here.
+  static constexpr const char* collect_bells =
+      "WITH before AS (DELETE FROM tyer_bell WHERE client = $1::bytea AND bell IS NULL)"
+      " INSERT INTO tyer_bell (client, rung) VALUES ($1, " TYER_NOW ")";
+  static constexpr const char* look_for_bells =
+      "SELECT bell, seq FROM tyer_bell WHERE client = $1::bytea AND bell IS NOT NULL ORDER BY seq LIMIT 1000";
+  // client, those that were seen and no others: one whose number was drawn earlier may be rung only now.
+  static constexpr const char* forget_bells =
+      "DELETE FROM tyer_bell WHERE client = $1::bytea AND seq = ANY($2::bigint[])";
 
   // for how long, names. There is no index by time, which would make every update of a row dearer: so one client looks for all.
   static constexpr const char* sweep_names =
@@ -174,6 +191,11 @@ struct statement {
   static constexpr const char* sweep_sessions =
       "DELETE FROM tyer_session WHERE id IN (SELECT id FROM tyer_session WHERE expires < " TYER_NOW
       " - $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED) AND expires < " TYER_NOW " - $1";
+  // Who collects says so every ten minutes.
+  static constexpr const char* sweep_bells =
+      "DELETE FROM tyer_bell WHERE seq IN (SELECT seq FROM tyer_bell WHERE rung < " TYER_NOW
+      " - least($1::bigint, CASE WHEN bell IS NULL THEN 3600000000 ELSE 600000000 END) LIMIT $2::bigint FOR UPDATE "
+      "SKIP LOCKED)";
   // for how long nobody else looks. The row of no session says until when.
   static constexpr const char* sweep_turn = "INSERT INTO tyer_session AS s (id, expires) VALUES (0, " TYER_NOW
                                             " + $1::bigint) ON CONFLICT (id) DO UPDATE SET expires = " TYER_NOW
@@ -197,14 +219,15 @@ struct statement {
       "SELECT current_setting('synchronous_commit'), current_setting('fsync'), "
       "current_setting('synchronous_standby_names'),"
       " (SELECT count(*) FROM pg_stat_replication), current_setting('autovacuum'),"
-      " (SELECT string_agg(p || ' on ' || t, ', ') FROM unnest(ARRAY['tyer_lock', 'tyer_wait', 'tyer_session']) t,"
+      " (SELECT string_agg(p || ' on ' || t, ', ') FROM unnest(ARRAY['tyer_lock', 'tyer_wait', 'tyer_session', "
+      "'tyer_bell']) t,"
       " unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) p WHERE NOT has_table_privilege(t, p))";
 
   // As sql/dialect.hpp has them.
   static constexpr std::array join_texts{join}, extend_texts{extend}, extend_places_texts{extend_places};
-  static constexpr std::array<const char*, 0> bell_texts{};
-  static constexpr std::array sweep_texts{sweep_names, sweep_sessions, stale_names};
-  static constexpr std::nullptr_t clear = nullptr, forget_bells = nullptr;
+  static constexpr std::array bell_texts{look_for_bells};
+  static constexpr std::array sweep_texts{sweep_names, sweep_sessions, sweep_bells, stale_names};
+  static constexpr std::nullptr_t clear = nullptr;
   static constexpr bool join_reads = true;
 };
 

@@ -13,6 +13,8 @@ namespace {
 constexpr std::string_view warning = "01000";     // of no special kind
 constexpr const char* unknown_outcome = "08007";  // transaction resolution unknown
 constexpr std::size_t code_length = 5;
+constexpr std::uint64_t own_question = 0;  // no number of an exchange
+constexpr const char* who_serves = "SELECT pg_backend_pid()";
 
 enum type_id : Oid { bool_id = 16, bytea_id = 17, int8_id = 20, int2_id = 21, int4_id = 23 };
 
@@ -105,9 +107,7 @@ refusal refusal_in(const char* verbose, const std::string& user) {
     r.for_good |= has_code && (code.starts_with("28") || code == "3D000" || code == "42501");
     r.words += (r.words.empty() ? "" : " ") + line;
   }
-  const auto name = '"' + user + '"';
-  for (auto at = r.words.find(name); !user.empty() && at != r.words.npos; at = r.words.find(name))
-    r.words.replace(at, name.size(), "…");
+  r.words = sql::without_user(std::move(r.words), user, '"');
   return r;
 }
 
@@ -143,8 +143,9 @@ void wire::shut() noexcept {
   hosts_.forget();
   box_->watch_none();
   connection_.reset();
-  connecting_ = failed_ = false;
+  connecting_ = failed_ = unflushed_ = false;
   prepared_.clear();
+  unsent_.clear();
   expected_.clear();
   said_.clear();
 }
@@ -184,7 +185,8 @@ void wire::serve() {
   if (PQconsumeInput(connection_.get()) == 0) return break_off();
   read_results();
   hear();
-  if (connection_) listen_to_socket();
+  unflushed_ |= connection_ != nullptr;
+  flush();
 }
 
 // After the results: libpq finds what came behind one when that is taken, and the socket says nothing more of it.
@@ -206,12 +208,22 @@ void wire::go_on_connecting() {
       PQsetErrorVerbosity(connection_.get(), PQERRORS_DEFAULT);
       if (PQsetnonblocking(connection_.get(), 1) != 0 || PQenterPipelineMode(connection_.get()) == 0)
         return break_off();
-      listen_to_socket();
-      return user_->on_open();
+      return ask_who_serves();
     case PGRES_POLLING_WRITING: connect_writes_ = true; break;
     default: connect_writes_ = false; break;
   }
   listen_to_socket();
+}
+
+// Not prepared: nobody knows yet whether that would be for this client alone.
+void wire::ask_who_serves() {
+  pooled_ = true;
+  send(own_question, {{who_serves}});
+}
+
+void wire::told_who_serves(const answered& a) {
+  pooled_ = a.rows.empty() || a.rows[0][0].number != PQbackendPID(connection_.get());
+  user_->on_open();
 }
 
 // --- out ---
@@ -226,29 +238,54 @@ bool wire::send_one(const sql::statement& s, bool& prepares) {
     lengths.push_back(static_cast<int>(raw[i].size()));
   }
   PGconn* const c = connection_.get();
+  const int n = static_cast<int>(raw.size());
+  if (pooled_) {
+    return PQsendQueryParams(c, s.text, n, nullptr, values.data(), lengths.data(), formats.data(), 1) != 0 &&
+           PQpipelineSync(c) != 0;
+  }
   auto at = prepared_.find(s.text);
   prepares = at == prepared_.end();
   if (prepares) {
     at = prepared_.emplace(s.text, 't' + std::to_string(++made_)).first;
     if (PQsendPrepare(c, at->second.c_str(), s.text, 0, nullptr) == 0) return false;
   }
-  return PQsendQueryPrepared(c, at->second.c_str(), static_cast<int>(raw.size()), values.data(), lengths.data(),
-                             formats.data(), 1) != 0 &&
+  return PQsendQueryPrepared(c, at->second.c_str(), n, values.data(), lengths.data(), formats.data(), 1) != 0 &&
          PQpipelineSync(c) != 0;
 }
 
-void wire::send(std::uint64_t number, exchange all) {
+// If memory runs out in the middle, nobody could tell any more which answer is whose.
+void wire::send(std::uint64_t number, exchange all) try {
   if (!connection_ || failed_) return;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    expected e{number, all[i].text, false, i + 1 == all.size()};
-    failed_ |= !send_one(all[i], e.prepares);
-    expected_.push_back(std::move(e));
+  for (std::size_t i = 0; i < all.size(); ++i) unsent_.push_back({number, std::move(all[i]), i + 1 == all.size()});
+  send_some();
+} catch (...) {
+  failed_ = unflushed_ = true;
+  throw;
+}
+
+void wire::send_some() try {
+  while (!unsent_.empty() && !failed_ && (!pooled_ || expected_.empty())) {
+    const auto& next = unsent_.front();
+    unflushed_ = true;
+    expected_.push_back({next.number, next.what.text, false, next.last});
+    failed_ |= !send_one(next.what, expected_.back().prepares);
+    unsent_.pop_front();
   }
+} catch (...) {
+  failed_ = unflushed_ = true;
+  throw;
+}
+
+// What was asked in one step leaves together: at the end of serve(), or when the box is about to wait.
+void wire::flush() {
+  if (!unflushed_ || !connection_) return;
   if (failed_ || PQflush(connection_.get()) < 0) {  // told by the loop
     failed_ = true;
-    return box_->put([this](engine::events*) { serve(); });
+    box_->put([this](engine::events*) { serve(); });
+  } else {
+    listen_to_socket();
   }
-  listen_to_socket();
+  unflushed_ = false;
 }
 
 // --- in ---
@@ -274,6 +311,8 @@ void wire::take(const PGresult& r) {
     const auto number = e.number;
     said_.push_back(std::move(e.said));
     expected_.pop_front();
+    if (number == own_question) return told_who_serves(std::exchange(said_, {}).front());
+    send_some();
     if (last) user_->on_answers(number, std::exchange(said_, {}));
     return;
   }

@@ -1,4 +1,7 @@
-// libpq without blocking, in pipeline mode: each statement is prepared once and is a transaction of its own.
+// libpq without blocking, in pipeline mode: each statement is a transaction of its own, and prepared once, unless a pooler is in
+// between. That is found out when it has connected: behind one another process of the server answers than the one that was told of
+// when the connection was made. Then one statement is under way at a time: PgBouncer 1.18 gives the server's connection to another
+// client when a statement is answered, also if the first half of the next has been passed on.
 #pragma once
 
 #include "engines/postgres/hosts.hpp"
@@ -35,12 +38,18 @@ refusal refusal_in(const char* verbose, const std::string& user);
 class wire final : public sql::wire {
  public:
   wire(options o, std::shared_ptr<poll_box> box)
-      : hosts_(std::move(o.hosts), box), words_(std::move(o.words)), box_(std::move(box)) {}
-  ~wire() override { shut(); }
+      : hosts_(std::move(o.hosts), box), words_(std::move(o.words)), box_(std::move(box)) {
+    box_->before_waiting([this] { flush(); });
+  }
+  ~wire() override {
+    shut();
+    box_->before_waiting(nullptr);
+  }
 
   void open(user&) override;
   void send(std::uint64_t number, exchange) override;
   void shut() noexcept override;
+  bool keeps_session() const noexcept override { return !pooled_; }
 
  private:
   struct closer {
@@ -55,14 +64,24 @@ class wire final : public sql::wire {
     answered said = {};
   };
 
+  struct unsent {
+    std::uint64_t number;
+    sql::statement what;
+    bool last;  // of its exchange
+  };
+
   void connect(const hosts::known&);
   static void on_notice(void* me, const PGresult*);
   void serve();
   void hear();
   void go_on_connecting();
+  void ask_who_serves();
+  void told_who_serves(const answered&);
   void read_results();
   void take(const PGresult&);
+  void send_some();
   bool send_one(const sql::statement&, bool& prepares);
+  void flush();
   void break_off();
   void listen_to_socket();
   std::string login() const;
@@ -72,9 +91,11 @@ class wire final : public sql::wire {
   std::shared_ptr<poll_box> box_;
   user* user_ = nullptr;
   std::unique_ptr<PGconn, closer> connection_;
-  bool connecting_ = false, connect_writes_ = false, failed_ = false, warned_ = false;
+  bool connecting_ = false, connect_writes_ = false, failed_ = false, warned_ = false, pooled_ = false,
+       unflushed_ = false;
   std::uint64_t made_ = 0;
   std::map<const char*, std::string> prepared_;
+  std::deque<unsent> unsent_;
   std::deque<expected> expected_;
   answers said_;
 };

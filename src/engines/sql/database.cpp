@@ -39,11 +39,13 @@ database::database(const seam::environment& e, parts p)
       says_(std::move(p.says)),
       limits_(limits_of(p.waiters_max)),
       link_(std::move(p.by), {.patience = e.request_timeout,
-                              .greeting = [this] { return says_->greeting(); },
+                              .greeting = [this] { return says_->greeting(link_.keeps_session()); },
                               .greeted =
                                   [this](const answers& a) {
                                     server_ = {};
-                                    return says_->greeted(a, server_);
+                                    auto wrong = says_->greeted(a, server_);
+                                    server_.rings = server_.rings && link_.keeps_session();
+                                    return wrong;
                                   },
                               .what = [this](const answered& a) { return says_->what(a); },
                               .now = [this] { return now(); },
@@ -75,6 +77,8 @@ void database::on_up() {
   }
   if (!std::exchange(was_up_, true)) sweep_due_ = now() + swept_every;
   if (!server_.rings) bells_due_ = now();
+  const bool is_news = !link_.keeps_session() && !std::exchange(said_pooled_, true);
+  if (is_news && says_->pooled() != nullptr && around().log) around().log(log_level::warning, says_->pooled());
   if (told() != nullptr) told()->up({server_.id, server_.version, server_.clock});
 }
 
@@ -141,6 +145,7 @@ void database::on_bells(time_point t) {
 void database::sweep(time_point t) {
   sweep_due_ = t + swept_every;
   if (!link_.is_up() || closed()) return;
+  if (!link_.keeps_session()) link_.ask(says_->collect_bells(), t + around().request_timeout, [](link::said&&) {});
   auto turn = says_->sweep_turn(swept_every);
   if (turn.empty()) return sweep_some();
   link_.ask(std::move(turn), t + around().request_timeout, [this](link::said&& s) {
@@ -163,7 +168,7 @@ void database::sweep_some() {
 void database::do_diagnose(const call_ptr<std::vector<seam::finding>>& c) {
   link_.ask(says_->questions(), c->deadline, [this, c](link::said&& s) {
     if (const auto* f = std::get_if<failure>(&s)) return calls().fail(*c, *f);
-    calls().answer(*c, {says_->findings(std::get<answers>(s))});
+    calls().answer(*c, {says_->findings(std::get<answers>(s), link_.keeps_session())});
   });
 }
 

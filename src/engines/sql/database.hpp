@@ -185,7 +185,7 @@ class database final : public kit::engine_base {
   link link_;
   server server_;
   std::string server_was_;
-  bool was_up_ = false;
+  bool was_up_ = false, said_pooled_ = false;
   sessions known_;
 
   std::unordered_map<id, own, core::id_hash> own_;  // holds

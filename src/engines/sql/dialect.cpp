@@ -72,11 +72,13 @@ std::string dialect::client() const {
   return raw;
 }
 
-exchange dialect::greeting() const {
+// What is set for a session would be another client's behind a pooler.
+exchange dialect::greeting(bool keeps_session) const {
   exchange all;
   if (setting_.make_tables && no_tables_) all = said(say_.ddl, {});
-  for (auto& one : of_.bounds(setting_.request_timeout)) all.push_back(std::move(one));
-  if (!listen_.empty()) all.push_back({listen_.c_str()});
+  for (auto& one : keeps_session ? of_.bounds(setting_.request_timeout) : collect_bells())
+    all.push_back(std::move(one));
+  if (keeps_session && !listen_.empty()) all.push_back({listen_.c_str()});
   all.push_back({say_.facts});
   all.push_back({say_.schema});
   return all;
@@ -239,6 +241,11 @@ exchange dialect::forget_bells(const answers& a) const {
   return one(say_.forget_bells, values(client(), std::move(seen)));
 }
 
+exchange dialect::collect_bells() const {
+  if (say_.collect_bells == nullptr) return {};
+  return one(say_.collect_bells, values(client()));
+}
+
 std::vector<bell> dialect::bells(const answers& a) {
   std::vector<bell> all;
   for (const auto& one : a) {
@@ -249,6 +256,12 @@ std::vector<bell> dialect::bells(const answers& a) {
                      std::string{payload.substr(17)}});
     }
   }
+  return all;
+}
+
+std::vector<seam::finding> dialect::findings(const answers& a, bool keeps_session) const {
+  auto all = of_.findings(a);
+  if (!keeps_session && of_.pooled != nullptr) all.push_back({of_.pooled, of_.pooled_advice, 1});
   return all;
 }
 

@@ -48,6 +48,8 @@ struct catalogue {
   const char *list, *ring;
   several look_for_bells;
   const char* forget_bells;
+  const char*
+      collect_bells;  // for a while from now on, since this client does not hear them; null: they lie there anyway
   several sweep;
   const char* sweep_turn;  // of all clients one sweeps; null: every one
   const char *questions, *facts, *schema;
@@ -77,6 +79,7 @@ constexpr catalogue catalogue_of(catalogue::several ddl) {
           S::ring,
           S::bell_texts,
           S::forget_bells,
+          S::collect_bells,
           S::sweep_texts,
           S::sweep_turn,
           S::questions,
@@ -98,6 +101,8 @@ struct tongue {
   // The rest of the facts: the server's name, whether it rings, and what is wrong with it.
   std::string (*learn)(const row& facts, server&);
   std::vector<seam::finding> (*findings)(const answers&);
+  // What it costs that a pooler is in between, and what to do.
+  const char *pooled = nullptr, *pooled_advice = nullptr;
 };
 
 class dialect {
@@ -109,7 +114,7 @@ class dialect {
   };
   dialect(const setting&, const tongue&);
 
-  exchange greeting() const;
+  exchange greeting(bool keeps_session) const;
   std::optional<failure> greeted(const answers&, server&) const;  // what is wrong with it
   meaning what(const answered& error) const { return of_.what(error); }
 
@@ -156,6 +161,9 @@ class dialect {
   exchange ring(std::span<const bell>) const;
   exchange look_for_bells() const;              // if the server does not ring
   exchange forget_bells(const answers&) const;  // those that were found; empty: there were none
+  exchange collect_bells() const;               // said now and then by whom a pooler keeps from hearing them
+  // What it costs that a pooler is in between; null: nothing is known of that.
+  const char* pooled() const noexcept { return of_.pooled; }
   static std::vector<bell> bells(const answers&);
 
   // Removes what nobody has used for so long, at most so many names; ends with the names whose queues and holders nobody has
@@ -165,7 +173,7 @@ class dialect {
   exchange sweep_turn(milliseconds) const;
   bool is_turn(const answers& a) const { return number(a.back()).has_value(); }
   exchange questions() const { return {{say_.questions}}; }  // of the doctor
-  std::vector<seam::finding> findings(const answers& a) const { return of_.findings(a); }
+  std::vector<seam::finding> findings(const answers&, bool keeps_session) const;
 
  private:
   std::optional<std::int64_t> number(const answered& a) const { return of_.number(a); }

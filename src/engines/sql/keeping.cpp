@@ -335,7 +335,7 @@ void database::carry_out(kit::lease_pool::output& out) {
         link_.ask(says_->begin_session(session, o.ttl), deadline, [this, o, session](link::said&& s) {
           kit::lease_pool::output more;
           const auto* f = std::get_if<failure>(&s);
-          if (f == nullptr) sessions_[session] = {};
+          if (f == nullptr) sessions_[session].generation = says_->renewed(std::get<answers>(s)).value_or(0);
           f != nullptr ? pool_.on_failure(o.number, *f, now(), more)
                        : pool_.on_granted(o.number, session, o.ttl, now(), more);
           carry_out(more);

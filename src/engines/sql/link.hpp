@@ -64,6 +64,7 @@ class link final : public wire::user {
   void open();
   void close() noexcept;
   bool is_up() const noexcept { return state_ == state::up; }
+  bool keeps_session() const noexcept { return wire_->keeps_session(); }
 
   // Answered once: with one answer for each statement, or with why not. Errors of the server that mean "again" are tried again until
   // the deadline.

@@ -6,6 +6,7 @@
 #include "engines/sql/exchange.hpp"
 
 #include <cstdint>
+#include <string>
 
 namespace tyer::sql {
 
@@ -25,7 +26,17 @@ class wire {
   virtual ~wire() = default;
   virtual void open(user&) = 0;
   virtual void send(std::uint64_t number, exchange) = 0;
+  // Once it is open. Else a pooler is in between: what is set or listened to is another client's by the next statement.
+  virtual bool keeps_session() const noexcept { return true; }
   virtual void shut() noexcept = 0;  // nobody is told anything any more
 };
+
+// What a server says, without the user's name, which it puts between such quotes.
+inline std::string without_user(std::string words, const std::string& user, char quote) {
+  const auto name = quote + user + quote;
+  for (auto at = words.find(name); !user.empty() && at != words.npos; at = words.find(name))
+    words.replace(at, name.size(), "…");
+  return words;
+}
 
 }  // namespace tyer::sql

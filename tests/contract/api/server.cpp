@@ -54,6 +54,8 @@ void server::restart() {
   tell("restart");
 }
 
+void server::failover() { tell("failover"); }
+
 void server::pause(const std::string& member) {
   tell("pause", member);
   paused_.insert(member);

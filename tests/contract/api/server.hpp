@@ -24,6 +24,7 @@ class server {
   void resume();
   void kill();
   void restart();
+  void failover();  // a replica becomes master
 
   // Of several servers only this one.
   void pause(const std::string& member);

@@ -225,6 +225,33 @@ TEST_F(sql_keeping, as_soon_as_there_is_a_session_it_lives_by_that_and_costs_not
   EXPECT_EQ(third->fates(), std::vector{fate::holding});
 }
 
+TEST_F(sql_keeping, what_a_session_began_with_is_no_news) {
+  keep({shared});
+  answer("begin_session", {one_number(7)});
+  answer("extend_seat", {one_number(until)});
+  keep({shared});
+  answer("extend_seat", {one_number(until + 1)});
+  pass(1ms);
+  const auto third = keep({shared});
+  answer("renew_session", {one_number(7)});
+  ASSERT_EQ(third->times, 1);
+  EXPECT_EQ(third->fates(), std::vector{fate::holding});
+}
+
+// Behind a pooler no connection breaks then: its session may be there, and the hold may not.
+TEST_F(sql_keeping, the_session_of_another_server_spoke_for_holds_that_it_did_not_know) {
+  keep({shared});
+  answer("begin_session", {one_number(7)});
+  answer("extend_seat", {one_number(until)});
+  keep({shared});
+  answer("extend_seat", {one_number(until + 1)});
+  pass(1ms);
+  const auto third = keep({shared});
+  answer("renew_session", {one_number(8)});
+  EXPECT_EQ(third->times, 0);
+  EXPECT_EQ(how_often("extend_seat"), 1u) << "how it lies there tells";
+}
+
 // Its answer came after the release was sent, and of that none came: each renewal of the session said that it is held.
 TEST_F(sql_keeping, a_keep_that_was_answered_after_a_release_spoke_for_a_hold_that_was_perhaps_gone) {
   keep({shared});

@@ -17,6 +17,7 @@ struct scripted_wire final : wire {
   struct state {
     user* to = nullptr;
     int opened = 0, shut = 0;
+    bool keeps_session = true;
     std::vector<std::pair<std::uint64_t, exchange>> sent;
   };
   explicit scripted_wire(state& s) : s_(s) {}
@@ -26,6 +27,7 @@ struct scripted_wire final : wire {
   }
   void send(std::uint64_t n, exchange e) override { s_.sent.emplace_back(n, std::move(e)); }
   void shut() noexcept override { ++s_.shut; }
+  bool keeps_session() const noexcept override { return s_.keeps_session; }
   state& s_;
 };
 
@@ -39,7 +41,8 @@ struct words {
   static constexpr std::array<const char*, 1> join_texts{"join"}, extend_texts{"extend"},
       extend_places_texts{"extend_places"}, sweep_texts{"sweep"};
   static constexpr std::array<const char*, 0> bell_texts{};
-  static constexpr std::nullptr_t clear = nullptr, forget_bells = nullptr, sweep_turn = nullptr;
+  static constexpr std::nullptr_t clear = nullptr, forget_bells = nullptr, collect_bells = nullptr,
+                                  sweep_turn = nullptr;
   static constexpr bool join_reads = true;
 };
 

@@ -8,6 +8,7 @@ import random
 import signal
 import time
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from faults.children import LabError
 from faults.engine import Servers, engines
@@ -17,6 +18,7 @@ from faults.slowness import Slowness
 
 if TYPE_CHECKING:
     from faults.lab import Lab
+    from faults.proxy import Proxy
 
 QUICK_S = 1.0  # for what the timeline must not wait for
 LET_IN_S = 10.0  # psql, to start and be let in, on a busy machine
@@ -34,21 +36,46 @@ class Postgres(Servers):
     """Each half of the clients goes through a proxy of its own. Nothing is forgotten here: what was answered is on disk."""
 
     def uris(self, lab: Lab) -> list[str]:
-        self._halves = [lab.make_proxy(half, self.port, rules="", speaks="any") for half in ("these", "those")]
-        lab.proxy = self._halves[0]
-        self._psql, self._pulse = Psql(self.uri), Psql(self.uri)
-        lab.callback(self._psql.close)
-        lab.callback(self._pulse.close)
-        lab.callback(Slowness(self.history, self.ports, self._answers).end)
-        return [self.uri.replace(f":{self.port}", f":{proxy.port}") for proxy in self._halves]
+        self._halves = [
+            {node: lab.make_proxy(f"{half}-{node}", self.ports[node], rules="", speaks="any") for node in self.doors}
+            for half in ("these", "those")
+        ]
+        lab.proxy = next(iter(self._halves[0].values()))
+        lab.callback(self._forget_connections)
+        self._connect_anew()
+        lab.callback(Slowness(self.history, [self.node], self._answers).end)
+        return [self._through(half) for half in self._halves]
+
+    def _through(self, half: dict[str, Proxy]) -> str:
+        uri = self.uri
+        for node, proxy in half.items():
+            uri = uri.replace(f":{self.ports[node]}", f":{proxy.port}")
+        return uri
+
+    # --- which of its processes is which ---
 
     @property
-    def port(self) -> int:
-        return next(iter(self.ports.values()))
-
-    @property
-    def _node(self) -> str:
+    def node(self) -> str:
+        """The server, and what `tools/engines` is to be told when only that is meant."""
         return next(iter(self.ports))
+
+    @property
+    def doors(self) -> list[str]:
+        """Whom the clients connect to."""
+        return [self.node]
+
+    @property
+    def direct(self) -> str:
+        """The server itself, past everything that stands before it."""
+        at = urlsplit(self.uri)
+        return f"postgres://{at.netloc.rpartition('@')[0]}@127.0.0.1:{self.ports[self.node]}{at.path}"
+
+    def _connect_anew(self) -> None:
+        self._psql, self._pulse = Psql(self.direct), Psql(self.direct)
+
+    def _forget_connections(self) -> None:
+        self._psql.close()
+        self._pulse.close()
 
     # --- what the server says ---
 
@@ -66,7 +93,7 @@ class Postgres(Servers):
         return None
 
     def _settle(self) -> None:
-        self.until(lambda: self._answers(self._node, LET_IN_S), "the server does not answer")
+        self.until(lambda: self._answers(self.node, LET_IN_S), "the server does not answer")
 
     def leftovers(self, build: str, seconds: float) -> list[str]:
         self._psql.close()  # the server may have been started anew since
@@ -100,16 +127,16 @@ class Postgres(Servers):
 
     def server_kill(self, dice: random.Random) -> None:
         number = self.away_begins()
-        engines("kill", self.id)
+        engines("kill", self.id, self.node)
         time.sleep(dice.uniform(0.0, 1.2))
-        engines("restart", self.id)
+        engines("restart", self.id, self.node)
         self._settle()
         self.away_ends(number)
 
     def server_restart(self, dice: random.Random) -> None:
         """In good order: everybody is told that it shuts down."""
         number = self.away_begins()
-        engines("restart", self.id)
+        engines("restart", self.id, self.node)
         self._settle()
         self.away_ends(number)
 
@@ -134,19 +161,21 @@ class Postgres(Servers):
 
     def _pause(self, seconds: float) -> None:
         number = self.away_begins()
-        engines("pause", self.id)
+        engines("pause", self.id, self.node)
         time.sleep(seconds)
-        engines("resume", self.id)
+        engines("resume", self.id, self.node)
         self._settle()
         self.away_ends(number)
 
     def clients_without_it(self, dice: random.Random) -> None:
         """Half of the clients, refused or without an answer; the others go on."""
-        proxy, order = dice.choice(self._halves), dice.choice(("cut", "freeze"))
+        half, order = dice.choice(self._halves).values(), dice.choice(("cut", "freeze"))
         number = self.away_begins()
-        proxy.order(order)
+        for proxy in half:
+            proxy.order(order)
         time.sleep(dice.uniform(0.3, 2.0))
-        proxy.order("pass")
+        for proxy in half:
+            proxy.order("pass")
         self.away_ends(number)
 
     def table_locked(self, dice: random.Random) -> None:
@@ -154,7 +183,7 @@ class Postgres(Servers):
         table = dice.choice(("tyer_lock", "tyer_wait", "tyer_session"))
         seconds = dice.uniform(0.2, 1.5)
         # By a connection of its own: the timeline must not wait for it, and then do all at once what was due meanwhile.
-        somebody = Psql(self.uri)
+        somebody = Psql(self.direct)
         number = self.away_begins()
         try:
             somebody.ask(f"BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep({seconds}); COMMIT", 10.0)
@@ -176,7 +205,7 @@ class Postgres(Servers):
         before = 0.0
         for shift in (seconds, 0.0):
             new_from = now_ns()
-            engines("clock", self.id, self._node, f"{shift:g}")
+            engines("clock", self.id, self.node, f"{shift:g}")
             if shift > before:
                 self.lost(new_from, now_ns())
             before = shift

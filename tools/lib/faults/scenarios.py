@@ -15,6 +15,7 @@ from faults.etcd import Etcd
 from faults.lab import Lab
 from faults.mariadb import MariaDB
 from faults.postgres import Postgres
+from faults.postgres_around import Pair, Pooled
 from faults.redlock import Redlock
 from faults.sentinel import Sentinel
 from faults.single import Single
@@ -176,6 +177,35 @@ _ETCD3 = Scenario(
     shown=COUNTS + COUNTS_OF_MODES + ("leader_loss_to_grant_ms",) + EXCUSED,
 )
 
+def _clients_of_postgres(*turns: str) -> list[kinds.Fault]:
+    return [
+        kinds.KillClient(),
+        kinds.PauseClient(),
+        kinds.DropReplyOfClient(),
+        kinds.ResetConnections(),
+        kinds.SlowNetwork(),
+        kinds.Turns(*turns),
+        kinds.ByOperator("connections_ended", 1.0),
+        kinds.ByOperator("statements_cancelled", 0.5),
+        kinds.ByOperator("vacuum", 3.0),
+    ]
+
+
+_POSTGRES = Scenario(
+    name="postgres",
+    about="every primitive on a PostgreSQL server, which is killed, stopped, cut off, locked and told the wrong time",
+    engine=("postgres", ["--clock-shift"]),
+    servers=Postgres,
+    load=Load(mix="modes"),
+    lingers_ms=SQL_LINGERS_MS,
+    settings="schema=apply",
+    faults=_clients_of_postgres(
+        "server_kill", "server_restart", "backend_crash", "server_pause_short", "server_pause_long",
+        "clients_without_it", "table_locked", "clock_ahead", "clock_behind",
+    ),  # fmt: skip
+    shown=COUNTS + COUNTS_OF_MODES + EXCUSED,
+)
+
 SCENARIOS = {
     scenario.name: scenario
     for scenario in (
@@ -288,29 +318,25 @@ SCENARIOS = {
             about="the same in the layout of etcd's own client in Go, which has mutexes only",
             settings="protocol=go&prefix=tyer:",  # so that what is left is found
         ),
-        Scenario(
-            name="postgres",
-            about="every primitive on a PostgreSQL server, which is killed, stopped, cut off, locked and told the wrong time",
-            engine=("postgres", ["--clock-shift"]),
-            servers=Postgres,
-            load=Load(mix="modes"),
-            lingers_ms=SQL_LINGERS_MS,
-            settings="schema=apply",
-            faults=[
-                kinds.KillClient(),
-                kinds.PauseClient(),
-                kinds.DropReplyOfClient(),
-                kinds.ResetConnections(),
-                kinds.SlowNetwork(),
-                kinds.Turns(
-                    "server_kill", "server_restart", "backend_crash", "server_pause_short", "server_pause_long",
-                    "clients_without_it", "table_locked", "clock_ahead", "clock_behind",
-                ),
-                kinds.ByOperator("connections_ended", 1.0),
-                kinds.ByOperator("statements_cancelled", 0.5),
-                kinds.ByOperator("vacuum", 3.0),
-            ],  # fmt: skip
-            shown=COUNTS + COUNTS_OF_MODES + EXCUSED,
+        _POSTGRES,
+        replace(
+            _POSTGRES,
+            name="pgbouncer",
+            about="the same behind PgBouncer in transaction mode, which is killed and stopped too",
+            engine=("pgbouncer", []),
+            servers=Pooled,
+            faults=_clients_of_postgres(
+                "server_kill", "server_restart", "backend_crash", "server_pause_short", "server_pause_long",
+                "clients_without_it", "table_locked", "pooler_kill", "pooler_pause",
+            ),  # fmt: skip
+        ),
+        replace(
+            _POSTGRES,
+            name="postgres2",
+            about="the same on a primary that waits for its standby, which is promoted again and again",
+            engine=("postgres2", ["--set", "synchronous_standby_names=*"]),
+            servers=Pair,
+            faults=_clients_of_postgres("promotion", "standby_pause", "backend_crash", "clients_without_it"),
         ),
         Scenario(
             name="zk3",
