@@ -5,8 +5,9 @@ import pathlib
 from drawing import WIDTH, Drawing
 
 NAMES = {
-    "none": "no lock", "local": "a mutex in each process", "setnx": "SETNX", "setnx_expire": "SETNX, then EXPIRE",
-    "getset": "GETSET, clients' clocks", "set_nx_ex": "SET NX EX", "owner": "check, then delete", "script": "script, no renewal",
+    "none": "no lock", "local": "a mutex in each process", "setnx": "SETNX", "in_finally": "DEL in a finally",
+    "setnx_expire": "SETNX, then EXPIRE", "expire_by_all": "EXPIRE by all who try",
+    "getset": "GETSET, clients' clocks", "set_nx_ex": "SET NX EX", "thread_id": "owner: a thread's id", "owner": "check, then delete", "script": "script, no renewal",
     "renewal": "with a watchdog", "sentinel": "watchdog, on Sentinel", "unique_index": "MySQL, unique index",
     "for_update": "MySQL, FOR UPDATE", "tyer": "Tyer, fenced",
 }
@@ -18,7 +19,8 @@ FAULTS = {
 TITLE, OVERSOLD, STUCK, DELETED, STILL = "What each lock got wrong", "oversold", "stuck", "deleted", "standstill"
 ZH = {
     TITLE: "每一种锁错在哪里", OVERSOLD: "超卖", STUCK: "卡死", DELETED: "误删", STILL: "停摆", "for ever": "永远",
-    "no lock": "不加锁", "a mutex in each process": "进程内互斥锁", "SETNX": "SETNX", "SETNX, then EXPIRE": "先 SETNX 再 EXPIRE",
+    "no lock": "不加锁", "a mutex in each process": "进程内互斥锁", "SETNX": "SETNX", "DEL in a finally": "finally 里 DEL",
+    "SETNX, then EXPIRE": "先 SETNX 再 EXPIRE", "EXPIRE by all who try": "谁来都 EXPIRE", "owner: a thread's id": "以线程号为持有者",
     "GETSET, clients' clocks": "GETSET，客户端时钟", "SET NX EX": "SET NX EX", "check, then delete": "先检查再删除",
     "script, no renewal": "脚本删除，不续期", "with a watchdog": "看门狗续期", "watchdog, on Sentinel": "看门狗，Sentinel",
     "MySQL, unique index": "MySQL 唯一索引", "MySQL, FOR UPDATE": "MySQL FOR UPDATE", "Tyer, fenced": "Tyer，带防护令牌",

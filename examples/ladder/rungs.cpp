@@ -48,6 +48,19 @@ bool setnx(workplace& w) {
 }
 // [setnx]
 
+// [in_finally]
+bool in_finally(workplace& w) {
+  bool more = true;
+  if (w.locks.ask({"SETNX", w.key, w.me}).number == 1) {
+    more = w.tickets.sell();
+  } else {
+    wait();  // "busy, try again"
+  }
+  unlock(w);  // finally: also of who did not get it
+  return more;
+}
+// [in_finally]
+
 // [setnx_expire]
 bool setnx_expire(workplace& w) {
   while (w.locks.ask({"SETNX", w.key, w.me}).number == 0) wait();
@@ -58,6 +71,18 @@ bool setnx_expire(workplace& w) {
   return sold;
 }
 // [setnx_expire]
+
+// [expire_by_all]
+bool expire_by_all(workplace& w) {
+  for (bool mine = false; !mine; wait()) {
+    mine = w.locks.ask({"SETNX", w.key, w.me}).number == 1;
+    w.locks.ask({"EXPIRE", w.key, seconds});  // also by those who wait: they keep a dead one's lock
+  }
+  const bool sold = w.tickets.sell();
+  unlock(w);
+  return sold;
+}
+// [expire_by_all]
 
 // [getset]
 bool getset(workplace& w) {
@@ -83,6 +108,16 @@ bool set_nx_ex(workplace& w) {
   return sold;
 }
 // [set_nx_ex]
+
+// [thread_id]
+bool thread_id(workplace& w) {
+  const std::string me = "thread 1 ";  // every process has one; behind it stands whose it is, for the count
+  while (w.locks.ask({"SET", w.key, me + w.me, "NX", "EX", seconds}).nil) wait();
+  const bool sold = w.tickets.sell();
+  if (w.locks.ask({"GET", w.key}).text.starts_with(me)) unlock(w);  // that of another process, it may be
+  return sold;
+}
+// [thread_id]
 
 // [owner]
 bool owner(workplace& w) {

@@ -22,9 +22,12 @@ struct workplace {
 bool none(workplace& w);
 bool local(workplace& w);
 bool setnx(workplace& w);
+bool in_finally(workplace& w);
 bool setnx_expire(workplace& w);
+bool expire_by_all(workplace& w);
 bool getset(workplace& w);
 bool set_nx_ex(workplace& w);
+bool thread_id(workplace& w);
 bool owner(workplace& w);
 bool script(workplace& w);
 bool renewal(workplace& w);

@@ -76,12 +76,21 @@ std::vector<std::string> arguments_of(const fence_pass& shown, milliseconds kept
   return {std::move(token), std::move(mode), std::move(id), at_most_for_ever(kept_for)};
 }
 
+// Of the first { and the } behind it a cluster takes what is between as the tag. So a prefix has a whole one of its own, or none.
+bool leaves_the_tag(std::string_view prefix) {
+  const auto begin = prefix.find('{');
+  if (begin == prefix.npos) return true;
+  const auto end = prefix.find('}', begin);
+  return end != prefix.npos && end > begin + 1;
+}
+
 }  // namespace
 
 redis_store::redis_store(redis_eval eval, std::string_view prefix, milliseconds fence_kept_for)
     : eval_(std::move(eval)), prefix_(prefix), fence_kept_for_(fence_kept_for) {
   detail::require(eval_ != nullptr, "a redis_store needs a function that runs a script");
   detail::require(fence_kept_for.count() > 0, "fence_kept_for must be above 0");
+  detail::require(leaves_the_tag(prefix_), "a { in the prefix must have something and a } behind it");
 }
 
 // A key may contain braces, so the {tag} is made from its hash.

@@ -3,6 +3,7 @@
 #include <tyer/detail/same_client.hpp>
 #include <tyer/recipes/once_per.hpp>
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -60,12 +61,15 @@ struct shared_value::state {
     detail::require(ends_before.count() >= 0, "ends_before must not be below 0");
   }
 
-  fresh fetched(const hold& h, const compute& fetch) const {
+  fresh fetched(const hold& h, const std::string* refused, const compute& fetch) const {
     // While there is a value, do not wait for the next one.
-    const bool in_time = where->find(detail::lock_name(at_most.name(), key)).has_value();
+    const auto there = where->find(detail::lock_name(at_most.name(), key));
+    const bool in_time = there && (refused == nullptr || there->value != *refused);
     take(at_most, *asks, h, time_limit{in_time ? 0ms : wait_at_most});
+    const auto asked = lease_clock::now();  // whoever issues the value counts from then, at the earliest
     fresh made = fetch(h);
-    made.lives_for -= ends_before;
+    const auto took = std::chrono::ceil<milliseconds>(lease_clock::now() - asked);
+    made.lives_for = std::max(made.lives_for - took, 0ms) - ends_before;
     return made;
   }
 
@@ -81,7 +85,12 @@ shared_value::shared_value(const client& owner, once_per at_most, std::shared_pt
     : state_(std::make_shared<state>(owner, std::move(at_most), std::move(where), std::move(options))) {}
 
 std::string shared_value::get(const compute& fetch) const {
-  return state_->flight.get(key, [s = state_, fetch](const hold& h) { return s->fetched(h, fetch); });
+  return state_->flight.get(key, [s = state_, fetch](const hold& h) { return s->fetched(h, nullptr, fetch); });
+}
+
+std::string shared_value::replace(std::string_view refused, const compute& fetch) const {
+  const std::string not_this{refused};
+  return state_->flight.get_but(&not_this, key, [&](const hold& h) { return state_->fetched(h, &not_this, fetch); });
 }
 
 }  // namespace recipes

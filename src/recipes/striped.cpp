@@ -16,6 +16,38 @@ namespace {
 
 constexpr std::size_t stripes_max = 65536;
 
+// After so many stripes that did not answer, and none that did, the whole engine is taken to be away.
+constexpr std::size_t silent_max = 8;
+
+// Tries one stripe after the other. In a cluster the server of one may be away, while the others have theirs.
+class sweep {
+ public:
+  enum class found { free, taken, away };
+
+  found look_at(const mutex& stripe, hold& h, std::source_location where) {
+    failure why;
+    h = stripe.try_acquire(why, where);
+    if (why && !(why == errc::unavailable)) throw error(why);
+    if (!why) {
+      answered_ = true;
+      return h ? found::free : found::taken;
+    }
+    silence_ = std::move(why);
+    if (++silent_ == silent_max) over();
+    return found::away;
+  }
+
+  // Throws if none has answered.
+  void over() const {
+    if (silence_ && !answered_) throw error(silence_);
+  }
+
+ private:
+  bool answered_ = false;
+  std::size_t silent_ = 0;
+  failure silence_;
+};
+
 }  // namespace
 
 struct striped::state {
@@ -62,26 +94,35 @@ stripe_hold striped::acquire(std::string_view key, std::stop_token stop, std::so
 
 stripe_hold striped::acquire_any(std::stop_token stop, std::source_location where) const {
   const auto first = state_->next();
+  std::optional<std::size_t> taken;
+  sweep all;
+  hold h;
   for (std::size_t i = 0; i < size() && !stop.stop_requested(); ++i) {
     const auto at = state_->behind(first, i);
-    if (hold h = state_->stripes[at].try_acquire(where)) return {at, std::move(h)};
+    const auto found = all.look_at(state_->stripes[at], h, where);
+    if (found == sweep::found::free) return {at, std::move(h)};
+    if (found == sweep::found::taken && !taken) taken = at;
   }
-  return {first, state_->stripes[first].acquire(std::move(stop), where)};
+  all.over();
+  const auto at = taken.value_or(first);
+  return {at, state_->stripes[at].acquire(std::move(stop), where)};
 }
 
 std::optional<std::size_t> striped::take(const std::function<bool(std::size_t, const hold&)>& f, std::stop_token stop,
                                          std::source_location where) const {
   const auto first = state_->next();
-  std::vector<std::size_t> taken;
+  std::vector<std::size_t> taken, away;
+  sweep all;
   for (std::size_t i = 0; i < size(); ++i) {
     if (stop.stop_requested()) throw error(errc::cancelled);
     const auto at = state_->behind(first, i);
-    const hold h = state_->stripes[at].try_acquire(where);
-    if (!h)
-      taken.push_back(at);
-    else if (f(at, h))
-      return at;
+    hold h;
+    const auto found = all.look_at(state_->stripes[at], h, where);
+    if (found == sweep::found::free && f(at, h)) return at;
+    if (found != sweep::found::free) (found == sweep::found::taken ? taken : away).push_back(at);
   }
+  all.over();
+  taken.insert(taken.end(), away.begin(), away.end());
   for (const auto at : taken) {
     const hold h = state_->stripes[at].acquire(stop, where);
     if (f(at, h)) return at;

@@ -16,7 +16,9 @@ import tempfile
 import threading
 import time
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "examples/ticket_office/page.html"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "examples/ticket_office/page.html"
+PICTURE = ROOT / "docs/pictures/ticket_office.png"
 OFFICES, BUYERS = 3, 12
 PAUSE_S = 4.5  # longer than the lock's ttl
 SALE_S_MAX = 240.0
@@ -102,6 +104,11 @@ class Street:
         status, text = self.ask("GET", "/state")
         return json.loads(text) if status == 200 else {}
 
+    def selling(self) -> int | None:
+        """The port of the office that has the lock."""
+        pids = {office.pid: port for port, office in self.offices.items()}
+        return next((pids[h["pid"]] for h in self.state().get("holders", []) if h["pid"] in pids), None)
+
     def wait_sold(self, tickets: int, deadline: float) -> None:
         while self.state().get("sold", 0) < tickets:
             if time.monotonic() > deadline:
@@ -141,13 +148,26 @@ def sell_out(program: pathlib.Path, engine: str, database: str, tickets: int, ki
             "refused": end["refused"], "seconds": round(seconds, 1), "kills": kills}
 
 
+def take_picture(street: Street, file: pathlib.Path = PICTURE, size: str = "1000,400") -> None:
+    """Of the page, while it sells."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        print("  no Chromium: the picture stays as it is", flush=True)
+        return
+    with tempfile.TemporaryDirectory() as profile:
+        subprocess.run([chromium, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={profile}",
+                        "--virtual-time-budget=3000", f"--window-size={size}", f"--screenshot={file}",
+                        f"http://127.0.0.1:{street.port}/"], check=True, timeout=60, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
 def _disturb(street: Street, tickets: int, kills: int, deadline: float, while_open) -> None:
-    """Kills an office after each share of the tickets, and opens it again; every other time one is paused instead."""
+    """Kills an office after each share of the tickets, and opens it again; every other time one is paused instead. If it can
+    be seen which one is selling, then that one."""
     for n in range(1, kills + 1):
         street.wait_sold(tickets * n // (kills + 2), deadline)
         if n == 1 and while_open:
             while_open(street)
-        port = random.choice(street.ports)
+        port = street.selling() or random.choice(street.ports)
         if n % 2 == 0:
             _pause(street.offices[port])
             continue

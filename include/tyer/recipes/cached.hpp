@@ -21,6 +21,10 @@ namespace tyer {
 inline namespace v1 {
 namespace recipes {
 
+namespace detail {
+class crowd;
+}  // namespace detail
+
 struct cached_options {
   // For the locks of each key.
   lock_options lock = {};
@@ -53,13 +57,19 @@ struct cached_options {
 //                                              |   nothing has been changed
 //   the cache throws                           | the caller gets the exception; in write() before the database is touched
 //   others have the lock for `wait_at_most`    | throws tyer::error with std::errc::timed_out; nothing has been changed
+//   the engine forgets a lock while somebody   | the key is removed again before write() returns; until then the cache may have what was
+//     writes (FLUSHALL, a failover)            |   before
 //   a writer is paused for longer than its ttl | the database must refuse it: show hold.fence() in `change` and in `load`
 //     and commits afterwards                   |   (sql_shared_fence). If it cannot: the key is removed again when write() wakes up, and
 //                                              |   until then the cache may have what was before
 //
 // If that removal fails too, write() throws errc::lost: the change was made, and the cache may have the old value until the
 // entry expires. So `lives_for` bounds every inconsistency. Writes to the database that do not use this class are not
-// noticed.
+// noticed, and `load` must read what `change` has committed: no replica that lags behind.
+//
+// write() asks the engine whether its lock stood until the end, and waits for the answer: at the longest for the rest of the
+// ttl and `request_timeout`. `load` and `change` must not read or write the same key: they would wait for themselves, for
+// `wait_at_most` (with client_options::refuse_own_wait they are refused at once: errc::would_deadlock).
 //
 // Thread safety: everything may be called from any thread, but from no callback of Tyer's.
 // Lifetimes: keep the client for as long as it is used (errc::closed); the store is kept. A copy is the same object, and a
@@ -82,6 +92,7 @@ class TYER_EXPORT cached {
   std::string name_;
   std::shared_ptr<store> cache_;
   cached_options options_;
+  std::shared_ptr<detail::crowd> readers_;
 };
 
 }  // namespace recipes

@@ -37,8 +37,10 @@ using client_source = std::function<client()>;
 //
 // A client of its own takes that lock and is closed at once: the lock is never renewed or released, and expires by itself. So
 // the length of the job and the death of its process change nothing. The engine measures the time; clocks of other machines
-// do not matter, but the clock of a Redis server does: if it is set forward, a period ends early. The lock stays taken for
-// the period plus a tenth of it (1 s to 10 s): that is how long the start may take.
+// do not matter, but the clock of a Redis server does: if it is set forward, a period ends early, and so it does if the
+// engine loses the lock (a server without its data, a failover of Redis). The lock stays taken for the period plus a tenth of
+// it (1 s to 10 s): that is how long the start may take. A process that is paused between its last look at the time and the
+// first line of the job starts late, as with any lock.
 //
 // If a process dies between taking the period and doing the work, that period is skipped: at most once, not exactly once. If
 // the job throws, the caller gets the exception, and the period is used up all the same. `tyer break NAME:once --now` frees
@@ -129,10 +131,11 @@ struct shared_value_options {
 //
 // `period` is the shortest time between two fetches, also when one is killed half-way. Make it as long as the issuer of the
 // value requires, and no longer, since after such a kill nobody has a value for that long. `fetch` says how long a value is
-// good.
+// good, counted from when fetch was called: so it does not matter how long the answer took.
 //
 // If a new value makes the one before worthless, as some tokens do: between the fetch and the store of the new one, others may still get
-// the old one. So set `refresh_before` to 0 there, and `ends_before` to the longest time that a request takes.
+// the old one. So set `refresh_before` to 0 there, and `ends_before` to the longest time that a request takes. And whoever else
+// fetches one, or a fetcher that was paused and overtaken, makes the stored one worthless: call replace() when it is refused.
 //
 // The rest is as with single_flight: a fetcher that was overtaken stores nothing and gets the newer value; the same when the
 // engine or the store is away; the same lifetimes. A copy is the same object, and a move copies.
@@ -147,6 +150,10 @@ class TYER_EXPORT shared_value {
   shared_value& operator=(const shared_value&) noexcept = default;
 
   [[nodiscard]] std::string get(const compute& fetch) const;
+
+  // For a value that was refused before its end. As get(), but a stored value that equals `refused` is none: one of all who
+  // call it so fetches, when the period allows it, and the others get what it has fetched.
+  [[nodiscard]] std::string replace(std::string_view refused, const compute& fetch) const;
 
  private:
   struct state;

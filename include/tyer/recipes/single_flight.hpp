@@ -21,6 +21,8 @@ namespace tyer {
 inline namespace v1 {
 namespace recipes {
 
+class shared_value;
+
 // Makes the value. It gets the hold: check lost() if it takes long, and send fence() with every write.
 using compute = std::function<fresh(const hold&)>;
 
@@ -48,9 +50,11 @@ struct single_flight_options {
 //   the store has for the key      | get()
 //   -------------------------------+-----------------------------------------------------------------------------------------
 //   a value                        | returns it; the engine is not asked
-//   one with `refresh_before` left | returns it; one caller recomputes it (one attempt for the lock: it never waits for others)
+//   one with `refresh_before` left | returns it; one caller recomputes it (one attempt for the lock: it never waits for others,
+//                                  |   and after an attempt that found others at it this object rests for a moment)
 //   nothing                        | takes the lock `NAME/KEY`, looks again, computes, stores, returns
-//   nothing, and another computes  | waits for the lock, looks again, and finds it done
+//   nothing, and another computes  | waits for the lock, looks again, and finds it done. Of the callers of one object one does
+//                                  |   that, and the others wait for it in memory, for the ttl at the longest
 //
 //   what goes wrong                          | what happens
 //   -----------------------------------------+-------------------------------------------------------------------------------
@@ -65,6 +69,10 @@ struct single_flight_options {
 // So a value is computed at least once, and by one caller at a time; not exactly once, since a process that dies after
 // computing and before storing leaves nothing. For a call that must not be repeated see once_per. Engines without tokens
 // (redis://…?protocol=redisson) are refused: errc::unsupported.
+//
+// A value lives from when the store has it: what was paused between computing and storing is that much older. `make` must
+// not get the same key: it would wait for itself, for `wait_at_most` (with client_options::refuse_own_wait it is refused at
+// once: errc::would_deadlock).
 //
 // Thread safety: everything may be called from any thread, but from no callback of Tyer's.
 // Lifetimes: keep the client for as long as it is used (errc::closed); the store is kept. With `refresh_on`, `make` is copied and may run after get()
@@ -84,7 +92,12 @@ class TYER_EXPORT single_flight {
   [[nodiscard]] std::string get(std::string_view key, const compute& make) const;
 
  private:
+  friend class shared_value;
   struct state;
+
+  // As get(), but a stored value that equals `refused` is none.
+  [[nodiscard]] std::string get_but(const std::string* refused, std::string_view key, const compute& make) const;
+
   std::shared_ptr<const client> client_;
   std::shared_ptr<state> state_;
 };

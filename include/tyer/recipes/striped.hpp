@@ -45,7 +45,9 @@ struct stripe_hold {
 //   what goes wrong      | what happens
 //   ---------------------+------------------------------------------------------------------------------------------------------
 //   a holder dies        | its stripe is free after the ttl at the latest; the others are as they were
-//   the engine is away   | errc::unavailable, as mutex::acquire; nothing is held. In a cluster only for stripes of the part that is away
+//   the engine is away   | errc::unavailable, as mutex::acquire; nothing is held
+//   one server of a      | acquire(key): as above, if the stripe of the key is there. acquire_any() and take() go on to the stripes of
+//     cluster is away    |   the others, after `request_timeout` for each that does not answer; take() comes back to those in the end
 //   f throws             | its caller gets the exception; the stripe is given back
 //
 // Every stripe has its own tokens: check a token with what belongs to that stripe (its row, its counter).
@@ -77,8 +79,8 @@ class TYER_EXPORT striped {
                                         std::source_location where = std::source_location::current()) const;
 
   // Calls f(stripe, hold) under one stripe after the other, starting with this object's own, until f returns true; returns
-  // that stripe, or nothing if f returned false for every stripe. Stripes that are taken come last, and are waited for: none
-  // is left out, and each is tried once. "Nothing" means that each was empty when it was tried, not all at one moment. One
+  // that stripe, or nothing if f returned false for every stripe. Stripes that are taken come last, and are waited for, without
+  // a limit unless `stop` is one: none is left out, and each is tried once. "Nothing" means that each was empty when it was tried, not all at one moment. One
   // stripe is held at a time. Stopped: errc::cancelled.
   [[nodiscard]] std::optional<std::size_t> take(const std::function<bool(std::size_t, const hold&)>& f,
                                                 std::stop_token stop = {},

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -31,6 +32,7 @@ std::string values(const tyer::client& c, const std::string& key) {
   const cached cache{c, "x", where, {.wait_at_most = 5s}};
   cache.write(key, [](const tyer::hold& h) { static_cast<void>(h.fence()); });
   const shared_value token{c, {"redis://localhost", "token", 5s}, where, {.ends_before = 1min}};
+  std::ignore = token.replace("t", [](auto&&) { return fresh{"u", 2h}; });
   return flights.back().get(key, [&](const tyer::hold&) {
     return fresh{token.get([](auto&&) { return fresh{"t", 2h}; }), 1h};
   }) + cache.read(key, [](const tyer::hold&) -> fresh { return {"value", 10min}; });

@@ -47,6 +47,32 @@ TEST_F(cached_of, one_of_many_readers_loads) {
   EXPECT_EQ(loads, 1);
 }
 
+TEST_F(cached_of, all_readers_of_one_process_took_the_locks_one_after_the_other) {
+  constexpr int callers = 32;
+  const auto counting = std::make_shared<counting_store>(store);
+  const auto a = make(one);
+  const cached b{two, name(), counting, {.lock = {.group = "readers"}}};
+  door d;
+  auto first = in_background([&] {
+    return a.read("k", [&](const hold&) {
+      d.pass();
+      return load();
+    });
+  });
+  ASSERT_TRUE(d.reached());
+  std::vector<std::future<std::string>> all;
+  for (int i = 0; i < callers; ++i) {
+    all.push_back(in_background([&] { return b.read("k", [&](const hold&) { return load(); }); }));
+  }
+  ASSERT_TRUE(eventually([&] { return counting->finds >= callers; }));
+  ASSERT_TRUE(waits(lock() + ":load", 1));
+  d.open();
+  EXPECT_EQ(soon(first), "old");
+  for (auto& f : all) EXPECT_EQ(soon(f), "old");
+  EXPECT_EQ(loads, 1);
+  EXPECT_LT(holds_of(two, "readers"), callers / 4U);  // two, but for those that came last
+}
+
 TEST_F(cached_of, what_is_cached_needs_no_lock) {
   const auto a = make(one);
   EXPECT_EQ(a.read("k", [&](const hold&) { return load(); }), "old");
@@ -135,6 +161,15 @@ TEST_F(cached_of, a_writer_that_was_overtaken_removes_what_readers_have_cached_m
   d.open();
   EXPECT_TRUE(soon(writer));
   EXPECT_EQ(b.read("k", [&](const hold&) { return load(); }), "new");
+}
+
+TEST_F(cached_of, a_read_inside_its_own_write_is_told) {
+  const auto a = make(one, {.wait_at_most = 300ms});
+  EXPECT_EQ(code_of([&] {
+              a.write("k", [&](const hold&) { std::ignore = a.read("k", [&](const hold&) { return load(); }); });
+            }),
+            std::errc::timed_out);
+  EXPECT_EQ(a.read("k", [&](const hold&) { return load(); }), "old");
 }
 
 TEST_F(cached_of, a_change_that_throws_leaves_the_key_out_of_the_cache) {

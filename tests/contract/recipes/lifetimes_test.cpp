@@ -112,5 +112,17 @@ TEST_F(recipe_lifetimes, a_refresh_outlived_its_shared_value) {
   EXPECT_EQ(fetched, 2);
 }
 
+TEST_F(recipe_lifetimes, a_wait_for_ever_let_every_call_begin_a_refresh) {
+  std::vector<std::function<void()>> refreshes;
+  const single_flight flight{*mine,
+                             "flight",
+                             cache,
+                             {.wait_at_most = std::chrono::milliseconds::max(),
+                              .refresh_before = 2h,
+                              .refresh_on = [&](std::function<void()> f) { refreshes.push_back(std::move(f)); }}};
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(flight.get("k", made), "value");
+  EXPECT_EQ(refreshes.size(), 1U);
+}
+
 }  // namespace
 }  // namespace tyer::recipes

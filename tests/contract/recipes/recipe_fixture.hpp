@@ -33,8 +33,46 @@ class door {
   std::atomic<bool> come_{false}, opened_{false};
 };
 
+// Counts how often the one behind it is read.
+class counting_store final : public recipes::store {
+ public:
+  explicit counting_store(std::shared_ptr<recipes::store> behind) : behind_(std::move(behind)) {}
+
+  std::optional<recipes::found> find(std::string_view key) override {
+    auto there = behind_->find(key);
+    ++finds;
+    return there;
+  }
+  recipes::entered enter(std::string_view key, const tyer::fence_pass& shown) override {
+    return behind_->enter(key, shown);
+  }
+  bool put(std::string_view key, const tyer::fence_pass& shown, const recipes::fresh& made) override {
+    return behind_->put(key, shown, made);
+  }
+  bool erase(std::string_view key, const tyer::fence_pass& shown) override { return behind_->erase(key, shown); }
+
+  std::atomic<int> finds{0};
+
+ private:
+  std::shared_ptr<recipes::store> behind_;
+};
+
 class recipe_fixture : public fixture {
  protected:
+  // What a client has counted of the locks of a group.
+  static tyer::group_stats group_of(const tyer::client& c, std::string_view group) {
+    for (const auto& g : c.stats().groups) {
+      if (g.name == group) return g;
+    }
+    throw std::runtime_error{"no such group"};
+  }
+  static std::uint64_t holds_of(const tyer::client& c, std::string_view group) {
+    const auto ended = group_of(c, group).acquire_duration;
+    using tyer::acquire_end;
+    return ended[acquire_end::granted].count() + ended[acquire_end::queued].count() +
+           ended[acquire_end::handed_off].count();
+  }
+
   // Breaks whatever holds the name, past the public API.
   void break_holds_of(const std::string& lock) {
     for (const auto& e : raw().holding(lock)) static_cast<void>(raw().evict(e));

@@ -3,6 +3,7 @@
 #include "unit/redis/raw_redis.hpp"
 
 #include <tyer/recipes/redis_store.hpp>
+#include <tyer/tyer.hpp>
 
 #include <mutex>
 #include <stdexcept>
@@ -83,6 +84,31 @@ TEST(redis_store, fences_and_values_have_an_end) {
   const auto names = server.ask({"KEYS", "shop:*" + key});
   ASSERT_EQ(names.items.size(), 2U);
   for (const auto& n : names.items) EXPECT_GT(server.ask({"PTTL", n.text}).number, 0) << n.text;
+}
+
+TEST(redis_store, a_prefix_with_half_a_tag_put_value_and_fence_on_two_servers_of_a_cluster) {
+  const auto none = [](auto&&...) { return std::vector<std::string>{}; };
+  for (const auto* prefix : {"a{b", "{", "a{}b", "}{"}) {
+    EXPECT_THROW((tyer::recipes::redis_store{none, prefix}), tyer::error) << prefix;
+  }
+  for (const auto* prefix : {"", "a", "a}b", "{a}:", "x{a}{"}) {
+    EXPECT_NO_THROW((tyer::recipes::redis_store{none, prefix})) << prefix;
+  }
+}
+
+// A server that loses a lock (FLUSHALL, a failover) lets readers in beside a writer, which is not told before its next renewal.
+TEST(cached_on_redis, a_lock_that_the_server_forgot_during_a_change_left_the_old_value_in_the_cache) {
+  const tyer::client one{tyer::test::server_uri()}, two{tyer::test::server_uri()};
+  const auto cache = std::make_shared<tyer::recipes::memory_store>();
+  const tyer::recipes::cached a{one, "forgotten", cache}, b{two, "forgotten", cache};
+  std::string database = "old";
+  const auto read = [&] { return b.read("k", [&](const tyer::hold&) { return tyer::recipes::fresh{database, 1h}; }); };
+  a.write("k", [&](const tyer::hold&) {
+    raw_redis{tyer::test::server_uri()}.ask({"FLUSHALL"});
+    EXPECT_EQ(read(), "old");
+    database = "new";
+  });
+  EXPECT_EQ(read(), "new");
 }
 
 }  // namespace

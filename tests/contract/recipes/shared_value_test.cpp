@@ -41,6 +41,41 @@ TEST_F(shared_value_of, a_value_is_stored_until_shortly_before_it_ends) {
   EXPECT_GT(left, 109min);
 }
 
+// The issuer counts from when it was asked, and the answer may take its time.
+TEST_F(shared_value_of, a_value_lived_from_when_it_came_and_was_used_after_its_end) {
+  constexpr auto took = 300ms;
+  const auto a = make(one, 1s, {.ends_before = 10min});
+  EXPECT_EQ(a.get([&](const hold&) {
+    std::this_thread::sleep_for(took);
+    return fresh{"token", 2h};
+  }),
+            "token");
+  EXPECT_LE(store->find(name() + "/value")->left, 110min - took);
+}
+
+TEST_F(shared_value_of, a_value_that_was_refused_is_fetched_once_more_for_all_who_say_so) {
+  const auto a = make(one, 1s), b = make(two, 1s);
+  std::atomic<int> fetched = 0;
+  const auto fetch = [&](const hold&) { return fresh{"token " + std::to_string(++fetched), 2h}; };
+  EXPECT_EQ(a.get(fetch), "token 1");
+  std::vector<std::future<std::string>> all;
+  for (int i = 0; i < 10; ++i) {
+    all.push_back(in_background([&, i] { return (i % 2 == 0 ? a : b).replace("token 1", fetch); }));
+  }
+  for (auto& f : all) EXPECT_EQ(soon(f), "token 2");
+  EXPECT_EQ(b.replace("token 1", fetch), "token 2");
+  EXPECT_EQ(b.get(fetch), "token 2");
+  EXPECT_EQ(fetched, 2);
+}
+
+TEST_F(shared_value_of, a_value_that_was_refused_is_not_fetched_more_often_than_the_period_allows) {
+  const auto a = make(one, 1h);
+  const auto fetch = [](const hold&) { return fresh{"token", 2h}; };
+  EXPECT_EQ(a.get(fetch), "token");
+  EXPECT_EQ(code_of([&] { std::ignore = a.replace("token", fetch); }), errc::over_limit);
+  EXPECT_EQ(a.get(fetch), "token");
+}
+
 TEST_F(shared_value_of, after_a_fetch_that_threw_the_next_waits_for_the_period) {
   constexpr auto period = 2s;
   const auto a = make(one, period), b = make(two, period);

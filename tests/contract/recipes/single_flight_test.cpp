@@ -191,6 +191,106 @@ TEST_F(single_flight_of, who_lost_its_hold_stores_nothing_while_the_next_one_com
   EXPECT_EQ(soon(first), "newer");
 }
 
+TEST_F(single_flight_of, all_who_waited_in_one_process_took_the_lock_one_after_the_other) {
+  constexpr int callers = 32;
+  const auto counting = std::make_shared<counting_store>(store);
+  const auto a = make(one);
+  const single_flight b{two, name(), counting, {.lock = {.group = "waiters"}}};
+  door d;
+  auto first = in_background([&] {
+    return a.get("k", [&](const hold&) {
+      d.pass();
+      return fresh{"first", 10min};
+    });
+  });
+  ASSERT_TRUE(d.reached());
+  std::vector<std::future<std::string>> all;
+  for (int i = 0; i < callers; ++i) {
+    all.push_back(in_background([&] { return b.get("k", [](const hold&) { return fresh{"second", 10min}; }); }));
+  }
+  ASSERT_TRUE(eventually([&] { return counting->finds == callers; }));
+  if (can().queue) ASSERT_TRUE(waits(lock(), 1));
+  d.open();
+  EXPECT_EQ(soon(first), "first");
+  for (auto& f : all) EXPECT_EQ(soon(f), "first");
+  EXPECT_LT(holds_of(two, "waiters"), callers / 4U);  // one, but for those that came last
+}
+
+TEST_F(single_flight_of, of_those_who_wait_in_one_process_the_next_computes_after_one_that_threw) {
+  const auto a = make(one);
+  std::atomic<int> computed = 0;
+  std::vector<std::future<std::string>> all;
+  for (int i = 0; i < 8; ++i) {
+    all.push_back(in_background([&] {
+      return a.get("k", [&](const hold&) -> fresh {
+        if (++computed <= 3) throw std::runtime_error("no database");
+        return {"value", 10min};
+      });
+    }));
+  }
+  int threw = 0;
+  for (auto& f : all) {
+    try {
+      EXPECT_EQ(soon(f), "value");
+    } catch (const std::runtime_error&) {
+      ++threw;
+    }
+  }
+  EXPECT_EQ(threw, 3);
+  EXPECT_EQ(computed, 4);
+}
+
+// It has what the others of its process wait for, and does not come back; another machine does its work.
+TEST_F(single_flight_of, who_waits_behind_one_of_its_process_that_hangs_waits_for_its_hold_only) {
+  const auto a = make(one, {.lock = {.ttl = 2s}}), b = make(two);
+  door d;
+  auto hangs = in_background([&] {
+    return a.get("k", [&](const hold&) {
+      d.pass();
+      return fresh{"late", 10min};
+    });
+  });
+  ASSERT_TRUE(d.reached());
+  std::atomic<bool> asked = false;
+  auto waiting = in_background([&] {
+    asked = true;
+    return a.get("k", [](const hold&) { return fresh{"another", 10min}; });
+  });
+  ASSERT_TRUE(eventually([&] { return asked.load(); }));
+  break_holds_of(lock());
+  EXPECT_EQ(b.get("k", [](const hold&) { return fresh{"newer", 10min}; }), "newer");
+  EXPECT_NE(soon(waiting), "late");
+  d.open();
+  EXPECT_NE(soon(hangs), "late");
+}
+
+TEST_F(single_flight_of, a_get_inside_its_own_compute_is_told) {
+  const auto impatient = [&](tyer::client& c, std::chrono::milliseconds at_most) {
+    const auto a = make(c, {.wait_at_most = at_most});
+    return code_of([&] {
+      std::ignore =
+          a.get("k", [&](const hold&) { return fresh{a.get("k", [](const hold&) { return fresh{}; }), 10min}; });
+    });
+  };
+  EXPECT_EQ(impatient(one, 300ms), std::errc::timed_out);
+  tyer::client strict = connect({.request_timeout = slack, .refuse_own_wait = true});
+  const stopwatch watch;
+  EXPECT_EQ(impatient(strict, 1h), errc::would_deadlock);
+  EXPECT_LT(watch.elapsed(), slack);
+}
+
+TEST_F(single_flight_of, while_others_made_an_old_value_anew_every_call_asked_the_engine) {
+  const auto a = make(one, {.lock = {.group = "refreshes"}, .refresh_before = 1min});
+  put_old();
+  const hold theirs = tyer::mutex{two, lock()}.acquire();
+  const stopwatch watch;
+  const auto never = [](const hold&) -> fresh { throw std::runtime_error("a second one computes"); };
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(a.get("k", never), "old");
+  const auto tries = group_of(one, "refreshes").acquire_duration[tyer::acquire_end::busy].count();
+  EXPECT_GE(tries, 1U);
+  EXPECT_LE(tries, static_cast<std::uint64_t>(watch.elapsed() / 100ms) + 1);
+}
+
 TEST_F(single_flight_of, with_the_engine_away_values_are_given_and_others_are_not_made) {
   if (!engine.there()) GTEST_SKIP() << no_server;
   const auto a = make(one, {.wait_at_most = 500ms});

@@ -2,6 +2,8 @@
 #include "contract/recipes/file_store.hpp"
 #include "contract/recipes/store_cases.hpp"
 
+#include <malloc.h>
+
 namespace contract {
 namespace {
 
@@ -30,6 +32,35 @@ TEST(memory_store, values_end_by_the_clock_it_is_given) {
   ASSERT_TRUE(s.put("k", pass(1), {"for ever", std::chrono::milliseconds::max()}));
   now += 24h * 365;
   EXPECT_TRUE(s.find("k"));
+}
+
+TEST(memory_store, values_that_had_ended_stayed_in_memory) {
+  constexpr std::size_t size = 1 << 20, keys = 64;
+  tyer::lease_clock::time_point now{1h};
+  tyer::recipes::memory_store s{[&] { return now; }};
+  const auto before = ::mallinfo2();
+  for (std::size_t i = 0; i < keys; ++i) {
+    ASSERT_TRUE(s.put("k" + std::to_string(i), pass(5), {std::string(size, 'v'), 1s}));
+    now += 1s;
+  }
+  const auto after = ::mallinfo2();
+  EXPECT_LT(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd + 4 * size);
+  EXPECT_FALSE(s.put("k0", pass(4), {"older", 1s}));  // the fence is kept
+}
+
+TEST(memory_store, a_value_that_is_put_again_ends_when_the_new_one_does) {
+  tyer::lease_clock::time_point now{1h};
+  tyer::recipes::memory_store s{[&] { return now; }};
+  ASSERT_TRUE(s.put("k", pass(1), {"short", 1s}));
+  ASSERT_TRUE(s.put("k", pass(1), {"long", 1min}));
+  ASSERT_TRUE(s.put("other", pass(1), {"short", 1s}));
+  now += 2s;
+  EXPECT_FALSE(s.find("other"));
+  ASSERT_TRUE(s.find("k"));
+  EXPECT_EQ(s.find("k")->value, "long");
+  ASSERT_TRUE(s.erase("k", pass(1)));
+  now += 2min;
+  EXPECT_FALSE(s.find("k"));
 }
 
 }  // namespace

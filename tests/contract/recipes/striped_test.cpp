@@ -1,8 +1,10 @@
 #include "contract/recipes/recipe_fixture.hpp"
+#include "unit/redis/raw_redis.hpp"
 
 #include <array>
 #include <mutex>
 #include <numeric>
+#include <sstream>
 #include <vector>
 
 namespace contract {
@@ -11,6 +13,14 @@ namespace {
 using recipes::stripe_hold;
 using recipes::striped;
 using tyer::hold;
+
+// "redis+cluster://a:1,b:2" as "redis://a:1" and "redis://b:2".
+std::vector<std::string> servers_of(const std::string& uri) {
+  std::vector<std::string> all;
+  std::istringstream hosts{uri.substr(uri.find("://") + 3)};
+  for (std::string host; std::getline(hosts, host, ',');) all.push_back("redis://" + host.substr(0, host.find('/')));
+  return all;
+}
 
 class striped_of : public recipe_fixture {
  protected:
@@ -114,6 +124,26 @@ TEST_F(striped_of, each_stripe_is_asked_once_and_given_back) {
                std::runtime_error);
   const auto b = make(two, 3);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(soon(in_background([&] { return b.at(i).acquire().valid(); })));
+}
+
+// In a cluster, where the others are on servers that answer.
+TEST_F(striped_of, a_server_that_was_away_kept_everybody_from_the_stripes_of_the_others) {
+  if (!engine.there() || !engine_uri().starts_with("redis+cluster")) GTEST_SKIP() << "no cluster";
+  for (const auto& server : servers_of(engine_uri())) {  // else all would refuse when one is away
+    tyer::test::raw_redis{server}.ask({"CONFIG", "SET", "cluster-require-full-coverage", "no"});
+  }
+  const tyer::client impatient = connect({.request_timeout = 500ms});
+  const auto s = make(impatient, 16);
+  const auto all_there = [&] {
+    int sold = 0;
+    for (int i = 0; i < 16; ++i) sold += s.take([](std::size_t, const hold&) { return true; }) ? 1 : 0;
+    return sold;
+  };
+  ASSERT_EQ(all_there(), 16);
+  engine.pause("replica-0");  // nobody takes its place
+  engine.pause("master-0");
+  EXPECT_EQ(all_there(), 16);
+  EXPECT_TRUE(s.acquire_any().held.valid());
 }
 
 TEST_F(striped_of, what_is_out_of_range_is_refused) {
