@@ -68,6 +68,11 @@ inline engine::failure no_servers() {
   return {engine::why::not_sent, make_error_code(errc::unavailable), "it is not known yet where the servers are"};
 }
 
+// Answers an empty batch in the next turn without a request, which would have no key: see resp2.hpp.
+inline void keep_nothing(deployment& d, engine::reply<engine::kept> back) {
+  d.refuse(no_servers(), [back = std::move(back)](const received& r) mutable { back({r.sent, engine::kept{}}); });
+}
+
 // What a deployment must know of the scripts that it is given to call.
 struct layout_scripts {
   std::span<const script* const> all;

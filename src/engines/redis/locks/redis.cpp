@@ -225,6 +225,7 @@ void redis_engine::granted_or_not(const received& r, const std::string& key, mil
 }
 
 void redis_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<kept> back) {
+  if (targets.empty() && !servers_->pushes()) return keep_nothing(*servers_, std::move(back));
   if (!servers_->one_name_per_call()) return keep_together(targets, as, ttl, std::move(back));
   keep_apart(targets, std::move(back), [&](std::span<const target> of_one_name, reply<kept> part) {
     keep_together(of_one_name, as, ttl, std::move(part));

@@ -209,6 +209,7 @@ void redisson_engine::close(reply<tyer::engine::done> back) {
 void redisson_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<kept> back) {
   if (as == fate::waiting)
     ttl = milliseconds{0};  // there are no places to keep; a holder is answered `holding`, and not extended
+  if (targets.empty() && !servers_->pushes()) return keep_nothing(*servers_, std::move(back));
   if (!servers_->one_name_per_call()) return keep_together(targets, ttl, std::move(back));
   keep_apart(targets, std::move(back), [&](std::span<const target> of_one_name, reply<kept> part) {
     keep_together(of_one_name, ttl, std::move(part));
