@@ -35,7 +35,7 @@ exit_code ls(session& s, const options& o) {
     for (const auto& l : locks) all["locks"].push_back(lock_json(l));
     print(all);
   } else if (locks.empty()) {
-    std::cerr << "no locks" << (o.prefix.empty() ? "" : " that begin with " + plain(o.prefix)) << " at "
+    std::cerr << "no locks" << (o.prefix.empty() ? "" : " that begin with " + named(o.prefix)) << " at "
               << short_address(admin.address()) << '\n';
   } else {
     std::cout << locks_table(locks).text(s.screen());

@@ -19,6 +19,8 @@ if(TYER_INSTALL)
 endif()
 
 # tyer_library(TARGET alias EXPORT set ROOMS room... LINKS target... PRIVATE_LINKS target...)
+#
+# The property TYER_ROOMS of the target says afterwards what it is made of.
 function(tyer_library target alias)
   cmake_parse_arguments(L "" "EXPORT" "ROOMS;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(${target})
@@ -32,7 +34,7 @@ function(tyer_library target alias)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${alias} VERSION ${PROJECT_VERSION}
-                                             SOVERSION ${TYER_SOVERSION} LINKER_LANGUAGE CXX)
+                                             SOVERSION ${TYER_SOVERSION} LINKER_LANGUAGE CXX TYER_ROOMS "${L_ROOMS}")
   if(TYER_INSTALL)
     install(TARGETS ${target} EXPORT ${L_EXPORT}
             LIBRARY COMPONENT tyer_runtime NAMELINK_COMPONENT tyer_development

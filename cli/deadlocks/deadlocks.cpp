@@ -95,15 +95,24 @@ std::string step_text(const sight& seen, const circle_step& step, const circle_s
   return text + (inside ? ' ' + process(step.other) + ", inside whose command is\n" : "\n");
 }
 
-std::string circle_text(const sight& seen, const circle& c, bool with_engine, const terminal& screen) {
+// `tyer`, with what was said to this one before its command. A URL with a login is not repeated.
+std::string tyer_as_called(const given& g) {
+  std::string text = "tyer ";
+  if (!g.config.empty()) text += "--config " + for_shell(g.config) + ' ';
+  if (!g.url.empty() && g.url.find('@') == g.url.npos) text += "--url " + for_shell(g.url) + ' ';
+  return g.prefix.empty() ? text : text + "--prefix " + for_shell(g.prefix) + ' ';
+}
+
+std::string circle_text(const sight& seen, const circle& c, bool with_engine, session& s) {
+  const auto& screen = s.screen();
   std::string text = screen.in(tone::bad, "deadlock of " + std::to_string(c.size()) + " processes") + "\n\n";
   for (std::size_t i = 0; i < c.size(); ++i) text += step_text(seen, c[i], c[(i + 1) % c.size()], with_engine, screen);
   text += "  " + who(c.front().waits) + ", the first of them\n\n";
-  const auto held = std::ranges::find_if(c, [](const circle_step& s) { return !s.other.waiting; });
+  const auto held = std::ranges::find_if(c, [](const circle_step& step) { return !step.other.waiting; });
   if (held != c.end())
     text += "It ends when one of them lets go: end a process, or take a lock from its holder" +
-            (with_engine ? ", at " + seen.locks[held->on].engine : std::string{}) + ":\n  tyer break " +
-            for_shell(held->other.name) + " --now --reason deadlock\n";
+            (with_engine ? ", at " + seen.locks[held->on].engine : std::string{}) + ":\n  " +
+            tyer_as_called(s.engine()) + "break " + for_shell(held->other.name) + " --now --reason deadlock\n";
   return text;
 }
 
@@ -134,7 +143,7 @@ exit_code deadlocks(session& s, const options& o) {
   } else if (seen.found.empty()) {
     std::cout << "no deadlock found; `tyer deadlocks --help` says which cannot be seen\n";
   } else {
-    for (const auto& c : seen.found) std::cout << circle_text(seen, c, at.several(), s.screen()) << '\n';
+    for (const auto& c : seen.found) std::cout << circle_text(seen, c, at.several(), s) << '\n';
     std::cout << "A process is told by host and pid. If it waits in one thread and holds in another, it may still go "
                  "on.\n";
   }

@@ -94,7 +94,10 @@ class trial {
   std::string list() {
     std::string cursor;
     do {
-      const auto page = admin_.list(name_, cursor, 1000);
+      tyer::failure why;
+      const auto page = admin_.list(why, name_, cursor, 1000);
+      if (why == tyer::errc::unsupported) return "";
+      if (why) return why.words;
       if (std::ranges::any_of(page.entries, [&](const auto& e) { return e.name == name_; })) return "";
       cursor = page.cursor;
     } while (!cursor.empty());

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <future>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -64,49 +65,78 @@ heard ask(const addrinfo& to, std::string_view question, clock::time_point until
   const socket s{::socket(to.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
   if (s.get() < 0) return {errno, {}};
   if (const int error = connected(s, to, until); error != 0) return {error, {}};
-  static_cast<void>(::send(s.get(), question.data(), question.size(), MSG_NOSIGNAL));
+  if (!question.empty()) static_cast<void>(::send(s.get(), question.data(), question.size(), MSG_NOSIGNAL));
   std::array<char, words_max> answer{};
   if (!ready(s.get(), POLLIN, until)) return {};
   const auto n = ::recv(s.get(), answer.data(), answer.size(), 0);
   return {0, std::string(answer.data(), n > 0 ? static_cast<std::size_t>(n) : 0)};
 }
 
-constexpr std::string_view ping = "PING\r\n";
 // A ClientHello with TLS 1.2 and one cipher suite: any TLS server answers, or complains, in TLS.
 constexpr std::string_view hello{
     "\x16\x03\x01\x00\x2d\x01\x00\x00\x29\x03\x03"
     "tyer doctor asks if this is TLS."
     "\x00\x00\x02\xc0\x2f\x01\x00",
     50};
-constexpr std::string_view options = "OPTIONS * HTTP/1.0\r\n\r\n";
+constexpr std::string_view is_there_tls{"\x00\x00\x00\x08\x04\xd2\x16\x2f", 8};  // PostgreSQL's SSLRequest
 
-bool is_tls(std::string_view words) {
-  return words.size() > 1 && (words[0] == '\x15' || words[0] == '\x16') && words[1] == '\x03';
-}
 bool is_redis(std::string_view words) {
   return words.starts_with("+PONG") || words.starts_with("-NOAUTH") || words.starts_with("-ERR") ||
          words.starts_with("-NOPERM") || words.starts_with("-LOADING") || words.starts_with("-DENIED");
 }
+bool is_tls(std::string_view words) {
+  return words.size() > 1 && (words[0] == '\x15' || words[0] == '\x16') && words[1] == '\x03';
+}
+bool is_http(std::string_view words) { return words.starts_with("HTTP/"); }
+bool is_postgres(std::string_view words) { return words == "S" || words == "N"; }
+bool is_zookeeper(std::string_view words) {
+  return words.starts_with("Zookeeper version") || words.starts_with("srvr is not executed") ||
+         words.starts_with("This ZooKeeper instance");
+}
+// It greets, or says why not, before it is asked: a length, a number, and 10 or 255.
+bool is_mysql(std::string_view words) {
+  return words.size() > 4 && words[2] == '\0' && words[3] <= '\1' && (words[4] == '\x0a' || words[4] == '\xff');
+}
+
+struct language {
+  speech what;
+  std::string_view question;
+  bool (*is_answer)(std::string_view);
+};
+constexpr std::array<language, 6> languages{{{speech::redis, "PING\r\n", is_redis},
+                                             {speech::tls, hello, is_tls},
+                                             {speech::http, "OPTIONS * HTTP/1.0\r\n\r\n", is_http},
+                                             {speech::postgres, is_there_tls, is_postgres},
+                                             {speech::zookeeper, "srvr", is_zookeeper},
+                                             {speech::mysql, "", is_mysql}}};
 
 sighting sighting_of(int error) {
   return {error == ECONNREFUSED ? speech::nobody : speech::unreachable, std::strerror(error)};
 }
 
-sighting listen_to(const addrinfo& to, clock::time_point end, milliseconds share) {
-  const std::array<std::string_view, 3> questions{ping, hello, options};
-  sighting last{speech::silent, {}};
-  for (const auto question : questions) {
-    const auto h = ask(to, question, std::min(end, clock::now() + share));
-    if (h.error != 0) return sighting_of(h.error);
-    if (is_tls(h.words)) return {speech::tls, {}};
-    if (is_redis(h.words)) return {speech::redis, {}};
-    if (h.words.starts_with("HTTP/")) return {speech::http, {}};
-    if (!h.words.empty()) last = {speech::other, h.words};
-  }
-  return last;
+// Whatever was asked: a server may answer a question that it does not understand.
+sighting in_which(std::string_view words) {
+  const auto* const found = std::ranges::find_if(languages, [&](const language& l) { return l.is_answer(words); });
+  return found == languages.end() ? sighting{speech::other, std::string{words}} : sighting{found->what, {}};
 }
 
-sighting look(const server& where, milliseconds at_most) {
+sighting listen_to(const addrinfo& to, speech expected, clock::time_point end, milliseconds share) {
+  auto questions = languages;
+  std::ranges::stable_partition(questions, [&](const language& l) { return l.what == expected; });
+  std::optional<sighting> heard_so_far;
+  for (const auto& l : questions) {
+    if (heard_so_far && clock::now() >= end) break;
+    const auto h = ask(to, l.question, std::min(end, clock::now() + share));
+    if (h.error != 0) return heard_so_far.value_or(sighting_of(h.error));
+    if (!heard_so_far) heard_so_far = sighting{speech::silent, {}};
+    if (h.words.empty()) continue;
+    heard_so_far = in_which(h.words);
+    if (heard_so_far->what != speech::other) break;
+  }
+  return heard_so_far.value_or(sighting{});
+}
+
+sighting look(const server& where, speech expected, milliseconds at_most) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
   const auto end = clock::now() + at_most;
@@ -115,7 +145,7 @@ sighting look(const server& where, milliseconds at_most) {
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all{found, &::freeaddrinfo};
   sighting first;
   for (const addrinfo* a = found; a != nullptr; a = a->ai_next) {
-    auto seen = listen_to(*a, end, at_most / 3);
+    auto seen = listen_to(*a, expected, end, at_most / 3);
     if (seen.what != speech::nobody && seen.what != speech::unreachable) return seen;
     if (a == found) first = std::move(seen);
   }
@@ -125,6 +155,9 @@ sighting look(const server& where, milliseconds at_most) {
 // What an engine takes for a URL without a port. Empty: not known.
 std::string usual_port(std::string_view scheme) {
   if (scheme == "etcd" || scheme == "etcds") return "2379";
+  if (scheme.starts_with("postgres")) return "5432";
+  if (scheme == "mysql" || scheme == "mariadb") return "3306";
+  if (scheme == "zk" || scheme == "zks") return "2181";
   if (scheme.ends_with("+sentinel")) return "26379";
   return scheme.starts_with("redis") || scheme.starts_with("redlock") ? "6379" : "";
 }
@@ -158,10 +191,10 @@ std::vector<server> servers_in(std::string_view address) {
 }
 
 // Runs on a thread that is detached if a name server does not answer.
-sighting look_at(const server& where, milliseconds at_most) {
+sighting look_at(const server& where, speech expected, milliseconds at_most) {
   const auto told = std::make_shared<std::promise<sighting>>();
   auto answer = told->get_future();
-  std::thread{[told, where, at_most] { told->set_value(look(where, at_most)); }}.detach();
+  std::thread{[told, where, expected, at_most] { told->set_value(look(where, expected, at_most)); }}.detach();
   if (answer.wait_for(at_most + at_most / 4) == std::future_status::ready) return answer.get();
   return {speech::unknown_host, "no name server has answered in time"};
 }

@@ -24,6 +24,9 @@ enum class speech {
   silent,       // it accepts connections and does not answer
   redis,        // in plain text
   http,         // in plain text, as etcd does
+  zookeeper,    // in plain text
+  postgres,
+  mysql,
   tls,
   other,
 };
@@ -33,8 +36,8 @@ struct sighting {
   std::string words;  // the system's error or, for another protocol, what the server said
 };
 
-// Asks like a client of Redis, TLS and HTTP, in this order, until it gets an answer; changes nothing at the server. Takes
+// Asks like a client of each of these, of `expected` first, until it gets an answer; changes nothing at the server. Takes
 // at most that long.
-sighting look_at(const server& where, std::chrono::milliseconds at_most);
+sighting look_at(const server& where, speech expected, std::chrono::milliseconds at_most);
 
 }  // namespace cli::doctor

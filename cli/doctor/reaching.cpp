@@ -4,6 +4,7 @@
 #include "text/plain.hpp"
 
 #include <algorithm>
+#include <array>
 #include <future>
 #include <utility>
 #include <vector>
@@ -22,18 +23,42 @@ constexpr std::size_t servers_max = 16;
 
 constexpr const char* advice_on_hosts = "correct the host name in the URL, or check DNS and /etc/hosts";
 
+// How people call what a server speaks, and what a URL for it begins with.
+struct known_engine {
+  speech plain;
+  const char *name, *speaks, *url, *listens;
+};
+constexpr std::array<known_engine, 5> engines{
+    {{speech::redis, "Redis", "Redis", "redis://", "bind"},
+     {speech::http, "etcd", "HTTP, as etcd does", "etcd://", "listen-client-urls"},
+     {speech::postgres, "PostgreSQL", "PostgreSQL", "postgres://", "listen_addresses"},
+     {speech::mysql, "MySQL or MariaDB", "MySQL or MariaDB", "mysql://", "bind_address"},
+     {speech::zookeeper, "ZooKeeper", "ZooKeeper", "zk://", "clientPortAddress"}}};
+
+const known_engine* engine_that_speaks(speech what) {
+  const auto* const at = std::ranges::find(engines, what, &known_engine::plain);
+  return at == engines.end() ? nullptr : at;
+}
+
 struct scheme {
   explicit scheme(std::string_view address) : name(address.substr(0, address.find("://"))) {}
 
-  bool is_etcd() const { return name.starts_with("etcd"); }
-  bool is_tls() const { return name.starts_with("rediss") || name == "redlocks" || name == "etcds"; }
+  const known_engine& engine() const {
+    if (name.starts_with("etcd")) return engines[1];
+    if (name.starts_with("postgres")) return engines[2];
+    if (name == "mysql" || name == "mariadb") return engines[3];
+    return name.starts_with("zk") ? engines[4] : engines[0];
+  }
+  bool is_tls() const { return name.starts_with("rediss") || name == "redlocks" || name == "etcds" || name == "zks"; }
+  // Databases begin in plain text, and change to TLS.
+  bool has_two() const { return engine().plain != speech::postgres && engine().plain != speech::mysql; }
   // The same engine with TLS or without.
   std::string other() const {
     const auto plus = std::min(name.find('+'), name.size());
     const auto base = is_tls() ? name.substr(0, plus - 1) : name.substr(0, plus) + 's';
     return base + name.substr(plus) + "://";
   }
-  speech expected() const { return is_tls() ? speech::tls : is_etcd() ? speech::http : speech::redis; }
+  speech expected() const { return is_tls() ? speech::tls : engine().plain; }
 
   std::string name;
 };
@@ -42,33 +67,36 @@ struct verdict {
   std::string what, advice;
 };
 
+verdict judge_speech(const scheme& s, const std::string& where, const sighting& seen) {
+  const std::string wanted = s.engine().name, begins = s.name + "://";
+  if (seen.what == s.engine().plain)
+    return {where + " speaks plain text, and not TLS",
+            "begin the URL with " + s.other() + " instead of " + begins + ", or switch TLS on at the server"};
+  if (seen.what == speech::tls && s.has_two())
+    return {where + " speaks TLS", "begin the URL with " + s.other() + " instead of " + begins};
+  if (seen.what == speech::tls) return {where + " speaks TLS, and not " + wanted, "check the port in the URL"};
+  if (const auto* other = engine_that_speaks(seen.what))
+    return {where + " speaks " + other->speaks + ", and not " + wanted,
+            "use " + std::string{other->url} + " in the URL, or correct the port"};
+  return {where + " speaks neither " + wanted + " nor TLS; it said: " + plain(seen.words), "check the port in the URL"};
+}
+
 verdict judge(const scheme& s, const std::string& where, const sighting& seen) {
-  const std::string wanted = s.is_etcd() ? "etcd" : "Redis", begins = s.name + "://";
   switch (seen.what) {
     case speech::unknown_host: return {"the host of " + where + " is not known: " + seen.words, advice_on_hosts};
     case speech::nobody:
       return {"nobody listens at " + where + " (" + seen.words + ")",
               "start the server, or correct host and port in the URL; check on which addresses the server listens (" +
-                  std::string{s.is_etcd() ? "listen-client-urls" : "bind"} + ')'};
+                  std::string{s.engine().listens} + ')'};
     case speech::unreachable:
       return {where + " cannot be reached (" + seen.words + ")",
               "check that the host is up, and that no firewall is in between"};
     case speech::silent:
-      return {where + " accepts connections but does not answer",
-              "the server hangs, or is no " + wanted + ": check its log and its load, and the port"};
-    case speech::redis:
-      if (s.is_etcd()) return {where + " speaks Redis, and not etcd", "use redis:// in the URL, or correct the port"};
-      return {where + " speaks plain text, and not TLS",
-              "begin the URL with " + s.other() + " instead of " + begins + ", or switch TLS on at the server"};
-    case speech::http:
-      if (!s.is_etcd())
-        return {where + " speaks HTTP, as etcd does, and not Redis", "use etcd:// in the URL, or correct the port"};
-      return {where + " speaks plain text, and not TLS",
-              "begin the URL with " + s.other() + " instead of " + begins + ", or switch TLS on at the server"};
-    case speech::tls: return {where + " speaks TLS", "begin the URL with " + s.other() + " instead of " + begins};
-    case speech::other: break;
+      return {
+          where + " accepts connections but does not answer",
+          "the server hangs, or is no " + std::string{s.engine().name} + ": check its log and its load, and the port"};
+    default: return judge_speech(s, where, seen);
   }
-  return {where + " speaks neither " + wanted + " nor TLS; it said: " + plain(seen.words), "check the port in the URL"};
 }
 
 enum class ports { wrong, right, not_known };
@@ -80,7 +108,7 @@ ports look_at_ports(const std::string& address, report& r) {
   servers.resize(std::min(servers.size(), servers_max));
   std::vector<std::future<sighting>> seen;
   for (const auto& one : servers)
-    seen.push_back(std::async(std::launch::async, [one] { return look_at(one, probe_max); }));
+    seen.push_back(std::async(std::launch::async, [&one, &s] { return look_at(one, s.expected(), probe_max); }));
   auto all = servers.empty() ? ports::not_known : ports::right;
   for (std::size_t i = 0; i < seen.size(); ++i) {
     const auto what = seen[i].get();

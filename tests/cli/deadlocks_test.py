@@ -119,6 +119,15 @@ class Deadlocks(harness.OnEngine):
         tyer(self.url, *shlex.split(line)[1:], "--yes")
         eventually(lambda: self.deadlocks(code=None) == [], what="the end of the deadlock")
 
+    def test_the_command_that_was_advised_was_without_the_prefix(self):
+        url = self.url + ("&" if "?" in self.url else "?") + "prefix=shop:"
+        a, b = self.lock("a", url=url), self.lock("b", url=url)
+        self.entangle((a, b), (b, a))
+        text = tyer(self.url, "--prefix", "shop:", "deadlocks", self.base, "--apart", "100ms", code=harness.NO).stdout
+        (line,) = [one.strip() for one in text.splitlines() if "tyer --prefix shop: break" in one]
+        tyer(self.url, *shlex.split(line)[1:], "--yes")
+        eventually(lambda: self.deadlocks("--prefix", "shop:", code=None) == [], what="the end of the deadlock")
+
     def run_inside(self, outer: str, inner: str, wait: str = "100s") -> subprocess.Popen:
         """A `tyer run` that has one lock, and a script in it that wants another once it is told to."""
         script = 'echo held; read go; exec "$0" run --wait "$1" "$2" -- true'

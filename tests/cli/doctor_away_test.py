@@ -23,7 +23,8 @@ import resp
 
 # That it is 2 s is said in cli/doctor/reaching.cpp, where it can be added up. Here: it does not wait for what cannot come.
 PATIENT = ("--connect-timeout", "100s")
-HAS_ETCD = "etcd" in json.loads(tyer(None, "version", "--json").stdout)["engines"]
+ENGINES = json.loads(tyer(None, "version", "--json").stdout)["engines"]
+HAS_ETCD = "etcd" in ENGINES
 
 
 class Port:
@@ -158,6 +159,19 @@ class NothingWorks(unittest.TestCase):
     def test_another_protocol(self):
         with Port(b"SSH-2.0-OpenSSH_9.2\r\n") as port:
             self.assert_told(f"redis://127.0.0.1:{port.number}", "it said: SSH-2.0-OpenSSH_9.2", "check the port")
+
+    def test_a_database_was_told_as_no_redis(self):
+        greeting = b"J\0\0\0\x0a11.4.2-MariaDB\0" + bytes(40)
+        servers = ((b"N", "PostgreSQL", "postgres://"), (greeting, "MySQL or MariaDB", "mysql://"),
+                   (b"Zookeeper version: 3.9.1\n", "ZooKeeper", "zk://"))
+        for words, name, url in servers:
+            with self.subTest(name), Port(words) as port:
+                self.assert_told(f"redis://127.0.0.1:{port.number}", f"speaks {name}, and not Redis", f"use {url} in the URL")
+
+    @unittest.skipUnless("postgres" in ENGINES, "no PostgreSQL")
+    def test_a_redis_for_a_database(self):
+        self.assert_told(f"postgres://127.0.0.1:{self.redis_port}/shop", "speaks Redis, and not PostgreSQL", "redis://")
+        self.assert_told("postgres://127.0.0.1:1/shop", "nobody listens at 127.0.0.1:1", "listen_addresses")
 
     def test_a_server_that_says_nothing(self):
         with Port(b"") as port:

@@ -26,3 +26,8 @@ interop_with_redisson(redisson redis ${redisson_newest})
 interop_with_redisson(redisson_valkey valkey ${redisson_newest} 8)
 interop_with_redisson(redisson_before_latches redis 3.16.8 8)
 interop_with_redisson(redisson_3 redis 3.52.0 8)
+# Where Java shops run it. 3.16.8 announces with PUBLISH in a cluster too, the others with SPUBLISH.
+foreach(deployment sentinel cluster cluster-valkey)
+  interop_with_redisson(redisson_${deployment} ${deployment} ${redisson_newest} 12)
+endforeach()
+interop_with_redisson(redisson_cluster_before_shards cluster 3.16.8 8)

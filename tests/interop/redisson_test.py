@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Tyer and the real Redisson on one server exclude each other, and wake each other.
+"""Tyer and the real Redisson on one server, Sentinel or Cluster exclude each other, and wake each other.
 
 redisson_test.py PEER FOLDER [SECONDS]: the C++ side, what `redisson/prepare` has made, and how long both contend.
 Started by `tools/engines run redis -- …`, which says where the server is.
@@ -7,13 +7,16 @@ Started by `tools/engines run redis -- …`, which says where the server is.
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
 import time
-import urllib.parse
+import unittest
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "tools", "lib")]
+TOOLS = os.path.join(HERE, "..", "..", "tools")
+sys.path[:0] = [HERE, os.path.join(TOOLS, "lib")]
 sys.dont_write_bytecode = True
 
 import histories
@@ -43,13 +46,34 @@ class Sides:
 
 
 sides: Sides
+servers: list[int]
 contention_s: float
 
 
-def ask_server(*words: str):
-    port = urllib.parse.urlsplit(os.environ["TYER_URI"]).port
+def engines(*words: str) -> str:
+    ran = subprocess.run([os.path.join(TOOLS, "engines"), *words], capture_output=True, text=True, check=True)
+    return ran.stdout
+
+
+def ports() -> list[int]:
+    """Of all servers that may have a name."""
+    members = json.loads(engines("members", "--json", os.environ["TYER_URI"]))
+    return [member["port"] for member in members if not member["name"].startswith("sentinel")]
+
+
+def ask(port: int, *words: str):
     with resp.Connection(port, PATIENCE_S) as connection:
         return connection.ask(*words)
+
+
+def listening(to: str) -> int:
+    """How many subscriptions there are, plain and sharded."""
+    verbs = ("NUMSUB", "SHARDNUMSUB") if "+cluster" in os.environ["TYER_URI"] else ("NUMSUB",)
+    return sum(ask(port, "PUBSUB", verb, to)[1] for port in servers for verb in verbs)
+
+
+def lies_somewhere(name: str) -> bool:
+    return any(name in ask(port, "KEYS", "*") for port in servers)
 
 
 def channel(name: str) -> str:
@@ -68,9 +92,10 @@ class Interop(lab.Interop):
             peer.await_ready()
 
     def await_waiters(self, name: str, count: int) -> None:
+        """In a cluster a waiter of ours listens in both ways, so there may be more."""
         limit = time.monotonic() + PATIENCE_S
-        while ask_server("PUBSUB", "NUMSUB", channel(name))[1] != count:
-            self.assertLess(time.monotonic(), limit, f"nobody listens to {channel(name)}")
+        while (found := listening(channel(name))) < count or (found > 0 and count == 0):
+            self.assertLess(time.monotonic(), limit, f"{found} listen to {channel(name)}")
             time.sleep(0.001)
 
 
@@ -113,7 +138,7 @@ class Exclusion(Interop):
         for holder in (self.cpp, self.java):
             self.expect(holder, "locked", "lock", self.name())
             self.expect(holder, "unlocked", "unlock", self.name())
-        self.assertEqual(ask_server("EXISTS", self.name()), 0)
+        self.assertFalse(lies_somewhere(self.name()))
 
 
 class Death(Interop):
@@ -132,6 +157,39 @@ class Waking(Interop):
         self.measure_waking("java_woken_by_cpp_ms", self.cpp, self.java)
 
 
+class Failover(Interop):
+    def lock_again(self, peer: Peer, name: str) -> None:
+        """As soon as it can again: meanwhile it may fail."""
+        limit = time.monotonic() + PATIENCE_S
+        while peer.ask("t", "try", name)[0] != "locked":
+            self.assertLess(time.monotonic(), limit, f"{peer.side} does not lock any more")
+            time.sleep(0.05)
+        self.expect(peer, "unlocked", "unlock", name)
+
+    @unittest.skipIf("+" not in os.environ.get("TYER_URI", ""), "one server")
+    def test_both_go_on_at_the_new_master(self) -> None:
+        both = (self.cpp, self.java)
+        name = self.name()
+        if "+cluster" in os.environ["TYER_URI"]:  # one of the first master, which is the one to be replaced
+            names = (f"{name}/{i}" for i in range(1000))
+            name = next(n for n in names if ask(servers[0], "CLUSTER", "KEYSLOT", n) < 5000)
+        self.exclude_each_other(both, (name,))
+        engines("failover", os.environ["TYER_URI"])
+        for peer in both:
+            self.lock_again(peer, f"{name}/{peer.side}")
+        self.exclude_each_other(both, (name,))
+        for holder, waiter in (both, both[::-1]):
+            self.expect(holder, "locked", "lock", name)
+            waiter.tell("t", "lock", name)
+            self.await_waiters(name, 1)
+            unlocked = self.expect(holder, "unlocked", "unlock", name)
+            got, ns = waiter.answer("t")
+            self.assertEqual(got, "locked")
+            self.assertLess(seconds(ns - unlocked), LEASE_MS / 1000 / 2)  # woken: else it looks again after its lease
+            self.expect(waiter, "unlocked", "unlock", name)
+            self.await_waiters(name, 0)
+
+
 class Contention(lab.Contenders):
     def test_both_sides_contend_and_are_killed(self) -> None:
         self.begin = {
@@ -146,8 +204,9 @@ class Contention(lab.Contenders):
 
 
 def begin(logs: str, seconds_of_contention: float) -> None:
-    global sides, contention_s
-    sides, contention_s = Sides(os.environ["TYER_URI"], sys.argv[1], sys.argv[2], logs), seconds_of_contention
+    global sides, servers, contention_s
+    sides, servers = Sides(os.environ["TYER_URI"], sys.argv[1], sys.argv[2], logs), ports()
+    contention_s = seconds_of_contention
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from package_debs import ROOT
 PACKAGES = """
 g++ cmake ninja-build pkg-config ccache python3 openssl
 libboost1.88-dev libssl-dev libnghttp2-dev libprotobuf-dev protobuf-compiler libcli11-dev nlohmann-json3-dev
-libgtest-dev libgmock-dev redis-server redis-tools etcd-server etcd-client
+libgtest-dev libgmock-dev redis-server redis-tools nutcracker etcd-server etcd-client
 """.split()
 
 # Servers run inside too. What needs one that is not there (valkey, the databases) is asked on Debian 12. Other tests may run

@@ -3,7 +3,7 @@
 
 A line `<!-- snippet: FILE TAG -->` in a .md file is followed by a code block that must equal what lies between the two
 lines `// [TAG]` of FILE; in a Chinese page with the comments that docs/zh/comments.json has for those of the program.
-Without arguments: says which differ, which C++ has no such line before it, and which comment has no Chinese, and fails.
+Without arguments: says which differ, which C++ or Java has no such line before it, and which comment has no Chinese, and fails.
 --fix: writes them.
 """
 import json
@@ -13,8 +13,9 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MARK = re.compile(r"^<!-- snippet: (\S+) (\S+) -->\n(?:```cpp\n.*?^```\n)?", re.M | re.S)
-LOOSE = re.compile(r"(?<! -->\n)^```cpp$", re.M)
+LANGUAGES = {".java": "java"}  # else C++
+MARK = re.compile(r"^<!-- snippet: (\S+) (\S+) -->\n(?:```(?:cpp|java)\n.*?^```\n)?", re.M | re.S)
+LOOSE = re.compile(r"(?<! -->\n)^```(?:cpp|java)$", re.M)
 # A string, which may look like a comment; or a comment.
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|(?P<open>// ?|/\* )(?P<words>[^\n]*?)(?P<close> \*/|$)', re.M)
 QUOTED = re.compile(r'"[^"]*"')
@@ -40,7 +41,11 @@ def translated(code, chinese, missing):
 
 
 def refreshed(text, told=lambda code: code):
-    return MARK.sub(lambda m: f"<!-- snippet: {m[1]} {m[2]} -->\n```cpp\n{told(piece(m[1], m[2]))}```\n", text)
+    def one(m):
+        language = LANGUAGES.get(pathlib.PurePath(m[1]).suffix, "cpp")
+        return f"<!-- snippet: {m[1]} {m[2]} -->\n```{language}\n{told(piece(m[1], m[2]))}```\n"
+
+    return MARK.sub(one, text)
 
 
 def main():
@@ -64,7 +69,7 @@ def main():
         print("snippets: not as in the programs they come from: " + ", ".join(stale))
         print("snippets: run tools/check --fix-format")
     if loose:
-        print("snippets: C++ that nobody compiles, take it out of a program of examples/: " + ", ".join(loose))
+        print("snippets: code that nobody compiles, take it out of a program of examples/: " + ", ".join(loose))
     for words in sorted(missing):
         print(f"snippets: docs/zh/comments.json has no Chinese for: {words}")
     return 1 if stale or loose or missing else 0

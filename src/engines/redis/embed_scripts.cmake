@@ -47,19 +47,7 @@ string(REPLACE ";" ", cluster::" cluster_names "${NAMES};all")
 
 set(header engines/redis/scripts/scripts.hpp)
 set(space tyer::redis::scripts)
-set(cluster_part "namespace cluster {
-namespace {
-
-${cluster_rows}const std::array<const script*, count> all{&${pointers}};
-
-}  // namespace
-}  // namespace cluster
-
-const set on_one_server{${names}}, in_a_cluster{cluster::${cluster_names}};
-
-")
 if(ROOM)
-  set(cluster_part "")
   set(header engines/redis/${ROOM}/scripts.hpp)
   set(space tyer::redis::${ROOM}::scripts)
 endif()
@@ -71,6 +59,16 @@ namespace ${space} {
 
 ${rows}const std::array<const script*, count> all{&${pointers}};
 
-${cluster_part}}  // namespace ${space}
+namespace cluster {
+namespace {
+
+${cluster_rows}const std::array<const script*, count> all{&${pointers}};
+
+}  // namespace
+}  // namespace cluster
+
+const set on_one_server{${names}}, in_a_cluster{cluster::${cluster_names}};
+
+}  // namespace ${space}
 ")
 file(RENAME ${TO}.new ${TO})

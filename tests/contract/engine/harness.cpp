@@ -108,7 +108,7 @@ engine::granted client::wait_turn(const want& w) {
       if (keep(w, fate::waiting, w.waiter_ttl) != fate::waiting) break;
     }
   }
-  for (const auto& e : list(w.name, 100)) {
+  for (const auto& e : of_name(w.name)) {
     told += std::string{"; "} + (e.what == fate::holding ? "holds" : "waits") +
             (e.who == w.who ? " (this one) " : " ") + std::to_string(e.left.count()) + " ms";
   }
@@ -196,8 +196,19 @@ std::vector<engine::entry> client::list(std::string_view prefix, std::uint32_t l
   return all;
 }
 
+bool client::lists() {
+  const auto o = call<engine::page>([&](auto reply) { engine_->list("no such name", "", 10, std::move(reply)); });
+  const auto* f = std::get_if<engine::failure>(&o.result);
+  return f == nullptr || f->kind != why::unsupported;
+}
+
+std::vector<engine::entry> client::of_name(const std::string& name) {
+  if (lists()) return list(name, 1000);
+  return value_of(call<engine::page>([&](auto reply) { engine_->show(name, std::move(reply)); })).entries;
+}
+
 std::optional<engine::entry> client::listed(const want& w) {
-  for (auto& e : list(w.name, 1000)) {
+  for (auto& e : of_name(w.name)) {
     if (e.who == w.who && e.name == w.name) return e;
   }
   return std::nullopt;

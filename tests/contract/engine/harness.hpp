@@ -99,6 +99,8 @@ class client final : public engine::events {
   std::uint32_t ask(std::string_view name, std::string_view reason);
   fate evict(const want&, std::string_view reason = "test");
   std::vector<engine::entry> list(std::string_view prefix, std::uint32_t limit);
+  bool lists();                                                 // false: names are shown one by one only
+  std::vector<engine::entry> of_name(const std::string& name);  // listed, or shown where nothing is listed
   std::optional<engine::entry> listed(const want&);
 
   // Starts a call with `start(reply)`, pumps until it is answered. What it is dated with may be so much earlier.

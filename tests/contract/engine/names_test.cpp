@@ -70,6 +70,7 @@ TEST_F(names_contract, do_not_collide_in_the_queue) {
 }
 
 TEST_F(names_contract, come_back_from_a_listing_as_they_were) {
+  if (!a.lists()) return;
   auto expected = hostile_names();
   for (const auto& name : expected) a.lock(a.wants(name));
   std::vector<std::string> names;
@@ -81,6 +82,7 @@ TEST_F(names_contract, come_back_from_a_listing_as_they_were) {
 }
 
 TEST_F(names_contract, a_prefix_is_not_a_pattern) {
+  if (!a.lists()) return;
   for (const char* name : {"*/1", "?/1", "[x]/1", "x/1", "\\/1"}) a.lock(a.wants(name));
   for (const char* name : {"*/", "?/", "[x]/", "\\/"}) {
     const auto found = b.list(name, 20);

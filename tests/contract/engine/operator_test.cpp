@@ -112,6 +112,7 @@ TEST_F(operator_contract, evicts_one_of_many_holders) {
 }
 
 TEST_F(operator_contract, lists_page_by_page) {
+  if (!a.lists()) return;
   std::set<std::string> expected;
   for (int i = 0; i < 25; ++i) {
     const auto w = a.wants("list/" + std::to_string(i));
@@ -126,6 +127,7 @@ TEST_F(operator_contract, lists_page_by_page) {
 }
 
 TEST_F(operator_contract, lists_nothing_where_nothing_is) {
+  if (!a.lists()) return;
   EXPECT_TRUE(a.list("", 10).empty());
   const auto w = a.wants("order");
   a.lock(w);
@@ -134,6 +136,7 @@ TEST_F(operator_contract, lists_nothing_where_nothing_is) {
 }
 
 TEST_F(operator_contract, does_not_list_what_has_expired) {
+  if (!a.lists()) return;
   auto w = a.wants("order");
   w.ttl = brief();
   const auto given = lasts(w, a.lock(w));

@@ -40,7 +40,7 @@ TEST_F(queue_contract, the_same_id_again_is_the_same_place) {
   b.enqueue(w);
   c.enqueue(c.waits("order"));
   EXPECT_EQ(b.enqueue(w).ahead, 0u);
-  EXPECT_EQ(a.list("order", 100).size(), 3u);
+  EXPECT_EQ(a.of_name("order").size(), 3u);
 }
 
 TEST_F(queue_contract, the_head_looks_again_when_the_hold_may_end) {

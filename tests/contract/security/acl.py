@@ -1,4 +1,4 @@
-"""The smallest rights that docs/engines/redis.md names, and servers that grant no more."""
+"""The smallest rights that docs/engines/redis.md and redisson.md name, and servers that grant no more."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ USER, PASSWORD = "shop", "secret"
 ANSWER_S_MAX = 5.0
 
 
-def rights(of: str) -> list[str]:
+def rights(of: str, protocol: str = "redis") -> list[str]:
     """The words of the page's ACL SETUSER line under the comment `# every OF`; the suite's names have a prefix of their own."""
-    page = (ROOT / "docs/engines/redis.md").read_text()
-    found = re.search(rf"^# every {of}\b.*\n(ACL SETUSER {USER} .*)$", page, re.M)
+    name = f"docs/engines/{'redis' if of == 'sentinel' else protocol}.md"
+    found = re.search(rf"^# every {of}\b.*\n(ACL SETUSER {USER} .*)$", (ROOT / name).read_text(), re.M)
     if not found:
-        raise SystemExit(f"docs/engines/redis.md has no ACL for every {of}")
-    return found[1].replace("tyer:", "contract:").split()
+        raise SystemExit(f"{name} has no ACL for every {of}")
+    line = found[1]
+    for theirs in ("tyer:inbox:", "order/") if protocol == "redisson" else ("tyer:",):
+        line = line.replace(theirs, "contract:")
+    return line.split()
 
 
 def servers() -> list[tuple[str, int]]:

@@ -3,6 +3,8 @@
 //   java Peer ADDRESS WATCHDOG_MS                            commands on standard input, one answer per command
 //   java Peer ADDRESS WATCHDOG_MS HISTORY NAME...            contends for the names until it is killed
 //
+// ADDRESS is Tyer's: redis://HOST:PORT, redis+sentinel://HOST:PORT,…/MASTER or redis+cluster://HOST:PORT,…
+//
 // A command is `THREAD VERB NAME [NUMBER]`, the answer `THREAD RESULT NANOSECONDS`: locks of Redisson belong to threads, so
 // each THREAD is one. Nanoseconds are CLOCK_MONOTONIC, which System.nanoTime() reads on Linux. The C++ side is peer.cpp.
 import java.io.BufferedReader;
@@ -19,7 +21,10 @@ import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
+import org.redisson.config.BaseMasterSlaveServersConfig;
+import org.redisson.config.ClusterServersConfig;
 import org.redisson.config.Config;
+import org.redisson.config.SentinelServersConfig;
 
 public final class Peer {
     private static final int CONTENDING_THREADS = 2;
@@ -32,13 +37,41 @@ public final class Peer {
         config.setLockWatchdogTimeout(watchdogMs);
         config.setThreads(2);
         config.setNettyThreads(2);
-        config.useSingleServer()
-                .setAddress(address)
-                .setConnectionMinimumIdleSize(1)
-                .setConnectionPoolSize(4)
+        String[] parts = address.split("://|/");
+        String[] servers = parts[1].split(",");
+        for (int i = 0; i < servers.length; i++) {
+            servers[i] = "redis://" + servers[i];
+        }
+        if (parts[0].equals("redis+sentinel")) {
+            small(sentinel(config, parts[2], servers));
+        } else if (parts[0].equals("redis+cluster")) {
+            small(cluster(config, servers));
+        } else {
+            config.useSingleServer()
+                    .setAddress(address)
+                    .setConnectionMinimumIdleSize(1)
+                    .setConnectionPoolSize(4)
+                    .setSubscriptionConnectionMinimumIdleSize(1)
+                    .setSubscriptionConnectionPoolSize(2);
+        }
+        redisson = Redisson.create(config);
+    }
+
+    private static SentinelServersConfig sentinel(Config config, String master, String[] sentinels) {
+        return config.useSentinelServers().setMasterName(master).addSentinelAddress(sentinels);
+    }
+
+    private static ClusterServersConfig cluster(Config config, String[] nodes) {
+        return config.useClusterServers().addNodeAddress(nodes);
+    }
+
+    private static <T extends BaseMasterSlaveServersConfig<T>> void small(T servers) {
+        servers.setMasterConnectionMinimumIdleSize(1)
+                .setMasterConnectionPoolSize(4)
+                .setSlaveConnectionMinimumIdleSize(1)
+                .setSlaveConnectionPoolSize(4)
                 .setSubscriptionConnectionMinimumIdleSize(1)
                 .setSubscriptionConnectionPoolSize(2);
-        redisson = Redisson.create(config);
     }
 
     public static void main(String[] words) throws Exception {

@@ -122,9 +122,13 @@ time_point connection::body::due() const {
 void connection::body::ask_time(time_point t) {
   next_time_ = t + clock_interval;
   if (!speaks_of_locks()) return ask_whether_it_is_there();
-  send("TIME", {}, nullptr, [this](const received& r) {
-    if (r.wrong == nullptr) note_time(r);
-  });
+  const auto note = [this](const received& r) {
+    if (r.wrong == nullptr) note_time(r.sent, r.came, r.words);
+  };
+  if (resp3_)
+    send("TIME", {}, nullptr, note);
+  else
+    send("EVAL", by_one_key(resp2::time), nullptr, note);
   flush();
 }
 
@@ -137,10 +141,10 @@ void connection::body::ask_whether_it_is_there() {
   flush();
 }
 
-void connection::body::note_time(const received& r) {
+void connection::body::note_time(time_point sent, time_point came, std::span<const std::string_view> words) {
   microseconds server{};
-  if (!read_time(r.words, server)) return;
-  if (!clock_.observe(r.sent, r.came, server)) {
+  if (!read_time(words, server)) return;
+  if (!clock_.observe(sent, came, server)) {
     log(log_level::warning, s_.where.shown + ": the server's clock has jumped, or this machine's has");
   }
 }
@@ -312,6 +316,7 @@ void connection::call_asking(const script& s, std::span<const std::string_view> 
 void connection::command(std::string_view name, std::span<const std::string_view> words, reply_handler back) {
   body_->add(name, words, nullptr, std::move(back));
 }
+void connection::info(reply_handler back) { body_->info(std::move(back)); }
 void connection::refuse(engine::failure f, reply_handler back) { body_->refuse(std::move(f), std::move(back)); }
 void connection::subscribe(std::string_view channel, bool sharded) { body_->subscribe(true, channel, sharded); }
 void connection::unsubscribe(std::string_view channel, bool sharded) { body_->subscribe(false, channel, sharded); }
@@ -320,6 +325,7 @@ const core::endpoint& connection::server() const noexcept { return body_->given(
 void connection::drop(std::string why) { body_->give_up(std::move(why)); }
 void connection::close(core::function<void()> done) { body_->close(std::move(done)); }
 bool connection::is_up() const noexcept { return body_->is_up(); }
+bool connection::speaks_resp3() const noexcept { return body_->speaks_resp3(); }
 const engine::server_facts& connection::facts() const noexcept { return body_->facts(); }
 const engine::failure& connection::absence() const noexcept { return body_->absence(); }
 const server_clock& connection::clock() const noexcept { return body_->clock(); }

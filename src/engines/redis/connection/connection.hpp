@@ -99,6 +99,7 @@ class connection {
   // The same at a node that is taking the key's slot over and does not have it yet.
   void call_asking(const script&, std::span<const std::string_view> words, reply_handler);
   void command(std::string_view name, std::span<const std::string_view> words, reply_handler);
+  void info(reply_handler);  // the whole INFO
   // Answers with this failure in the next turn.
   void refuse(engine::failure, reply_handler);
 
@@ -118,6 +119,8 @@ class connection {
   void close(core::function<void()> done);
 
   bool is_up() const noexcept;
+  // False: a proxy, or an old server, that speaks RESP2: nothing is pushed, and a call must not have several names.
+  bool speaks_resp3() const noexcept;
   const engine::server_facts& facts() const noexcept;  // while it is up
   const engine::failure& absence() const noexcept;     // while it is not
   const server_clock& clock() const noexcept;

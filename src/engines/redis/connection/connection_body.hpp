@@ -9,6 +9,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <array>
 #include <deque>
 #include <random>
 #include <vector>
@@ -88,6 +89,11 @@ class connection::body final : public loop::member,
     call(via, words, std::move(back));
   }
 
+  void info(reply_handler back) {
+    if (resp3_) return add("INFO", {}, nullptr, std::move(back));
+    add("EVAL", by_one_key(resp2::info), nullptr, std::move(back));
+  }
+
   void refuse(failure f, reply_handler back) {
     make_room(1);
     refused_.push_back({std::move(f), std::move(back)});
@@ -105,6 +111,7 @@ class connection::body final : public loop::member,
   void subscribe(bool on, std::string_view channel, bool sharded);
 
   bool is_up() const noexcept { return stage_ == stage::up; }
+  bool speaks_resp3() const noexcept { return resp3_; }
   const settings& given() const noexcept { return s_; }
   const engine::server_facts& facts() const noexcept { return facts_; }
   const failure& absence() const noexcept { return absence_; }
@@ -177,6 +184,8 @@ class connection::body final : public loop::member,
   void attempt(time_point);
   void try_next();
   void try_address();
+  bool try_resp2(session&, const session::error_code&);
+  void try_again_in(bool resp3);
   void on_read() override { last_read_ = now(); }
   void on_greeted(session&) override;
   void on_subscribed(session&, std::string_view channel, std::string_view error) override;
@@ -184,8 +193,10 @@ class connection::body final : public loop::member,
   void on_push(std::string_view channel, std::string_view message) override;
   void note(item::kind, std::string_view channel, std::string_view text);
   void prepare();
+  void prepare_in_resp2();
   void check_role(std::string_view info);
   void check_server(std::string_view info);
+  void check_age(std::string_view info);
   void prepared();
   void load_scripts();
   void lose(std::string words, why kind = why::not_sent);
@@ -197,7 +208,7 @@ class connection::body final : public loop::member,
   void tick_requests(time_point);
   void ask_time(time_point);
   void ask_whether_it_is_there();
-  void note_time(const received&);
+  void note_time(time_point sent, time_point came, std::span<const std::string_view> words);
   bool idle() const { return ready_.empty() && flying_.empty() && (open_ == nullptr || open_->entries.empty()); }
   void finish_close();
 
@@ -210,6 +221,9 @@ class connection::body final : public loop::member,
   bool send_again(batch&, batch::entry&, reply_handler& back);
   bool redirected(batch&, batch::entry&, std::string_view error, reply_handler& back);
   bool overtaken(const batch&, const batch::entry&, std::string_view key) const;
+
+  // For EVAL, where only what has a key is passed on. The key is not used.
+  std::array<std::string_view, 3> by_one_key(std::string_view text) const { return {text, "1", s_.inbox}; }
 
   bool speaks_of_locks() const { return s_.purpose == use::locks || s_.purpose == use::shard; }
 
@@ -247,6 +261,9 @@ class connection::body final : public loop::member,
   net::lookup::addresses addresses_;  // of this attempt
   std::size_t next_address_ = 0;
   std::shared_ptr<session> session_;
+  bool resp3_ = true;          // else RESP2: see resp2.hpp
+  bool resp2_works_ = false;   // in this attempt
+  std::string without_hello_;  // how the greeting with HELLO ended
 };
 
 }  // namespace tyer::redis

@@ -33,6 +33,8 @@ engine::server_facts facts_from(std::string_view info) {
 
 void connection::body::attempt(time_point t) {
   stage_ = stage::arriving;
+  resp3_ = true;
+  resp2_works_ = false;
   ++attempts_;
   next_attempt_ = time_point::max();
   arrive_by_ = t + std::max(s_.request_timeout, arrive_limit);
@@ -64,11 +66,13 @@ void connection::body::try_address() {
   const auto left = std::max(std::chrono::ceil<milliseconds>(arrive_by_ - now()), milliseconds{1});
   const auto share = left / static_cast<std::int64_t>(addresses_.size() - next_address_);
   const auto& to = addresses_[next_address_++];
-  session_ = std::make_shared<session>(context_, std::move(made.value), s_.where, static_cast<session::host&>(*this));
+  session_ =
+      std::make_shared<session>(context_, std::move(made.value), s_.where, resp3_, static_cast<session::host&>(*this));
   session_->self = session_;
   session_->start(to, std::max(share, milliseconds{1}), left,
                   [this, self = shared_from_this(), mine = session_](session::error_code e) {
-                    if (mine != session_) return;
+                    if (mine != session_ || try_resp2(*mine, e)) return;
+                    if (!resp3_ && mine->is_silent()) return lose(without_hello_);
                     if (mine->was_connected() || next_address_ == addresses_.size())
                       return lose(mine->explain(e), mine->login_refused() ? why::refused : why::not_sent);
                     mine->end();
@@ -76,11 +80,29 @@ void connection::body::try_address() {
                   });
 }
 
+// Sentinels and nodes of a cluster are servers: they know RESP3.
+bool connection::body::try_resp2(session& s, const session::error_code& e) {
+  const bool may = s_.where.deployment == shape::one_server && s_.purpose != use::listening;
+  if (!may || stage_ != stage::arriving || !s.may_know_only_resp2()) return false;
+  without_hello_ = s.explain(e);
+  resp2_works_ |= !s.is_silent();  // it has said so itself
+  try_again_in(false);
+  return true;
+}
+
+// The same address once more.
+void connection::body::try_again_in(bool resp3) {
+  resp3_ = resp3;
+  session_->end();
+  --next_address_;
+  try_next();
+}
+
 void connection::body::on_greeted(session& s) {
   asio::post(context_, [this, self = shared_from_this(), mine = s.self.lock()] {
     if (mine != session_) return;
     mine->commands = mine->stream.get_usage().commands_sent;
-    if (s_.inbox.empty()) return prepare();
+    if (s_.inbox.empty() || !resp3_) return prepare();
     subscribe(true, s_.inbox, false);
   });
 }
@@ -149,6 +171,7 @@ void connection::body::note(item::kind what, std::string_view channel, std::stri
 void connection::body::prepare() {
   clock_.forget();
   if (s_.purpose == use::listening) return prepared();
+  if (!resp3_) return prepare_in_resp2();
   preparing_ = speaks_of_locks() ? 3 : 1;
   const auto one_more = [this, mine = attempts_](const received& r, auto take) {
     if (mine != attempts_ || stage_ != stage::arriving) return;
@@ -165,13 +188,47 @@ void connection::body::prepare() {
     send("INFO", replication, nullptr, [this, one_more, text](const received& r) {
       one_more(r, [this, text](const received& x) { check_role(text(x)); });
     });
-    send("TIME", {}, nullptr,
-         [this, one_more](const received& r) { one_more(r, [this](const received& x) { note_time(x); }); });
+    send("TIME", {}, nullptr, [this, one_more](const received& r) {
+      one_more(r, [this](const received& x) { note_time(x.sent, x.came, x.words); });
+    });
   }
   send("INFO", server, nullptr, [this, one_more, text](const received& r) {
     one_more(r, [this, text](const received& x) { check_server(text(x)); });
   });
   flush();
+}
+
+// What it does not tell is not checked.
+void connection::body::prepare_in_resp2() {
+  preparing_ = 1;
+  send("EVAL", by_one_key(resp2::time_and_info), nullptr, [this, mine = attempts_](const received& r) {
+    if (mine != attempts_ || stage_ != stage::arriving) return;
+    preparing_ = 0;
+    if (r.wrong != nullptr || r.words.size() != 3) {
+      if (drop_.empty()) drop_ = s_.where.shown + ": " + (r.wrong != nullptr ? r.wrong->words : "EVAL does not work");
+      return;
+    }
+    note_time(r.sent, r.came, r.words.first(2));
+    if (speaks_of_locks()) check_role(r.words[2]);
+    check_server(r.words[2]);
+    check_age(r.words[2]);
+    if (!drop_.empty()) return;
+    // A connection that was closed without a word may have been cut by chance: HELLO is tried once more.
+    if (!std::exchange(resp2_works_, true)) return try_again_in(true);
+    log(outage_ ? log_level::debug : log_level::warning,
+        s_.where.shown +
+            " does not speak RESP3, so nothing is pushed: waiters look again instead, and a holder cannot be asked");
+    prepared();
+  });
+  flush();
+}
+
+// A server that knows RESP3 is not too old.
+void connection::body::check_age(std::string_view info) {
+  const auto version = info_field(info, "\nredis_version:");
+  for (const char* old : {"2.", "3.", "4.", "5.", "6.0."}) {
+    if (version.starts_with(old)) drop_ = greeting::too_old(s_.where, version);
+  }
 }
 
 void connection::body::check_role(std::string_view info) {
@@ -199,7 +256,7 @@ void connection::body::prepared() {
 
 // If the server refuses (an ACL without SCRIPT), every call falls back to sending the text.
 void connection::body::load_scripts() {
-  if (loading_scripts_ > 0) return;
+  if (loading_scripts_ > 0 || !resp3_) return;
   for (const script* s : s_.loads) {
     ++loading_scripts_;
     const std::array<std::string_view, 2> words{"LOAD", s->text};

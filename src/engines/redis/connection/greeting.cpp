@@ -47,6 +47,14 @@ bool refuses_login(std::string_view error) noexcept {
          error.find(no_password_set) != error.npos;
 }
 
+bool knows_no_hello(std::string_view error) noexcept {
+  return error.starts_with("ERR unknown command") || error.starts_with("NOPROTO");
+}
+
+std::string too_old(const config& where, std::string_view version) {
+  return where.shown + " is Redis " + std::string{version} + "; Redis 6.2 or newer, or Valkey, is needed";
+}
+
 std::string refused(const config& where, std::string_view error) {
   const std::string before = where.shown + " refused the connection: ";
   // An old server repeats the command in its error, and so the password or a part of it.

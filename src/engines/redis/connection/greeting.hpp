@@ -16,6 +16,12 @@ enum class step : std::uint8_t { looking_up, connecting, securing, greeting, gre
 // The server rejects the user or the password; a retry does not help.
 bool refuses_login(std::string_view error) noexcept;
 
+// The server, or a proxy before it, knows only RESP2.
+bool knows_no_hello(std::string_view error) noexcept;
+
+// The first version that has what our scripts need.
+std::string too_old(const config&, std::string_view version);
+
 // The server has answered our greeting with an error.
 std::string refused(const config&, std::string_view error);
 

@@ -10,6 +10,7 @@
 #include "engines/redis/config.hpp"
 #include "engines/redis/connection/greeting.hpp"
 #include "engines/redis/connection/limits.hpp"
+#include "engines/redis/connection/resp2.hpp"
 #include "engines/redis/connection/tls.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -51,9 +52,10 @@ class session {
   };
 
   // Keeps a copy of `where`, which may change later.
-  session(boost::asio::io_context& context, tls::context tls, config where, host& h)
+  session(boost::asio::io_context& context, tls::context tls, config where, bool resp3, host& h)
       : stream(context.get_executor(), boost::asio::ssl::context{tls.release()}, read_bytes_max),
         where_(std::move(where)),
+        resp3_(resp3),
         host_(&h) {
     if (where_.tls) net::tls::expect(stream.next_layer().native_handle(), tls::terms(where_));
     stream.set_receive_response(pushes_);
@@ -85,6 +87,9 @@ class session {
   }
   std::string explain_slowness() const { return greeting::too_slow(where_, step_); }
   bool login_refused() const noexcept { return login_refused_; }
+  // It answered HELLO with an error, or closed the connection without a word, as some proxies do with what they do not know.
+  bool may_know_only_resp2() const noexcept { return resp3_ && (hello_unknown_ || step_ == greeting::step::greeting); }
+  bool is_silent() const noexcept { return step_ == greeting::step::greeting; }        // it never said anything
   bool was_connected() const noexcept { return step_ != greeting::step::connecting; }  // with TCP
 
   void end() {
@@ -130,7 +135,7 @@ class session {
     c.use_ssl = where_.tls;
     c.username = where_.user.empty() ? "default" : where_.user;
     c.password = where_.password;
-    c.clientname = "tyer";
+    c.clientname = resp3_ ? "tyer" : resp2::marker;
     c.database_index = where_.database;
     c.health_check_interval = {};    // done by connection.cpp
     c.reconnect_wait_interval = {};  // and this too
@@ -221,6 +226,7 @@ class session {
     if (error.empty()) return host_->on_greeted(*this);
     why_ = greeting::refused(where_, error);
     login_refused_ = greeting::refuses_login(error);
+    hello_unknown_ = greeting::knows_no_hello(error);
   }
 
   enum class push : std::uint8_t { other, message, subscribed, unsubscribed };
@@ -252,6 +258,7 @@ class session {
 
  private:
   const config where_;
+  const bool resp3_;
   host* host_;
   push_sink pushes_{this};
   std::string why_, channel_;
@@ -259,7 +266,7 @@ class session {
   push what_ = push::other;
   greeting::step step_ = greeting::step::connecting;
   int family_ = AF_INET;
-  bool over_ = false, login_refused_ = false;
+  bool over_ = false, login_refused_ = false, hello_unknown_ = false;
 };
 
 }  // namespace tyer::redis

@@ -107,6 +107,19 @@ struct examination {
   }
 };
 
+std::vector<engine::finding> examine_without_resp3() {
+  return {
+      {"it does not speak RESP3: it is a proxy, or behind one",
+       "connect to the server itself if you can. Through it nothing is pushed: a waiter looks again every third of "
+       "its waiter_ttl (1 s with the default ttl) instead of being woken; nobody can be asked to release a lock; a "
+       "hold that is broken is noticed at its next renewal; locks are not listed",
+       2},
+      {"how many servers are behind it is not known",
+       "let NTP set their clocks: a request is judged late by the clock of the server that has its name. ?replicas= "
+       "does not work through it",
+       1}};
+}
+
 // Reports only certain differences: a clock is known only to within a round trip.
 void compare_clocks(examination& e, std::chrono::milliseconds tombstone_ttl) {
   using std::chrono::milliseconds;
@@ -141,16 +154,17 @@ void examine_all(deployment& d, const promises& p, engine::reply<std::vector<eng
   e->several = servers.size() > 1;
   e->awaited = servers.size();
   for (connection* s : servers) {
-    s->command("INFO", {}, [e, s, p](const received& r) {
+    s->info([e, s, p](const received& r) {
       e->sent = r.sent;
       e->look_at(s->clock(), *p.clock);
+      if (!s->speaks_resp3()) e->add(*s, examine_without_resp3());
       if (r.wrong != nullptr)
         e->add(*s, {{"it does not answer: " + r.wrong->words, "check that it runs and that this user may use it", 3}});
       else
         e->add(*s, examine(r.words.empty() ? std::string_view{} : r.words[0], s->clock().jumps(), p.confirmed));
       if (--e->awaited > 0) return;
       if (!e->several && r.wrong != nullptr) return e->back({r.sent, *r.wrong});
-      compare_clocks(*e, p.tombstone_ttl);
+      if (p.tokens) compare_clocks(*e, p.tombstone_ttl);
       e->back({e->sent, std::move(e->found)});
     });
   }

@@ -17,9 +17,10 @@ std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_
 
 // What the diagnosis needs from the URI.
 struct promises {
-  bool confirmed = false;                   // `?replicas=` asks the replicas
-  std::chrono::milliseconds tombstone_ttl;  // `?tombstone_ttl=`
-  const core::clock* clock;                 // of this machine
+  bool confirmed = false;                     // `?replicas=` asks the replicas
+  bool tokens = true;                         // grants have tokens, which rest on the servers' clocks
+  std::chrono::milliseconds tombstone_ttl{};  // `?tombstone_ttl=`
+  const core::clock* clock;                   // of this machine
 };
 
 // Every master, and whether their clocks agree.

@@ -27,6 +27,10 @@ class one_server : public deployment {
   }
   void refuse(engine::failure f, reply_handler back) override { main_.refuse(std::move(f), std::move(back)); }
 
+  // In RESP2 there may be several servers behind a proxy.
+  bool one_name_per_call() const noexcept override { return !main_.speaks_resp3(); }
+  bool pushes() const noexcept override { return main_.speaks_resp3(); }
+
   const server_clock& clock(std::string_view) const override { return main_.clock(); }
   void read_clocks() override { main_.read_clock(); }
 

@@ -16,6 +16,7 @@
 
 #include <tyer/export.hpp>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,13 +62,8 @@ std::optional<failure> objection(const engine::request& r) {
   return std::nullopt;
 }
 
-std::unique_ptr<deployment> make_deployment(loop& l, const connection_factory& m) {
-  switch (m.where.deployment) {
-    case shape::sentinel: return make_sentinel(l, m);
-    case shape::cluster: return make_cluster(l, m);
-    case shape::one_server: break;
-  }
-  return make_one_server(l, m);
+const scripts::set& scripts_for(const config& c) {
+  return c.deployment == shape::cluster ? scripts::in_a_cluster : scripts::on_one_server;
 }
 
 class redis_engine final : public engine::engine, connection::listener {
@@ -77,14 +73,20 @@ class redis_engine final : public engine::engine, connection::listener {
         confirms_(c.replicas > 0),
         tombstone_ttl_(c.tombstone_ttl),
         commands_(keys{e.prefix}, c.tombstone_ttl, c.waiters_max),
+        scripts_(scripts_for(c)),
         loop_(*e.clock),
-        servers_(make_deployment(
-            loop_, {c, commands_.names().inbox(e.ids->nonce()), e.request_timeout, e.ids->nonce(), e.clock, e.log})),
-        scripts_(servers_->set()) {}
+        servers_(make_deployment(loop_, {c,
+                                         commands_.names().inbox(e.ids->nonce()),
+                                         e.request_timeout,
+                                         e.ids->nonce(),
+                                         e.clock,
+                                         e.log,
+                                         {scripts_.all, for_another_clock}})) {}
 
   tyer::engine::capabilities can() const noexcept override {
     auto c = kit::all_modes(keep_batch);
     c.lock_delay = c.lift = true;
+    c.push = pushed_;
     return c;
   }
 
@@ -105,11 +107,11 @@ class redis_engine final : public engine::engine, connection::listener {
   void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;
   void evict(const target&, std::string_view reason, reply<fate>) override;
   void show(std::string_view name, reply<tyer::engine::page> back) override {
-    redis::show(*servers_, commands_, name, std::move(back));
+    redis::show(*servers_, commands_, scripts_.show, name, std::move(back));
   }
   void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
             reply<tyer::engine::page> back) override {
-    redis::list(*servers_, commands_, prefix, cursor, limit, std::move(back));
+    redis::list(*servers_, commands_, scripts_.show, prefix, cursor, limit, std::move(back));
   }
   // Redis sends no changed() yet: observers poll.
   void watch(std::string_view, bool) override {}
@@ -124,7 +126,10 @@ class redis_engine final : public engine::engine, connection::listener {
   void wake() noexcept override { loop_.wake(); }
 
  private:
-  void on_up(const tyer::engine::server_facts& f) override { events_->up(f); }
+  void on_up(const tyer::engine::server_facts& f) override {
+    pushed_ = servers_->pushes();
+    events_->up(f);
+  }
   void on_down(const failure& f) override { events_->down(f); }
   void on_message(std::string_view) override;
   void on_unheard(std::string_view key, const id& who) override;
@@ -134,8 +139,6 @@ class redis_engine final : public engine::engine, connection::listener {
     return servers_->clock(key).latest(clock_->now()) + wait;
   }
   void granted_or_not(const received&, const std::string& key, milliseconds ttl, reply<answer>&);
-  template <class T>
-  void once_confirmed(const core::endpoint& server, const std::string& key, outcome<T>, reply<T>);
   void listen_if_queued(std::string_view key, const id& who, milliseconds place, reply<answer>&);
   void listen_while_kept(std::span<const target>, milliseconds place, reply<kept>&);
   void keep_together(std::span<const target>, fate as, milliseconds ttl, reply<kept>);
@@ -147,25 +150,14 @@ class redis_engine final : public engine::engine, connection::listener {
 
   const core::clock* clock_;
   bool confirms_, closing_ = false;
+  std::atomic<bool> pushed_{true};  // any thread may ask what the engine can
   milliseconds tombstone_ttl_;
   tyer::engine::events* events_ = nullptr;
   commands commands_;
+  const scripts::set& scripts_;
   loop loop_;
   std::unique_ptr<deployment> servers_;
-  const scripts::set& scripts_;
 };
-
-// With ?replicas= an answer counts only when the replicas have it. Otherwise its fate is unknown: a failover may forget it.
-// The caller then repeats the request with the same id, or gives up and releases it.
-template <class T>
-void redis_engine::once_confirmed(const core::endpoint& server, const std::string& key, outcome<T> o, reply<T> back) {
-  if (!confirms_) return back(std::move(o));
-  auto held = std::make_shared<std::pair<outcome<T>, reply<T>>>(std::move(o), std::move(back));
-  servers_->confirm(server, key, [held](const failure* f) {
-    if (f != nullptr) held->first.result = *f;
-    held->second(std::move(held->first));
-  });
-}
 
 // With a channel for each name: subscribes for every queued id.
 void redis_engine::listen_if_queued(std::string_view key, const id& who, milliseconds place, reply<answer>& back) {
@@ -224,8 +216,8 @@ void redis_engine::granted_or_not(const received& r, const std::string& key, mil
   auto result = parse_acquire(r.words.empty() ? std::string_view{} : r.words[0], ttl);
   if (auto* f = std::get_if<failure>(&result)) return back({r.sent, std::move(*f)});
   if (auto* a = std::get_if<answer>(&result)) {
-    if (!std::holds_alternative<tyer::engine::granted>(*a)) return back({r.sent, std::move(*a)});
-    return once_confirmed<answer>(*r.by, key, {r.sent, std::move(*a)}, std::move(back));
+    if (!confirms_ || !std::holds_alternative<tyer::engine::granted>(*a)) return back({r.sent, std::move(*a)});
+    return once_confirmed<answer>(*servers_, *r.by, key, {r.sent, std::move(*a)}, std::move(back));
   }
   servers_->read_clocks();
   back({r.sent, failure{why::not_sent, make_error_code(errc::unavailable),
@@ -233,6 +225,7 @@ void redis_engine::granted_or_not(const received& r, const std::string& key, mil
 }
 
 void redis_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<kept> back) {
+  if (targets.empty() && !servers_->pushes()) return keep_nothing(*servers_, std::move(back));
   if (!servers_->one_name_per_call()) return keep_together(targets, as, ttl, std::move(back));
   keep_apart(targets, std::move(back), [&](std::span<const target> of_one_name, reply<kept> part) {
     keep_together(of_one_name, as, ttl, std::move(part));
@@ -249,7 +242,7 @@ void redis_engine::keep_together(std::span<const target> targets, fate as, milli
         if (r.wrong != nullptr) return back({r.sent, *r.wrong});
         outcome<kept> o{r.sent, parse_kept(r.words.empty() ? std::string_view{} : r.words[0], count, ttl)};
         if (key.empty() || std::holds_alternative<failure>(o.result)) return back(std::move(o));
-        once_confirmed(*r.by, key, std::move(o), std::move(back));
+        once_confirmed(*servers_, *r.by, key, std::move(o), std::move(back));
       });
 }
 
@@ -291,7 +284,7 @@ void redis_engine::lift(const target& t, std::uint64_t part, reply<fate> back) {
 }
 
 void redis_engine::diagnose(reply<std::vector<tyer::engine::finding>> back) {
-  examine_all(*servers_, {confirms_, tombstone_ttl_, clock_}, std::move(back));
+  examine_all(*servers_, {.confirmed = confirms_, .tombstone_ttl = tombstone_ttl_, .clock = clock_}, std::move(back));
 }
 
 // The message is: kind, id, and for `a` the reason. Any client of the server may publish to the channel, so the text may be

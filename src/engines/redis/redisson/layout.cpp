@@ -1,5 +1,6 @@
 #include "engines/redis/redisson/layout.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -66,6 +67,11 @@ std::optional<core::id> id_of(std::string_view field) {
 bool looks_like_a_holder(std::string_view field) {
   return field.size() > uuid_size + 1 && is_uuid(field.substr(0, uuid_size)) && field[uuid_size] == ':' &&
          whole_number(field.substr(uuid_size + 1));
+}
+
+std::string for_another_clock(std::string_view script, std::string_view argument, std::chrono::microseconds ahead) {
+  const auto time = script == "acquire" ? whole_number(argument) : std::nullopt;
+  return time ? std::to_string(std::max<std::int64_t>(0, *time + ahead.count())) : std::string{argument};
 }
 
 std::optional<std::string> layout::name_of(std::string_view key) const {

@@ -2,7 +2,8 @@
 //
 //   lock      name                                a hash: one field per holder, its value counts re-entries; lives by its TTL
 //   field     <uuid of the client>:<number>       Java: the thread's number; here: the hold's. Its value is always 1
-//   channel   redisson_lock__channel:{name}       "0": free. A name that has a { already is not put in braces
+//   channel   redisson_lock__channel:{name}       "0": free. A name that has a { already is not put in braces. In a cluster
+//                                                 also a sharded channel of that name
 //   inbox     prefix tyer:inbox:<nonce>           a channel of Tyer's own: messages from Tyer to one client
 //
 // Names are raw: nothing is escaped, and there is no prefix unless the URI has one (Redisson's NameMapper).
@@ -10,6 +11,7 @@
 
 #include "core/id.hpp"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +25,10 @@ std::optional<core::id> id_of(std::string_view field);
 
 // <uuid>:<number>, by any client.
 bool looks_like_a_holder(std::string_view field);
+
+// The second argument of acquire.lua is a time of one server's clock: the same for a server whose clock is ahead by `ahead`.
+// The arguments of other scripts do not change.
+std::string for_another_clock(std::string_view script, std::string_view argument, std::chrono::microseconds ahead);
 
 class layout {
  public:

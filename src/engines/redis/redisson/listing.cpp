@@ -1,8 +1,8 @@
 #include "engines/redis/redisson/listing.hpp"
 
+#include "engines/redis/deployment/scan.hpp"
 #include "engines/redis/locks/keys.hpp"
 #include "engines/redis/redisson/failures.hpp"
-#include "engines/redis/redisson/scripts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -66,14 +66,14 @@ struct listing {
 };
 
 template <class Back>
-void ask(connection& c, std::string_view key, Back back) {
+void ask(deployment& c, const script& how, std::string_view key, Back back) {
   const std::array<std::string_view, 3> words{"1", key, fields_max};
-  c.call(scripts::show, words, std::move(back));
+  c.call(how, words, std::move(back));
 }
 
-void add(connection& c, std::string_view key, std::string name, const std::shared_ptr<listing>& l) {
+void add(deployment& c, const script& how, std::string_view key, std::string name, const std::shared_ptr<listing>& l) {
   ++l->awaited;
-  ask(c, key, [l, name = std::move(name)](const received& r) {
+  ask(c, how, key, [l, name = std::move(name)](const received& r) {
     // A key that has become something else since the scan is not a lock; that is no failure of the listing.
     if (r.wrong != nullptr && r.wrong->kind != engine::why::name_conflict) l->wrong = *r.wrong;
     if (r.wrong == nullptr) {
@@ -85,8 +85,8 @@ void add(connection& c, std::string_view key, std::string name, const std::share
 
 }  // namespace
 
-void show(connection& c, const layout& where, std::string_view name, engine::reply<page> back) {
-  ask(c, where.key(name), [name = std::string{name}, back = std::move(back)](const received& r) mutable {
+void show(deployment& c, const layout& where, const script& how, std::string_view name, engine::reply<page> back) {
+  ask(c, how, where.key(name), [name = std::string{name}, back = std::move(back)](const received& r) mutable {
     if (r.wrong != nullptr) return back({r.sent, in_our_words(*r.wrong)});
     auto some = holders(name, r.words);
     if (!some) return back({r.sent, conflict()});
@@ -94,25 +94,21 @@ void show(connection& c, const layout& where, std::string_view name, engine::rep
   });
 }
 
-void list(connection& c, const layout& where, std::string_view prefix, std::string_view cursor, std::uint32_t limit,
-          engine::reply<page> back) {
+void list(deployment& c, const layout& where, const script& how, std::string_view prefix, std::string_view cursor,
+          std::uint32_t limit, engine::reply<page> back) {
   auto l = std::make_shared<listing>();
   l->back = std::move(back);
   std::string pattern;
   escape_glob(where.key(prefix), pattern);
   pattern += '*';
   const auto count = std::to_string(std::clamp<std::uint32_t>(limit, 10, 1000));
-  const std::array<std::string_view, 7> scan{
-      cursor.empty() ? "0" : cursor, "MATCH", pattern, "COUNT", count, "TYPE", "hash"};
-  c.command("SCAN", scan, [l, &c, &where](const received& r) {
-    l->sent = r.sent;
-    if (r.wrong != nullptr) {
-      l->wrong = *r.wrong;
-      return l->done();
-    }
-    if (!r.words.empty() && r.words[0] != "0") l->found.cursor = std::string{r.words[0]};
-    for (const auto key : r.words.empty() ? words{} : r.words.subspan(1)) {
-      if (auto name = where.name_of(key)) add(c, key, *std::move(name), l);
+  const std::array<std::string_view, 6> which{"MATCH", pattern, "COUNT", count, "TYPE", "hash"};
+  scan(c, cursor, which, [l, &c, &where, &how](const scanned& s) {
+    l->sent = s.sent;
+    l->found.cursor = s.cursor;
+    if (s.wrong != nullptr) l->wrong = *s.wrong;
+    for (const auto key : s.keys) {
+      if (auto name = where.name_of(key)) add(c, how, key, *std::move(name), l);
     }
     if (l->awaited == 0) l->done();
   });

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/engine.hpp"
-#include "engines/redis/connection/connection.hpp"
+#include "engines/redis/deployment/deployment.hpp"
 #include "engines/redis/redisson/layout.hpp"
 
 #include <cstdint>
@@ -10,10 +10,11 @@
 
 namespace tyer::redis::redisson {
 
-void show(connection&, const layout&, std::string_view name, engine::reply<engine::page>);
+// `how` is show.lua, as this deployment runs it.
+void show(deployment&, const layout&, const script& how, std::string_view name, engine::reply<engine::page>);
 
 // Reads every hash whose name has this prefix; those that do not look like a Redisson lock are left out.
-void list(connection&, const layout&, std::string_view prefix, std::string_view cursor, std::uint32_t limit,
-          engine::reply<engine::page>);
+void list(deployment&, const layout&, const script& how, std::string_view prefix, std::string_view cursor,
+          std::uint32_t limit, engine::reply<engine::page>);
 
 }  // namespace tyer::redis::redisson

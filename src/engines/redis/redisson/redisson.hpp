@@ -1,5 +1,5 @@
-// The engine behind redis://…?protocol=redisson: locks are stored as Redisson's RLock stores them, so that holders in C++
-// and in Java exclude each other.
+// The engine behind redis://…?protocol=redisson, on one server, Sentinel or Cluster: locks are stored as Redisson's RLock
+// stores them, so that holders in C++ and in Java exclude each other.
 //
 // There is no queue: a client that finds the lock taken is answered `busy` with the rest of the lease, and is woken by the
 // channel on which Redisson announces that a name is free. The answer is not `queued`, since that would promise a place

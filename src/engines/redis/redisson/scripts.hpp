@@ -5,9 +5,12 @@
 
 namespace tyer::redis::redisson::scripts {
 
-extern const script acquire, keep, release, ask, show;
-
 inline constexpr std::size_t count = 5;
-extern const std::array<const script*, count> all;
+
+struct set {
+  const script &acquire, &keep, &release, &ask, &show;
+  const std::array<const script*, count>& all;
+};
+extern const set on_one_server, in_a_cluster;
 
 }  // namespace tyer::redis::redisson::scripts

@@ -13,11 +13,11 @@ struct script {
   std::string_view sha1;  // of the text, 40 hex digits, for EVALSHA
 };
 
+constexpr bool is_renewal(const script& s) noexcept { return s.name.starts_with("keep"); }
+
 // Renewals and releases are never refused by the limit of requests in flight. The runtime bounds how many of these are
 // under way.
-constexpr bool is_owed(const script& s) noexcept {
-  return s.name.starts_with("keep") || s.name == "release" || s.name == "lift";
-}
+constexpr bool is_owed(const script& s) noexcept { return is_renewal(s) || s.name == "release" || s.name == "lift"; }
 
 namespace scripts {
 

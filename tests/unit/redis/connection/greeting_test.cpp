@@ -46,6 +46,14 @@ TEST(redis_greeting, an_old_server_repeated_the_password_in_its_error) {
   EXPECT_FALSE(has(greeting::refused(where(), "ERR what is s3cr3t, and s3cr3t?"), "s3cr3t"));
 }
 
+TEST(redis_greeting, a_proxy_that_knows_no_hello_is_told_from_a_login_that_is_refused) {
+  EXPECT_TRUE(greeting::knows_no_hello("ERR unknown command `HELLO`, with args beginning with: `3`,"));
+  EXPECT_TRUE(greeting::knows_no_hello("NOPROTO unsupported protocol version"));
+  EXPECT_FALSE(greeting::knows_no_hello("WRONGPASS invalid username-password pair or user is disabled."));
+  EXPECT_FALSE(greeting::knows_no_hello("NOAUTH HELLO must be called with the client already authenticated"));
+  EXPECT_TRUE(has(greeting::too_old(where(), "5.0.7"), "is Redis 5.0.7; Redis 6.2 or newer"));
+}
+
 TEST(redis_greeting, tls_on_one_side_only_was_told_as_silence) {
   EXPECT_TRUE(has(greeting::too_slow(where("rediss"), step::securing), "if that port does not speak TLS"));
   EXPECT_TRUE(has(greeting::advice_when_lost(where(), step::greeting), "if that port speaks TLS"));

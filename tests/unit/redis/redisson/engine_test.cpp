@@ -255,8 +255,10 @@ TEST(redisson_uri, says_what_means_nothing_there) {
   EXPECT_EQ(words_of("redis://h?protocol=redisson"), "");
   EXPECT_NE(words_of("redis://h?protocol=other").find("must be redisson"), std::string::npos);
   EXPECT_NE(words_of("redis://h?protocol=redisson&tombstone_ttl=5").find("tombstone_ttl"), std::string::npos);
-  EXPECT_NE(words_of("redis://h?protocol=redisson&replicas=1").find("replicas"), std::string::npos);
-  EXPECT_NE(words_of("redis+sentinel://h/m?protocol=redisson").find("one server"), std::string::npos);
+  EXPECT_NE(words_of("redis+cluster://h?protocol=redisson&waiters_max=5").find("waiters_max"), std::string::npos);
+  EXPECT_EQ(words_of("redis://h?protocol=redisson&replicas=1"), "");
+  EXPECT_EQ(words_of("redis+sentinel://h/m?protocol=redisson"), "");
+  EXPECT_EQ(words_of("rediss+cluster://h,i?protocol=redisson"), "");
 }
 
 }  // namespace

@@ -76,4 +76,14 @@ TEST(redisson_layout, the_channel_has_the_name_in_braces_unless_it_has_one_alrea
   EXPECT_EQ(layout::channel("order}"), "redisson_lock__channel:{order}}");
 }
 
+TEST(redisson_layout, the_same_call_for_another_clock) {
+  using namespace std::chrono_literals;
+  EXPECT_EQ(tyer::redis::redisson::for_another_clock("acquire", "1700000000000000", 2s), "1700000002000000");
+  EXPECT_EQ(tyer::redis::redisson::for_another_clock("acquire", "1700000000000000", -2s), "1699999998000000");
+  EXPECT_EQ(tyer::redis::redisson::for_another_clock("acquire", "5", -2s), "0");
+  EXPECT_EQ(tyer::redis::redisson::for_another_clock("keep", "30000", 2s), "30000") << "a length, no time";
+  EXPECT_EQ(tyer::redis::redisson::for_another_clock("release", "redisson_lock__channel:{order}", 2s),
+            "redisson_lock__channel:{order}");
+}
+
 }  // namespace

@@ -1,8 +1,6 @@
 // Routes calls to masters, and handles their answers.
 #include "engines/redis/deployment/cluster/cluster.hpp"
 
-#include "engines/redis/locks/commands.hpp"
-
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -13,10 +11,6 @@ namespace {
 
 engine::failure not_sent(std::string words) {
   return {engine::why::not_sent, make_error_code(errc::unavailable), std::move(words)};
-}
-
-bool is_renewal(const script& s) {
-  return &s == &scripts::in_a_cluster.keep_holds || &s == &scripts::in_a_cluster.keep_waiters;
 }
 
 }  // namespace
@@ -137,7 +131,7 @@ bool cluster::on_redirected(shard& from, std::string_view error, const script& s
   std::vector<std::string_view> said{words.begin(), words.end()};
   std::string packed;
   if (said.size() > 3) {
-    packed = for_another_clock(s.name, said[3], ahead);
+    packed = m_.scripts.for_another_clock(s.name, said[3], ahead);
     said[3] = packed;
   }
   to.link.call_asking(s, said, std::move(back));

@@ -27,7 +27,6 @@ class cluster final : public deployment, shard::host, loop::member {
   ~cluster() override { loop_->leave(*this); }
 
   void open(connection::listener&) override;
-  const scripts::set& set() const noexcept override { return scripts::in_a_cluster; }
   void call(const script&, std::span<const std::string_view> words, reply_handler) override;
   void refuse(engine::failure, reply_handler) override;
   bool one_name_per_call() const noexcept override { return true; }

@@ -62,7 +62,6 @@ class shard final : connection::listener {
  private:
   static connection::settings settings(const connection_factory& m, const core::endpoint& at, connection::use purpose) {
     auto s = m.at(at, purpose);
-    s.loads = scripts::in_a_cluster.all;
     if (purpose == connection::use::asking) s.inbox.clear();
     return s;
   }

@@ -2,15 +2,15 @@
 --
 -- KEYS[1]  the name
 -- ARGV[1]  field of the hold
--- ARGV[2]  ttl, ms
--- ARGV[3]  not after, server µs
+-- ARGV[2]  not after, server µs
+-- ARGV[3]  ttl, ms
 --
 -- Answers  0: granted, and there is no token | b<ms> busy for so long at most | l<server µs> too late, nothing done
 --          c the key holds something else
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-if now > ARGV[3] + 0 then return string.format('l%.0f', now) end
-local key, ttl = KEYS[1], ARGV[2] + 0
+if now > ARGV[2] + 0 then return string.format('l%.0f', now) end
+local key, ttl = KEYS[1], ARGV[3] + 0
 local left = redis.call('PTTL', key)
 if left == -2 then
   redis.call('HSET', key, ARGV[1], '1')

@@ -1,0 +1,61 @@
+#!/usr/bin/python3
+"""Locks and the doctor through proxies that know only RESP2 and commands that have a key."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.dont_write_bytecode = True
+
+import harness
+from harness import Engine, environment, fresh_name, tyer, tyer_json
+
+BEHIND = os.path.join(harness.ROOT, "tests", "contract", "behind_proxy")
+# With this ttl a machine that stands still for a second says nothing about the engine.
+BEARS_STALLS = ("--ttl", "10min")
+
+
+@contextlib.contextmanager
+def proxy(which: str, engine: Engine):
+    """Its URL."""
+    with subprocess.Popen([BEHIND, which, "sh", "-c", "echo $TYER_URI; read end"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True, env=environment(None, TYER_URI=engine.url)) as it:
+        try:
+            yield it.stdout.readline().strip()
+        finally:
+            it.stdin.close()
+            it.wait()
+
+
+class BehindAProxy(unittest.TestCase):
+    def test_the_doctor_says_what_is_lost(self):
+        for which in ("twemproxy", "polite"):
+            with self.subTest(which), Engine("redis") as engine, proxy(which, engine) as url:
+                told = tyer_json(url, "doctor", *BEARS_STALLS)
+                self.assertTrue(told["healthy"], told)
+                lost = next(c for c in told["checks"] if "does not speak RESP3" in c["what"])
+                self.assertEqual(lost["level"], "warning")
+                for words in ("looks again", "asked to release", "next renewal", "not listed"):
+                    self.assertIn(words, lost["advice"])
+
+    def test_a_connection_that_was_cut_while_it_greeted_spoke_resp2_ever_after(self):
+        with Engine("redis") as engine, proxy("cut", engine) as url:
+            told = tyer_json(url, "doctor", *BEARS_STALLS)
+            self.assertIn("push", next(c["what"] for c in told["checks"] if c["what"].startswith("it can")))
+            self.assertNotIn("RESP3", str(told["checks"]))
+
+    def test_a_command_runs_under_a_lock(self):
+        name = fresh_name()
+        with Engine("redis") as engine, proxy("twemproxy", engine) as url:
+            done = tyer(url, "run", name, "--", "sh", "-c", f"tyer show {name} --json")
+            self.assertIn('"held"', done.stdout)
+            self.assertIn("cannot list the locks", tyer(url, "ls", code=None).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
