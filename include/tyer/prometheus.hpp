@@ -4,7 +4,7 @@
 #include <tyer/detail/cxx20.hpp>
 
 #include <tyer/client.hpp>
-#include <tyer/error.hpp>
+#include <tyer/detail/labels.hpp>
 #include <tyer/stats.hpp>
 
 #include <prometheus/client_metric.h>
@@ -55,8 +55,8 @@ class prometheus_collector final : public ::prometheus::Collectable {
   explicit prometheus_collector(const client& c, labels with = {}) { add(c, std::move(with)); }
 
   void add(const client& c, labels with) {
-    std::sort(with.begin(), with.end());
-    check(with);
+    with = detail::checked_labels(std::move(with), "label", is_label,
+                                  "a label's name has letters, digits and _, no digit first, and no two _ first");
     auto read = c.stats_reader();
     const std::lock_guard lock{mutex_};
     const auto same = std::find_if(sources_.begin(), sources_.end(), [&](const auto& s) { return s.second == with; });
@@ -82,54 +82,11 @@ class prometheus_collector final : public ::prometheus::Collectable {
   }
 
  private:
-  static void check(const labels& with) {
-    const auto require = [](bool fine, const std::string& words) {
-      if (!fine) throw error({errc::invalid_option, words});
-    };
-    for (std::size_t i = 0; i < with.size(); ++i) {
-      const auto& [name, value] = with[i];
-      require(is_label(name), "a label's name has letters, digits and _, no digit first, and no two _ first");
-      require(!is_own(name), "the label " + name + " is one of the metrics' own");
-      require(i == 0 || with[i - 1].first != name, "the label " + name + " is given twice");
-      require(is_utf8(value), "the value of the label " + name + " is not UTF-8");
-    }
-  }
-
   static bool is_label(const std::string& name) {
     const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
     const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
     return !name.empty() && !is_digit(name.front()) && name.rfind("__", 0) != 0 &&
            std::all_of(name.begin(), name.end(), [&](char c) { return is_letter(c) || is_digit(c); });
-  }
-
-  static bool is_own(const std::string& name) {
-    const auto has = [&](const instrument& i) {
-      return std::find(i.labels.begin(), i.labels.end(), name) != i.labels.end();
-    };
-    const auto all = instruments();
-    return name == "le" || std::any_of(all.begin(), all.end(), has);
-  }
-
-  static bool is_utf8(const std::string& text) {
-    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-    for (std::size_t at = 0; at < text.size();) {
-      const auto lead = byte(at);
-      const std::size_t size = lead < 0x80   ? 1
-                               : lead < 0xc2 ? 0
-                               : lead < 0xe0 ? 2
-                               : lead < 0xf0 ? 3
-                               : lead < 0xf5 ? 4
-                                             : 0;
-      if (size == 0 || text.size() - at < size) return false;
-      for (std::size_t i = 1; i < size; ++i) {
-        if ((byte(at + i) & 0xc0U) != 0x80) return false;
-      }
-      const unsigned second = size > 2 ? byte(at + 1) : 0;  // too long a form, a surrogate, or above all of Unicode
-      if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f)) return false;
-      if ((lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f)) return false;
-      at += size;
-    }
-    return true;
   }
 
   static double seconds(std::chrono::nanoseconds d) { return static_cast<double>(d.count()) / 1e9; }

@@ -71,7 +71,7 @@ std::shared_ptr<client_state> open_client(runtime::client_runtime::parts parts, 
   parts.slow_wait = core::within_for_ever(options.slow_wait);
   if (options.refuse_own_wait || options.order) {
     auto order = options.order ? access::book(*options.order) : nullptr;
-    parts.notes = std::make_shared<runtime::noting>(options.refuse_own_wait, std::move(order));
+    parts.notes = runtime::made_for_this_process<runtime::noting>(options.refuse_own_wait, std::move(order));
   }
   auto s = std::make_shared<client_state>();
   s->owner = describe_owner(options);

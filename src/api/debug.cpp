@@ -10,7 +10,7 @@ namespace tyer {
 inline namespace v1 {
 namespace debug {
 
-order::order(order_options options) : book_(std::make_shared<detail::order_book>(std::move(options))) {}
+order::order(order_options options) : book_(runtime::made_for_this_process<detail::order_book>(std::move(options))) {}
 
 std::vector<order_report> order::reports() const { return book_->reports(); }
 order_counts order::counts() const noexcept { return book_->counts(); }

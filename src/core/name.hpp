@@ -15,5 +15,7 @@ TYER_EXPORT failure check_name(std::string_view name);
 
 // For messages and listings: printable ASCII stays, everything else becomes \xNN.
 TYER_EXPORT std::string printable(std::string_view bytes);
+// The same for a name in a sentence, in quotation marks: one inside becomes \x22.
+TYER_EXPORT std::string quoted(std::string_view name);
 
 }  // namespace tyer::core

@@ -4,6 +4,8 @@
 #include "core/forks.hpp"
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 namespace tyer::runtime {
 
@@ -21,5 +23,14 @@ class birth {
  private:
   std::uint64_t made_in_ = core::fork_generation();
 };
+
+// A forked child does not have the threads of its parent: what one of them was changing stays half changed. So in a child this is
+// never destroyed.
+template <class T, class... Arguments>
+std::shared_ptr<T> made_for_this_process(Arguments&&... with) {
+  return {new T(std::forward<Arguments>(with)...), [born = birth{}](T* mine) {
+            if (!born.forked()) delete mine;
+          }};
+}
 
 }  // namespace tyer::runtime

@@ -1,7 +1,6 @@
 #include "stats/board.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace tyer::stats {
 
@@ -40,14 +39,6 @@ group& board::group_of(std::string_view name) {
   if (name != other && named_.size() < groups_max) return *named_.emplace_back(made(name));
   if (!other_) other_ = made(other);
   return *other_;
-}
-
-void board::connected(std::string_view server) noexcept {
-  if (!counts()) return;
-  const auto now = std::hash<std::string_view>{}(server);
-  if (std::exchange(away_, false))
-    reconnects_[*server_ == now ? reconnection::same_server : reconnection::other_server].add();
-  server_ = now;
 }
 
 client_stats board::read() const {

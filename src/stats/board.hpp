@@ -83,9 +83,9 @@ class board {
   void turned_away(limit_set_by whom) noexcept {
     if (counts()) over_limit_[whom].add();
   }
-  // An engine of several servers reports each of them: a reconnection counts only if the engine was away in between.
-  void connected(std::string_view server) noexcept;
-  void disconnected() noexcept { away_ = server_.has_value(); }
+  void came_back(reconnection as) noexcept {
+    if (counts()) reconnects_[as].add();
+  }
 
   client_stats read() const;
 
@@ -97,8 +97,6 @@ class board {
   least remaining_min_;
   stats_by<reconnection, cell> reconnects_;
   stats_by<limit_set_by, cell> over_limit_;
-  std::optional<std::size_t> server_;  // a hash of the last server's id
-  bool away_ = false;                  // since then
 
   mutable std::mutex mutex_;  // protects the list, not the counters
   std::vector<std::unique_ptr<group>> named_;

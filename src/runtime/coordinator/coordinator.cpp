@@ -320,14 +320,15 @@ void coordinator::queue_changed(std::string_view name) { look_all(name, true); }
 
 // Each request under way gets its own answer.
 void coordinator::down(const engine::failure& f) {
-  board_.disconnected();
+  presence_.down(clock_.now());
   report_down(f);
 }
 
 void coordinator::up(const engine::server_facts& server) {
   met_ = true;
-  board_.connected(server.id);
-  report_up(server);
+  const auto how = presence_.up(server.id, clock_.now());
+  count_return(how);
+  report_up(server, how);
   keeper_.hurry_all();
   std::vector<core::id> all;
   try {

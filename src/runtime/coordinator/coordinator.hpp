@@ -294,6 +294,7 @@ class coordinator final : public engine::events {
   lease::time_point when_asked() const noexcept { return board_.counts() ? clock_.now() : lease::time_point{}; }
   void count_answer(const acquisition& w, const tyer::failure& f, const detail::hold_state* h) noexcept;
   void count_end(const detail::hold_state& h, lease::time_point now, std::optional<loss_reason> lost = {}) noexcept;
+  void count_return(const presence::change& how) noexcept;
   void count_renewals(std::span<lease::kept* const> entries, lease::time_point now) noexcept;
   template <class T>
   void count_reply(engine_request what, lease::duration took, const engine::outcome<T>& o) noexcept {
@@ -318,7 +319,7 @@ class coordinator final : public engine::events {
   }
   void report_loss(const detail::hold_state& h, loss_reason why, lease::time_point end) noexcept;
   void report_asked(const detail::hold_state& h, std::string_view words) noexcept;
-  void report_up(const engine::server_facts& server) noexcept;
+  void report_up(const engine::server_facts& server, const presence::change& how) noexcept;
   void report_down(const engine::failure& f) noexcept;
   void look_at_clocks(lease::time_point now) noexcept;
   lease::time_point due_of(const acquisition& w) const noexcept;

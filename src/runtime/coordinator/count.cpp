@@ -45,6 +45,11 @@ void coordinator::count_end(const detail::hold_state& h, lease::time_point now,
   lost ? probes::lost(h.what().name, held, *lost) : probes::release(h.what().name, held);
 }
 
+void coordinator::count_return(const presence::change& how) noexcept {
+  if (!how.back) return;
+  board_.came_back(how.what == presence::news::another ? reconnection::other_server : reconnection::same_server);
+}
+
 // Entries that are renewed early with a batch are not late. Entries that were hurried had no planned time.
 void coordinator::count_renewals(std::span<lease::kept* const> entries, lease::time_point now) noexcept {
   if (!board_.counts()) return;

@@ -66,8 +66,7 @@ void coordinator::report_asked(const detail::hold_state& h, std::string_view wor
 }
 
 // An engine of several servers says `up` for each of them: that is news only of one that was away.
-void coordinator::report_up(const engine::server_facts& server) noexcept {
-  const auto how = presence_.up(server.id, clock_.now());
+void coordinator::report_up(const engine::server_facts& server, const presence::change& how) noexcept {
   if (how.what == presence::news::none) return;
   report([&] {
     return event{.kind = how.what == presence::news::another ? event_kind::server_changed : event_kind::connected,
@@ -77,7 +76,6 @@ void coordinator::report_up(const engine::server_facts& server) noexcept {
 }
 
 void coordinator::report_down(const engine::failure& f) noexcept {
-  presence_.down(clock_.now());
   report([&] { return event{.kind = event_kind::disconnected, .words = f.words}; });
 }
 

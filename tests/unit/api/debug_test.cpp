@@ -12,9 +12,11 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <source_location>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -395,6 +397,25 @@ TEST_F(order_of_locks, costs_a_client_nothing_that_has_none) {
   const hold first = mutex{plain, "a"}.acquire(), second = mutex{plain, "b"}.acquire();
   EXPECT_EQ(order->counts().pairs, 0U);
   EXPECT_EQ(order->counts().left_out, 0U);
+}
+
+// ---- in a forked child
+
+// A thread of the parent may be inside of what the child would tear down.
+TEST(order_in_a_forked_child, was_destroyed_though_a_thread_of_the_parent_may_have_been_changing_it) {
+  const auto token = std::make_shared<int>();
+  std::optional<debug::order> order{
+      std::in_place, debug::order_options{.class_of = [token](std::string_view name) { return std::string{name}; }}};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    order.reset();
+    ::_exit(token.use_count() == 2 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  order.reset();
+  EXPECT_EQ(token.use_count(), 1) << "but it was in the parent";
 }
 
 }  // namespace

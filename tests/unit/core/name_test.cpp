@@ -39,5 +39,11 @@ TEST(name, printable_shows_every_byte_in_one_line) {
   EXPECT_EQ(printable("\\x41"), "\\x5cx41") << "what was escaped and what looked so must differ";
 }
 
+// It was: in an event "a is lost, b" could be one name, or one and a half.
+TEST(name, quoted_ends_where_the_name_ends) {
+  EXPECT_EQ(quoted("order/42"), "\"order/42\"");
+  EXPECT_EQ(quoted("a\" is lost, \"b\n"), "\"a\\x22 is lost, \\x22b\\x0a\"");
+}
+
 }  // namespace
 }  // namespace tyer::core

@@ -73,11 +73,39 @@ TEST_F(presence_test, one_of_several_that_comes_later_was_a_connection_of_its_ow
   EXPECT_EQ(up("a,b,d").what, news::another) << "it has come back without its data, and the others were there";
 }
 
-TEST_F(presence_test, with_fewer_or_more_of_them_it_is_another) {
-  up("a,b");
-  EXPECT_EQ(up("a").what, news::another);
-  EXPECT_EQ(up("a").what, news::none);
-  EXPECT_EQ(up("a,b").what, news::another);
+// It was: places were compared, and every change of their number or order was another server.
+TEST_F(presence_test, a_cluster_that_grew_or_shrank_or_moved_its_slots_was_another_server) {
+  up("a,b,c");
+  EXPECT_EQ(up("c,a,b").what, news::none) << "the slots were moved";
+  EXPECT_EQ(up("c,a,b,d").what, news::none) << "one more";
+  EXPECT_EQ(up("c,a,d").what, news::none) << "one has no slots any more";
+  EXPECT_EQ(up("c,a,e").what, news::another) << "in place of d";
+  down();
+  const auto back = up("e,c,a,f");
+  EXPECT_EQ(back.what, news::there);
+  EXPECT_TRUE(back.back);
+}
+
+TEST_F(presence_test, one_that_is_away_is_not_missing_and_another_may_be_meanwhile) {
+  up("a,b,c");
+  EXPECT_EQ(up("-,b,c,d").what, news::none) << "a is away, and d has come";
+  EXPECT_EQ(up("-,b,e,d").what, news::another) << "c has gone";
+  EXPECT_EQ(up("-,b,e,d,g").what, news::none) << "and one has come";
+  EXPECT_EQ(up("-,b,e,d").what, news::none) << "and left";
+  EXPECT_EQ(up("a,b,e,d").what, news::none) << "a is back";
+  EXPECT_EQ(up("-,b,e,d").what, news::none);
+  EXPECT_EQ(up("f,b,e,d").what, news::another) << "it has not come back";
+}
+
+TEST_F(presence_test, says_who_was_there_before_and_is_back) {
+  down();
+  EXPECT_FALSE(up("a").back) << "the first time";
+  EXPECT_FALSE(up("a").back) << "it was not away";
+  down();
+  EXPECT_TRUE(up("a").back);
+  EXPECT_FALSE(up("b").back);
+  down();
+  EXPECT_TRUE(up("b").back);
 }
 
 }  // namespace

@@ -84,9 +84,7 @@ TEST(instruments, show_what_was_counted) {
   b.renewal_left(6ms);
   b.renewed(1500ms);
   b.answered(engine_request::release, request_end::failed, 7s);
-  b.connected("a");
-  b.disconnected();
-  b.connected("b");
+  b.came_back(reconnection::other_server);
   b.turned_away(limit_set_by::engine);
   const auto s = b.read();
   const auto all = samples(s);

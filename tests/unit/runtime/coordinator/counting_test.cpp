@@ -525,6 +525,19 @@ TEST(coordinator_counting, servers_of_one_engine_that_come_one_after_the_other_a
   EXPECT_EQ(b.stats().reconnects[reconnection::other_server], 0u);
 }
 
+// It was: the count compared with the last server that had connected, and the event with the one in its place.
+TEST(coordinator_counting, a_cluster_whose_other_master_was_back_had_another_server) {
+  counting_bench b;
+  b.coordinator.up({.id = "a,b,c", .version = {}});
+  b.coordinator.down({});
+  b.coordinator.up({.id = "a,-,c", .version = {}});
+  EXPECT_EQ(b.stats().reconnects[reconnection::same_server], 1u);
+  b.coordinator.down({});
+  b.coordinator.up({.id = "a,d,c", .version = {}});
+  EXPECT_EQ(b.stats().reconnects[reconnection::same_server], 1u);
+  EXPECT_EQ(b.stats().reconnects[reconnection::other_server], 1u);
+}
+
 // ---- not counting
 
 TEST(coordinator_counting, without_it_all_is_zero) {
