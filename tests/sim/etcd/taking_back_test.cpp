@@ -241,6 +241,39 @@ TEST_F(etcd_taking_back_in_go, of_a_late_write_was_forgotten_when_its_repetition
   EXPECT_EQ(keys(), 0u);
 }
 
+// It was: the place that a late request asks for was put over the hold that its repetition had been granted, and so under the shorter
+// lease of a place: it went long before its time, and others had the lock meanwhile.
+TEST_F(etcd_taking_back_in_go, of_a_late_place_put_it_over_the_hold_and_under_its_shorter_lease) {
+  const auto who = go.next_id();
+  fake.decide = [late = false](const exchange& e) mutable {
+    const bool now = e.client == 2 && writes(e) && !std::exchange(late, true);
+    return journey{.there = now ? duration{timeout + 500ms} : duration{500us}, .back = 500us};
+  };
+  EXPECT_NE(failure_in(go.acquire(who, true)), nullptr);
+  auto o = go.acquire(who, true);
+  for (int tries = 0; tries < 10 && granted_in(o) == nullptr; ++tries, go.run_for(10ms)) o = go.acquire(who, true);
+  ASSERT_NE(granted_in(o), nullptr);
+  go.run_for(waiter_ttl + 1s);
+  ASSERT_LT(time.now(), o.sent + granted_in(o)->ttl) << "nobody has to keep it before that";
+  EXPECT_TRUE(is_written(who));
+}
+
+TEST_F(etcd_taking_back_in_go, of_a_late_place_that_another_finds_under_its_name_is_taken_away_first) {
+  const auto first = go.next_id(), second = go.next_id();
+  fake.decide = [late = false](const exchange& e) mutable {
+    const bool now = e.client == 2 && writes(e) && !std::exchange(late, true);
+    return journey{.there = now ? duration{timeout + 500ms} : duration{500us}, .back = 500us};
+  };
+  EXPECT_NE(failure_in(go.acquire(first, true)), nullptr);
+  go.release(first);
+  ASSERT_TRUE(go.run_until([&] { return is_written(first); }, 1s)) << "the old request did not come late";
+  const auto o = go.acquire(second, true);
+  if (granted_in(o) != nullptr) {
+    EXPECT_TRUE(is_written(second));
+    EXPECT_FALSE(is_written(first));
+  }
+}
+
 // It was: whoever looked whether its turn had come while its place was being deleted was granted that place as it was.
 TEST_F(etcd_taking_back_in_go, of_an_overdue_place_is_under_way_when_its_turn_comes) {
   const auto holder = go.next_id(), who = go.next_id();

@@ -98,7 +98,8 @@ void go_engine::find_leases(const std::shared_ptr<acquiring>& a) {
 }
 
 // If nobody is there, it holds; else it stands in the queue, and sees who is before it. One who only tries takes no place,
-// unless what is there turns out to belong to other names.
+// unless what is there turns out to belong to other names. Only where nothing lies: should this come late, it is not put over what its
+// repetition has been granted, and under the lease of a place.
 void go_engine::write(const std::shared_ptr<acquiring>& a) {
   mine& m = mine_[a->r.what.who];
   if (m.key.empty()) {
@@ -119,7 +120,9 @@ void go_engine::write(const std::shared_ptr<acquiring>& a) {
   put(*t.add_success(), m.key, a->record, a->hold_lease);
   if (a->takes_place) {
     a->record.set_lease_ms(count(rounded(a->r.waiter_ttl)));
-    put(*t.add_failure(), m.key, a->record, a->place_lease);
+    auto& place = *t.add_failure()->mutable_request_txn();
+    only_if_created(place, m.key, 0);
+    put(*place.add_success(), m.key, a->record, a->place_lease);
   }
   read_all(*t.add_failure()->mutable_request_range(), room);
   // Should the answer get lost, the key is not to stay for as long as others keep the lease.
@@ -198,6 +201,10 @@ void go_engine::settle(const std::shared_ptr<acquiring>& a, const std::vector<pl
   if (at == all.end() || (m->created != 0 && at->created != m->created)) {
     find_lost(m->who);
     return again(a);
+  }
+  if (at->record && at->who != m->who) {  // of another, whose request came late
+    return remove(a->o, m->key, at->created,
+                  [this, a](const failure* f, fate) { f != nullptr ? fail(a->o, *f) : again(a); });
   }
   m->leaving = false;
   m->created = at->created;
