@@ -1,7 +1,9 @@
 // bench_etcd [--rounds N] [--quick], with the server's URI in TYER_URI: the bare engine and Tyer, interleaved, medians. See
 // tools/bench --help.
+#include "common/handover.hpp"
 #include "etcd/bare.hpp"
 #include "etcd/peer.hpp"
+#include "etcd/server.hpp"
 #include "etcd/suite.hpp"
 
 #include <algorithm>
@@ -56,7 +58,8 @@ double keepalive_growth(const std::string& uri, int many, milliseconds run) {
 }
 
 handover shown_handover(const std::string& uri, int waiters, milliseconds each) {
-  const auto h = measure_handover(uri, waiters, each);
+  const etcd_server s{uri};
+  const auto h = measure_handover(uri, waiters, each, [&] { return s.requests(); });
   std::printf("hand-over, %d waiters: %.2f requests each, %.0f us\n", waiters, h.requests, h.usec);
   std::fflush(stdout);
   return h;

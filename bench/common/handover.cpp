@@ -1,5 +1,4 @@
-#include "etcd/server.hpp"
-#include "etcd/suite.hpp"
+#include "common/handover.hpp"
 
 #include <tyer/asio.hpp>
 #include <tyer/tyer.hpp>
@@ -37,7 +36,8 @@ asio::awaitable<void> contender(const tyer::mutex& m, race& r) {
 }  // namespace
 
 // A client stands once in the engine's queue for all who want the same for the same time: so each wants it for another time.
-handover measure_handover(const std::string& uri, int waiters, milliseconds run) {
+handover measure_handover(const std::string& uri, int waiters, milliseconds run,
+                          const std::function<std::uint64_t()>& requests) {
   const int clients = std::min(waiters, 8);
   std::deque<tyer::client> client;
   for (int i = 0; i < clients; ++i) {
@@ -49,7 +49,6 @@ handover measure_handover(const std::string& uri, int waiters, milliseconds run)
     mutexes.emplace_back(client[static_cast<std::size_t>(i % clients)], "bench/hot",
                          tyer::lock_options{.ttl = 10s + milliseconds{i / clients}, .local_handoffs = 0});
   }
-  const etcd_server s{uri};
   asio::io_context loop{1};
   race r;
   for (const auto& m : mutexes) asio::co_spawn(loop, contender(m, r), asio::detached);
@@ -57,12 +56,12 @@ handover measure_handover(const std::string& uri, int waiters, milliseconds run)
   const auto all = static_cast<std::uint64_t>(waiters);
   while (r.turns < all && clock::now() < patience)
     loop.run_for(50ms);  // until each has had its turn, and stands in line again
-  const auto requests = s.requests();
+  const auto before = requests();
   const auto turns = r.turns;
   const auto begin = clock::now();
   loop.run_for(run);
   const auto seconds = std::chrono::duration<double>(clock::now() - begin).count();
-  const auto counted = static_cast<double>(s.requests() - requests);
+  const auto counted = static_cast<double>(requests() - before);
   const auto owners = static_cast<double>(r.turns - turns);
   r.over = true;
   loop.run();
