@@ -91,89 +91,13 @@ void zookeeper_engine::first_seen(const attempt_ptr& a, member& m, const view& v
   });
 }
 
-// The answer to an earlier request was lost. It is ours if a session of ours has it; else it is of one that has ended.
-void zookeeper_engine::adopt(const attempt_ptr& a, member& m, const contender& c) {
-  const auto path = path_of(a->name) + '/' + c.node;
-  m.link.session().call(op::get_data, wire::watch_body(path, false), now(), [this, a, &m, c, path](const response& r) {
-    if (a->c->over()) return;
-    if (r.is == response::how::answered && r.error == wire::no_node) return retry(a);
-    const auto n = r.good() ? wire::read_node(r.body) : std::nullopt;
-    if (!n) return calls().fail(*a->c, failed(r, false));
-    const auto record = read_record(n->data);
-    for (auto& each : members_) {
-      if (each->over || each->number != n->is.owner || !record) continue;
-      add_entry(*a, *each, c, record->part_if(n->is.created));
-      return again(a, mine_.at(a->who));
-    }
-    m.link.session().call(op::remove, wire::version_body(path, -1), now(), [this, a](const response& gone) {
-      if (a->c->over()) return;
-      gone.is == response::how::answered ? retry(a) : calls().fail(*a->c, failed(gone, false));
-    });
-  });
-}
-
-void zookeeper_engine::make_container(const attempt_ptr& a, member& m) {
-  auto body = wire::create_body(path_of(a->name), {}, config_.rights, wire::node_kind::container);
-  m.link.session().call(op::create_container, std::move(body), now(), [this, a, &m](const response& r) {
-    if (a->c->over()) return;
-    const bool there = r.good() || (r.is == response::how::answered && r.error == wire::node_exists);
-    if (!there) {
-      auto f = failed(r, false);  // a container alone is nobody's hold
-      return calls().fail(*a->c, std::move(f));
-    }
-    view v;
-    v.there = true;
-    r.good() ? create(a, m, v) : retry(a);
-  });
-}
-
-void zookeeper_engine::create(const attempt_ptr& a, member& m, const view& before) {
-  if (calls().too_late(*a->c, now())) return;
-  if (!m.usable(now())) return calls().fail(*a->c, no(why::not_sent, errc::unavailable, "the session has ended"));
-  const auto path = path_of(a->name) + '/' + new_node(a->how, a->who, a->take, a->capacity);
-  const record what{a->ttl, m.link.session().timeout(), 0, 0, {}, a->owner};
-  auto body = wire::create_body(path, write(what), config_.rights, wire::node_kind::ephemeral_sequential);
-  const auto number = m.number;
-  writing_.insert(a->who);
-  m.link.session().call(op::create_stat, std::move(body), now(), [this, a, &m, before, number](const response& r) {
-    writing_.erase(a->who);
-    if (r.is == response::how::answered && r.error == wire::no_node && !a->c->over()) return retry(a);
-    const auto made = r.good() ? wire::read_created(r.body) : std::nullopt;
-    if (made && !m.over && m.number == number) return on_created(a, m, before, made->path, made->is);
-    if (r.is == response::how::unknown && !m.over) {
-      // It may be there: it is taken away when the session is up again, unless somebody asks for it first.
-      const auto due = now() + a->waiter_ttl;
-      contender c{a->who, a->how, false, a->take, a->capacity, 0, 0, {}};
-      entry& e = add_entry(*a, m, c, 0);
-      e.leaving = true;
-      doubt(a->who, m);
-      put_off(a->who, e, due);
-    }
-    if (!a->c->over()) calls().fail(*a->c, failed(r, true));
-  });
-}
-
-void zookeeper_engine::on_created(const attempt_ptr& a, member& m, const view& before, const std::string& path,
-                                  const wire::stat& is) {
-  const auto c = read_contender(path.substr(path.rfind('/') + 1));
-  if (!c)
-    return calls().fail(*a->c, no(why::unknown, errc::outcome_unknown, "the server named a node as it should not"));
-  add_entry(*a, m, *c, part_at(is.created));
-  if (a->c->over()) return drop(a->who);
-  const bool next = c->number == before.created() && before.is.version == 0 && a->how != mode::permit;
-  if (next && before.all.fits(a->how, a->take, a->capacity)) return grant_once_proven(a);  // nobody came in between
-  look(m, a->name, false, [this, a](const failure* f, const view& v) {
-    if (a->c->over()) return drop(a->who);
-    if (f == nullptr) return decide(a, v);
-    drop(a->who);
-    calls().fail(*a->c, no(why::unknown, errc::outcome_unknown, f->words));
-  });
-}
-
 // --- who stands in line already
 
 void zookeeper_engine::again(const attempt_ptr& a, entry& e) {
   if (!e.in->usable(now())) return calls().fail(*a->c, no(why::not_sent, errc::unavailable, "the connection is lost"));
+  // Its turn stays, and there is a write to come that fails if its place has gone: that is all there is to look for.
+  const bool knows_all = e.turn && e.own_part && waits(e) && !e.upgrading && e.in_doubt == nullptr;
+  if (knows_all && e.me.how == a->how && a->how != mode::permit && must_move(e, *a)) return move(a, e.part, {}, 0);
   look(*e.in, a->name, true, [this, a](const failure* f, const view& v) {
     if (a->c->over()) return;
     if (f != nullptr) return calls().fail(*a->c, *f);
@@ -264,10 +188,12 @@ void zookeeper_engine::tell_place(const attempt_ptr& a, const contender* first,
 void zookeeper_engine::claim(const attempt_ptr& a, const view& v) {
   entry& e = mine_.at(a->who);
   if (v.is.version == 0 && a->how != mode::permit) return claim_with(a, v, {}, v.is);
-  read_name(*e.in, a->name, [this, a, v](const failure* f, record_of_name r, const wire::stat& is) {
+  read_both(*e.in, a->name, [this, a](const failure* f, record_of_name r, const wire::stat& is, const view& now_there) {
     if (a->c->over()) return;
     if (f != nullptr) return calls().fail(*a->c, *f);
-    own(a->who, a->name) != nullptr ? claim_with(a, v, std::move(r), is) : retry(a);
+    const contender* c = now_there.all.find(a->who);
+    const bool holds = c != nullptr && now_there.all.holds(*c) && own(a->who, a->name) != nullptr;
+    holds ? claim_with(a, now_there, std::move(r), is) : retry(a);
   });
 }
 
@@ -285,9 +211,8 @@ void zookeeper_engine::claim_with(const attempt_ptr& a, const view& v, record_of
     return;
   }
   if (a->how == mode::permit) e.slots = r.slots[e.me.number];
-  const bool too_short = e.in->length < session_for(a->ttl);
   const bool named = e.me.node == moved_node(e.me.how, e.me);  // it has its part already
-  if (named || (part == e.part && !too_short)) return grant_once_proven(a);
+  if (named || (part == e.part && !must_move(e, *a))) return grant_once_proven(a);
   if (part) return move(a, *part, {}, 0);
   r.raise(v.all);
   move(a, r.place_of(e.me), write(r), is.version);
@@ -318,19 +243,30 @@ void zookeeper_engine::move(const attempt_ptr& a, std::uint64_t part, std::strin
 void zookeeper_engine::on_moved(const attempt_ptr& a, member& to, const contender& next, std::uint64_t part,
                                 const response& w) {
   writing_.erase(a->who);
+  const auto all = w.good() ? wire::read_multi(w.body) : std::nullopt;
+  const bool moved = all && std::ranges::all_of(*all, [](const auto& s) { return s.error == wire::ok; });
+  // The session of its place has ended meanwhile, but it was moved before, or may have been: it is there as long as the other session.
+  if ((moved || w.is == response::how::unknown) && !to.over && !mine_.contains(a->who)) {
+    auto c = next;
+    c.node.clear();
+    add_entry(*a, to, c, 0);
+  }
   const auto at = mine_.find(a->who);
   if (at == mine_.end()) return a->c->over() ? void() : retry(a);
   entry& e = at->second;
   e.leaving = false;
-  const auto all = w.good() ? wire::read_multi(w.body) : std::nullopt;
-  const bool moved = all && std::ranges::all_of(*all, [](const auto& s) { return s.error == wire::ok; });
   if (moved && !to.over) {
     rename_entry(e, next, to);
     e.part = part < places_per_write ? part_at(all->back().is.modified, part) : part;
     return a->c->over() ? drop(a->who) : grant_once_proven(a);
   }
   if (w.is == response::how::unknown && !to.over) doubt(a->who, to);
-  if (all && all->back().error != wire::bad_version) forget(a->who);  // its place is gone, or it was moved already
+  const bool taken = all && all->size() > 1 && (*all)[1].error == wire::no_node;  // its place
+  if (taken) {
+    lose(a->who);
+  } else if (all && all->back().error != wire::bad_version) {
+    forget(a->who);  // it was moved already
+  }
   if (a->c->over()) return;
   all ? retry(a) : calls().fail(*a->c, failed(w, true));
 }

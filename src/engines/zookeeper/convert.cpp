@@ -55,6 +55,7 @@ void zookeeper_engine::convert_seen(const call_ptr<answer>& c, const id& who, mo
   if (to == mode::shared) return rename(who, v.all, to, v.all.is_exclusive(*me), done);
   if (const contender* other = v.all.upgrade(); other != nullptr && other->who != who)
     return calls().answer<answer>(*c, answer{seam::busy{mine_.at(who).ttl}});
+  if (v.numbers() >= numbers_max) return calls().fail(*c, no_more_numbers());
   me->upgrading ? upgrade_marked(c, who, v) : mark_upgrade(c, who, v, *me);
 }
 

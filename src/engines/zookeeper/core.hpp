@@ -40,7 +40,6 @@ inline constexpr std::size_t path_bytes_max = 512U * 1024U;  // of one session: 
 inline constexpr std::size_t lengths_max = 4;                // of sessions; then a hold may live by one that is longer,
 inline constexpr int longer_max = 2;                         // but not by more: what a dead client had lasts as long
 inline constexpr std::size_t keep_batch = 1000;
-inline constexpr std::uint32_t capacity_max = 65'536;
 inline constexpr milliseconds settled_after{50};   // a hold that is older is watched
 inline constexpr milliseconds unused_for{10'000};  // a session is closed then
 inline constexpr milliseconds version_within{500};
@@ -50,6 +49,7 @@ inline constexpr int tries_max = 20;  // others were quicker
 inline constexpr std::size_t said_max = 20;
 
 failure failed(const response&, bool changes);  // what an answer that is none means
+failure no_more_numbers();
 
 class zookeeper_engine final : public kit::engine_base {
  public:
@@ -72,6 +72,7 @@ class zookeeper_engine final : public kit::engine_base {
     time_point patience_ends() const {
       const auto since = link.session().waits_since();
       if (since == time_point::max()) return since;
+      if (over) return since + home->around().request_timeout;  // it was to be closed
       return std::max(since + (life.ttl() / unanswered) * (1 << left_in_vain), life.kept() + life.ttl() / 2);
     }
     bool usable(time_point now) { return ready && link.session().up() && life.live(now); }
@@ -106,6 +107,7 @@ class zookeeper_engine final : public kit::engine_base {
     std::uint64_t part = 0, seen = 0;
     std::vector<std::uint32_t> slots;
     bool holding = false, turn = false, leaving = false, upgrading = false;
+    bool own_part = false;  // there was no floor when its turn came
     watched own_watch = watched::no;
     way barred = way::nothing;  // node, list: what was in its way at the last look is watched, and still there
     bool told = false, asked_before = false;
@@ -120,7 +122,7 @@ class zookeeper_engine final : public kit::engine_base {
     line all;
     wire::stat is;
     bool there = false;
-    std::int32_t created() const noexcept { return (is.child_version + is.children) / 2; }
+    std::uint32_t numbers() const noexcept { return numbers_given(is.child_version, is.children); }
   };
   struct attempt {
     call_ptr<answer> c;
@@ -138,12 +140,14 @@ class zookeeper_engine final : public kit::engine_base {
   struct name_state {
     bool looking = false, again = false;
     std::int64_t listed_by = 0;  // the session that watches the children, 0: none
+    std::int64_t informed = 0;   // the session that was told last that something has gone
     shared_watch listed;
     std::set<id> ids;  // of ours
   };
   using with_view = std::function<void(const failure*, const view&)>;
   using with_member = std::function<void(const failure*, member*)>;
   using with_record = std::function<void(const failure*, record_of_name, const wire::stat&)>;
+  using with_both = std::function<void(const failure*, record_of_name, const wire::stat&, const view&)>;
   using removed = std::function<void(const failure*, fate was)>;
 
   // --- zookeeper.cpp: the loop and the sessions
@@ -174,11 +178,8 @@ class zookeeper_engine final : public kit::engine_base {
   void start(const attempt_ptr&);
   void first_look(const attempt_ptr&, member&);
   void first_seen(const attempt_ptr&, member&, const view&);
-  void adopt(const attempt_ptr&, member&, const contender&);
-  void create(const attempt_ptr&, member&, const view&);
-  void on_created(const attempt_ptr&, member&, const view& before, const std::string& path, const wire::stat&);
-  void make_container(const attempt_ptr&, member&);
   void again(const attempt_ptr&, entry&);
+  static bool must_move(const entry& e, const attempt& a) { return e.in->length < session_for(a.ttl); }
   void decide(const attempt_ptr&, const view&);
   void claim(const attempt_ptr&, const view&);
   void claim_with(const attempt_ptr&, const view&, record_of_name, const wire::stat&);
@@ -190,6 +191,15 @@ class zookeeper_engine final : public kit::engine_base {
   void step_back(const attempt_ptr&, entry&, const contender& first);
   void tell_place(const attempt_ptr&, const contender* ahead, std::variant<seam::queued, seam::busy>);
   void retry(const attempt_ptr&);
+
+  // --- create.cpp
+  void adopt(const attempt_ptr&, member&, const contender&);
+  void make_container(const attempt_ptr&, member&);
+  void create(const attempt_ptr&, member&, const view&);
+  struct creation;
+  void on_created(const attempt_ptr&, member&, const std::shared_ptr<creation>&, const std::string& path,
+                  const wire::stat&);
+  void stand_in_line(const attempt_ptr&, member&, const creation&);
 
   // --- keep.cpp
   struct keeping;
@@ -215,7 +225,7 @@ class zookeeper_engine final : public kit::engine_base {
   void take_away(const std::string& name, const id&, const call_ptr<fate>&);
   void remove(const std::string& name, const id&, int tries, removed);
   void delete_node(member&, const id&, const std::string& path, fate was, removed);
-  void remove_permit(const std::string& name, const view&, const contender&, int tries, removed);
+  void remove_permit(member&, const std::string& name, const id&, int tries, removed);
   void drop(const id&);  // takes it away; nobody waits for it
   void drop_overdue(time_point);
 
@@ -257,14 +267,17 @@ class zookeeper_engine final : public kit::engine_base {
   void put_off(const id&, entry&, time_point due);
   void look(member&, const std::string& name, bool synced, with_view);
   void read_name(member&, const std::string& name, with_record);
-  void refresh(const std::string& name);
+  void read_both(member&, const std::string& name, with_both);
+  void refresh(const std::string& name, std::int64_t informed = 0);
   void refreshed(const std::string& name, const view&);
   void place_seen(const id&, const view&);
   void watch_way(const id&, entry&, const view&, const contender&);
+  void watch_node(const id&, entry&, const std::string& path);
   void watch_all(entry&, const view&);
+  static std::optional<std::string> path_when_moved(const std::string& path);
   void relist(std::int64_t session);
   void watch_own(const id&);
-  void on_event(const wire::event&);
+  void on_event(const member&, const wire::event&);
   void own_changed(const id&);
 
   // --- admin.cpp

@@ -5,6 +5,11 @@
 //
 // A renewal is one committed write: an answer to a ping proves nothing, since a server answers it that nobody listens to any more.
 // A leader that stood still commits what waits for it, and expires the session right after: so nothing extends what is over.
+//
+// A leader knows of a session what the session's server had read when it was last asked, half a tick before at most: a write that
+// goes by proves that it lives, and says nothing else about it. So a renewal proves a session's length, counted from the last packet
+// of which it is certain that the server had read it half a tick before. One that stood still and goes on asks at once: that, and no
+// more, is to come before the margin has passed.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -18,12 +23,13 @@ using engine::time_point;
 
 inline constexpr int touches = 6;  // in the time of a session, at least
 
-// What a confirmed write proves of a session of this length, counted from its sending. The leader may have heard of us last half a
-// tick, and what lies between two of our packets, before that; tick 0: not known, at most half the session.
+// The leader may not have heard of what came in the last half of a tick; tick 0: not known, at most half the session.
+constexpr milliseconds unheard_of(milliseconds session, milliseconds tick) {
+  return std::max(session / touches, tick.count() > 0 ? tick / 2 : session / 4);
+}
+// What a confirmed write proves of a session of this length, counted from its sending, if the packet before came in time.
 constexpr milliseconds proven_ttl(milliseconds session, milliseconds tick) {
-  const auto pause = session / touches;
-  const auto unheard = std::max(pause, tick.count() > 0 ? tick / 2 : session / 4);
-  return session - pause - unheard - std::max(milliseconds{10}, session / 20);
+  return session - session / touches - unheard_of(session, tick) - std::max(milliseconds{10}, session / 20);
 }
 
 // How long a session must be for holds of this length: a renewal serves all who come within a sixth of it.
@@ -39,11 +45,13 @@ class lease {
   void measure(milliseconds session, milliseconds tick) {
     ttl_ = proven_ttl(session, tick);
     pause_ = session / touches;
+    unheard_ = unheard_of(session, tick);
   }
-  // Nothing else had left for so long before it: what is longer than a pause should be, the leader may not have heard of us.
-  void renewed(time_point sent, time_point::duration quiet, time_point now) {
-    const auto too_quiet = std::max(time_point::duration{}, quiet - pause_);
-    if (live(now)) kept_ = std::max(kept_, sent - too_quiet);
+  // How long before a renewal was sent the server must have read something, for the leader to know of it.
+  milliseconds unheard() const noexcept { return unheard_; }
+  // Read: when the last packet had left that the server had read so long before.
+  void renewed(time_point sent, time_point read, time_point now) {
+    if (live(now)) kept_ = std::max(kept_, std::min(sent, read + pause_ + unheard_));
   }
   void condemn() { over_ = true; }
 
@@ -59,7 +67,7 @@ class lease {
 
  private:
   time_point kept_{};
-  milliseconds ttl_{}, pause_{};
+  milliseconds ttl_{}, pause_{}, unheard_{};
   bool over_ = true;
 };
 

@@ -38,7 +38,8 @@ bool read_mode(std::string_view word, contender& c) {
   c.how = mode::permit;
   const auto dot = word.find('.');
   return word.starts_with('p') && dot != word.npos && number_of(word.substr(1, dot - 1), c.take) &&
-         number_of(word.substr(dot + 1), c.capacity) && c.take > 0 && c.take <= c.capacity;
+         number_of(word.substr(dot + 1), c.capacity) && c.take > 0 && c.take <= c.capacity &&
+         c.capacity <= capacity_max;
 }
 
 std::string word_of(mode how, std::uint32_t take, std::uint32_t capacity) {
@@ -209,7 +210,7 @@ std::optional<record_of_name> read_record_of_name(std::string_view data) {
   record_of_name r;
   if (data.empty()) return r;
   wire::reader in{data};
-  const bool known = in.number() == format;
+  bool known = in.number() == format;
   r.floor_is_this_write = in.flag();
   r.floor = in.big();
   r.floor_up_to = in.number();
@@ -217,6 +218,7 @@ std::optional<record_of_name> read_record_of_name(std::string_view data) {
   for (auto n = in.number(); n > 0 && in.good(); --n) {
     auto& slots = r.slots[in.number()];
     for (auto k = in.number(); k > 0 && in.good(); --k) slots.push_back(static_cast<std::uint32_t>(in.number()));
+    known &= std::ranges::all_of(slots, [](std::uint32_t slot) { return slot < capacity_max; });
   }
   if (!known || !in.good()) return std::nullopt;
   return r;

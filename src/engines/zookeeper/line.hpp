@@ -25,6 +25,16 @@ using engine::id;
 using engine::milliseconds;
 using engine::mode;
 
+inline constexpr std::uint32_t capacity_max = 65'536;
+
+// Numbers end with 2^31: then servers give the last one again and again, and no order is left. A name that is not used for a minute
+// is swept, and begins anew.
+inline constexpr std::uint32_t numbers_max = 0x7fffffffU - (1U << 20U);
+// How many were given in a name, by what a look shows: twice that, less the nodes that are there.
+constexpr std::uint32_t numbers_given(std::int32_t child_version, std::int32_t children) noexcept {
+  return (static_cast<std::uint32_t>(child_version) + static_cast<std::uint32_t>(children)) / 2;
+}
+
 struct contender {
   id who;
   mode how = mode::exclusive;

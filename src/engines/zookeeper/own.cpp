@@ -152,11 +152,13 @@ void zookeeper_engine::taken_away(id who) {
   lose(who);
 }
 
+// What is in its way is known to be there still, if that would have been told before: in the same session, by watches that stand.
+// Those that are set again tell what they have missed in any order.
 bool zookeeper_engine::may_have_its_turn(const entry& e) const {
   if (!waits(e) || e.turn) return false;
-  if (e.barred != way::list) return e.barred == way::nothing;
+  if (e.barred == way::nothing || !e.in->link.session().watches_set()) return true;
   const name_state& n = names_.at(e.name);
-  return n.listed_by == 0 || !n.listed.standing();
+  return e.barred == way::list && (n.listed_by != e.in->number || !n.listed.standing());
 }
 
 void zookeeper_engine::put_off(const id& who, entry& e, time_point due) {
@@ -197,23 +199,43 @@ void zookeeper_engine::read_name(member& m, const std::string& name, with_record
       });
 }
 
-// One look for all who wait for the name here; whatever comes meanwhile makes it look once more.
-void zookeeper_engine::refresh(const std::string& name) {
+// First what is in the name's data, then who is there: whoever has slots in what was read and is not there has gone. The other way
+// round it may have come in between, and its slots would be given to somebody else.
+void zookeeper_engine::read_both(member& m, const std::string& name, with_both then) {
+  struct answer {
+    std::optional<failure> wrong;
+    record_of_name record;
+    wire::stat is;
+  };
+  const auto got = std::make_shared<answer>();
+  read_name(m, name, [got](const failure* f, record_of_name r, const wire::stat& is) {
+    if (f != nullptr) got->wrong = *f;
+    got->record = std::move(r);
+    got->is = is;
+  });
+  look(m, name, false, [got, then = std::move(then)](const failure* f, const view& v) {
+    then(got->wrong ? &*got->wrong : f, std::move(got->record), got->is, v);
+  });
+}
+
+// One look for all who wait for the name here; whatever comes meanwhile makes it look once more. It may be old: whoever has its turn
+// by it keeps that, and whoever has not asks for a watch of what is in its way, which tells if that has gone.
+void zookeeper_engine::refresh(const std::string& name, std::int64_t informed) {
   const auto at = names_.find(name);
   if (at == names_.end()) return;
   name_state& n = at->second;
+  if (informed != 0) n.informed = informed;
   n.again = n.looking;
   if (n.looking) return;
   member* by = nullptr;
   for (const auto& who : n.ids) {
     const entry& e = mine_.at(who);
-    if (waits(e) && e.in->usable(now())) by = e.in;
-    if (by != nullptr) break;
+    if (waits(e) && e.in->usable(now()) && (by == nullptr || e.in->number == n.informed)) by = e.in;
   }
   if (by == nullptr) by = any_member();
   if (by == nullptr) return;  // when it is up again
   n.looking = true;
-  look(*by, name, true, [this, name, by](const failure* f, const view& v) {
+  look(*by, name, false, [this, name, by](const failure* f, const view& v) {
     if (f == nullptr) refreshed(name, v);
     const auto left = names_.find(name);  // it stays while somebody looks
     left->second.looking = false;
@@ -241,6 +263,7 @@ void zookeeper_engine::place_seen(const id& who, const view& v) {
   if (c == nullptr || c->node != e.me.node) return;  // on its way; that it has gone, its own watch tells
   if (!v.all.has_turn(*c)) return watch_way(who, e, v, *c);
   if (std::exchange(e.turn, true)) return;
+  e.own_part = v.is.version == 0;
   if (!e.upgrading) put_off(who, e, now() + e.waiter_ttl);
   if (auto* t = told()) t->wake(who);
 }
@@ -248,8 +271,10 @@ void zookeeper_engine::place_seen(const id& who, const view& v) {
 void zookeeper_engine::watch_way(const id& who, entry& e, const view& v, const contender& c) {
   watch_own(who);
   const contender* before = v.all.in_the_way_of(c);
-  if (before == nullptr) return watch_all(e, v);
-  const auto path = path_of(e.name) + '/' + before->node;
+  before == nullptr ? watch_all(e, v) : watch_node(who, e, path_of(e.name) + '/' + before->node);
+}
+
+void zookeeper_engine::watch_node(const id& who, entry& e, const std::string& path) {
   if (e.watching == path) return;
   e.watching = path;
   e.barred = way::nothing;
@@ -258,7 +283,7 @@ void zookeeper_engine::watch_way(const id& who, entry& e, const view& v, const c
     const bool asks_still = at != mine_.end() && at->second.watching == path;
     if (asks_still) at->second.barred = r.good() ? way::node : way::nothing;
     if (asks_still && !r.good()) at->second.watching.clear();  // nobody watches: when it is up again
-    if (r.is == response::how::answered && r.error == wire::no_node) refresh(name);
+    if (asks_still && r.is == response::how::answered && r.error == wire::no_node) refresh(name, at->second.in->number);
   });
 }
 
@@ -269,7 +294,7 @@ void zookeeper_engine::watch_all(entry& e, const view& v) {
   const auto lives = [&](const auto& m) { return !m->over && m->number == n.listed_by; };
   if (n.listed_by != 0 && std::ranges::none_of(members_, lives)) n.listed_by = 0;
   if (n.listed_by != 0) {
-    if (n.listed.seen(v.is.child_version)) refresh(e.name);
+    if (n.listed.seen(v.is.child_version)) refresh(e.name, n.listed_by);
     return;
   }
   n.listed_by = e.in->number;
@@ -280,7 +305,7 @@ void zookeeper_engine::watch_all(entry& e, const view& v) {
     const auto at = names_.find(name);
     if (at == names_.end()) return;
     if (!after) at->second.listed_by = 0;
-    if (after && at->second.listed.stands(after->is.child_version)) refresh(name);
+    if (after && at->second.listed.stands(after->is.child_version)) refresh(name, at->second.listed_by);
   });
 }
 
@@ -326,7 +351,7 @@ void zookeeper_engine::own_changed(const id& who) {
   });
 }
 
-void zookeeper_engine::on_event(const wire::event& e) {
+void zookeeper_engine::on_event(const member& m, const wire::event& e) {
   if (const auto at = by_path_.find(e.path); at != by_path_.end()) {
     const auto who = at->second;
     const bool news = !mine_.at(who).leaving && mine_.at(who).in_doubt == nullptr;
@@ -345,16 +370,30 @@ void zookeeper_engine::on_event(const wire::event& e) {
   if (at == names_.end()) return;
   const bool of_list = rest.find('/') == rest.npos;
   if (of_list) at->second.listed_by = 0;
-  bool somebody = false;
+  const auto next = e.what == wire::event::kind::changed ? e.path : path_when_moved(e.path);
+  std::vector<id> some;
+  bool must_look = false;
   for (const auto& who : at->second.ids) {
     entry& mine = mine_.at(who);
-    if (!waits(mine)) continue;
-    somebody = true;
-    const bool was_in_its_way = mine.watching == e.path || (of_list && mine.barred == way::list);
-    if (was_in_its_way) mine.barred = way::nothing;
-    if (mine.watching == e.path) mine.watching.clear();
+    const bool by_list = of_list && mine.barred == way::list, by_node = mine.watching == e.path;
+    if (!waits(mine) || (!by_list && !by_node)) continue;
+    mine.barred = way::nothing;
+    if (by_node) mine.watching.clear();
+    if (by_node && next) some.push_back(who);
+    must_look |= !by_node || !next;
   }
-  if (somebody) refresh(name);
+  for (const auto& who : some) {  // it is there still, or again, or has gone: then that is told at once
+    if (const auto left = mine_.find(who); left != mine_.end()) watch_node(who, left->second, *next);
+  }
+  if (must_look) refresh(name, m.number);
+}
+
+// Whoever had its turn is called so from then on, in its place.
+std::optional<std::string> zookeeper_engine::path_when_moved(const std::string& path) {
+  const auto node = path.rfind('/') + 1;
+  const auto c = read_contender(std::string_view{path}.substr(node));
+  if (!c || c->upgrading || path.ends_with('h')) return std::nullopt;
+  return path.substr(0, node) + moved_node(c->how, *c);
 }
 
 }  // namespace tyer::zookeeper

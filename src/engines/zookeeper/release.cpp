@@ -59,7 +59,7 @@ void zookeeper_engine::remove(const std::string& name, const id& who, int tries,
       if (const auto left = mine_.find(who); left != mine_.end() && left->second.name == name) lose(who);
       return then(nullptr, fate::gone);
     }
-    if (c->how == mode::permit) return remove_permit(name, v, *c, tries, then);
+    if (c->how == mode::permit) return remove_permit(*m, name, who, tries, then);
     delete_node(*m, who, path_of(name) + '/' + c->node, v.all.holds(*c) ? fate::holding : fate::waiting, then);
   });
 }
@@ -83,40 +83,37 @@ void zookeeper_engine::delete_node(member& m, const id& who, const std::string& 
 }
 
 // Whoever has its turn by this gets its slots now: later others may be free.
-void zookeeper_engine::remove_permit(const std::string& name, const view& v, const contender& c, int tries,
-                                     removed then) {
-  member* m = any_member();
-  if (m == nullptr) {
-    const auto f = no(why::not_sent, errc::unavailable, "there is no connection to a ZooKeeper server");
-    return then(&f, fate::unknown);
-  }
-  const auto was = v.all.holds(c) ? fate::holding : fate::waiting;
-  read_name(*m, name,
-            [this, m, name, v, c, was, tries, then](const failure* f, record_of_name r, const wire::stat& is) {
-              if (f != nullptr) return then(f, fate::unknown);
-              auto rest = v.all;
-              r.assign(rest);  // as they stand; then as they will
-              rest.remove(c.who);
-              r.assign(rest);
-              r.keep_floor(is.modified);
-              if (const auto at = mine_.find(c.who); at != mine_.end()) at->second.leaving = true;
-              const std::vector<wire::step> steps{{op::remove, wire::version_body(path_of(name) + '/' + c.node, -1)},
-                                                  {op::set_data, wire::data_body(path_of(name), write(r), is.version)}};
-              m->link.session().call(
-                  op::multi, wire::multi_body(steps), now(), [this, name, c, was, tries, then](const response& w) {
-                    const auto at = mine_.find(c.who);
-                    const auto all = w.good() ? wire::read_multi(w.body) : std::nullopt;
-                    if (all && all->size() == 2 && all->front().error == wire::ok && all->back().error == wire::ok) {
-                      if (at != mine_.end() && at->second.leaving) forget(c.who);
-                      return then(nullptr, was);
-                    }
-                    if (at != mine_.end()) at->second.leaving = false;
-                    if (all) return remove(name, c.who, tries + 1, then);
-                    if (at != mine_.end()) put_off(c.who, at->second, now() + settled_after);
-                    const auto wrong = failed(w, true);
-                    then(&wrong, fate::unknown);
-                  });
+void zookeeper_engine::remove_permit(member& m, const std::string& name, const id& who, int tries, removed then) {
+  read_both(
+      m, name,
+      [this, &m, name, who, tries, then](const failure* f, record_of_name r, const wire::stat& is, const view& v) {
+        if (f != nullptr) return then(f, fate::unknown);
+        const contender* c = v.all.find(who);
+        if (c == nullptr) return remove(name, who, tries + 1, then);  // it has just gone
+        const auto was = v.all.holds(*c) ? fate::holding : fate::waiting;
+        auto rest = v.all;
+        r.assign(rest);  // as they stand; then as they will
+        rest.remove(who);
+        r.assign(rest);
+        r.keep_floor(is.modified);
+        if (const auto at = mine_.find(who); at != mine_.end()) at->second.leaving = true;
+        const std::vector<wire::step> steps{{op::remove, wire::version_body(path_of(name) + '/' + c->node, -1)},
+                                            {op::set_data, wire::data_body(path_of(name), write(r), is.version)}};
+        m.link.session().call(
+            op::multi, wire::multi_body(steps), now(), [this, name, who, was, tries, then](const response& w) {
+              const auto at = mine_.find(who);
+              const auto all = w.good() ? wire::read_multi(w.body) : std::nullopt;
+              if (all && all->size() == 2 && all->front().error == wire::ok && all->back().error == wire::ok) {
+                if (at != mine_.end() && at->second.leaving) forget(who);
+                return then(nullptr, was);
+              }
+              if (at != mine_.end()) at->second.leaving = false;
+              if (all) return remove(name, who, tries + 1, then);
+              if (at != mine_.end()) put_off(who, at->second, now() + settled_after);
+              const auto wrong = failed(w, true);
+              then(&wrong, fate::unknown);
             });
+      });
 }
 
 // Nobody was told of it, or its time is over. Tried until it is gone, or its session is.

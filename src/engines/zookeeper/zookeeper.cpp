@@ -21,6 +21,11 @@ failure failed(const response& r, bool changes) {
   return no(why::refused, errc::refused, "ZooKeeper says: " + wire::words(r.error));
 }
 
+failure no_more_numbers() {
+  return no(why::over_limit, errc::over_limit,
+            "two billion nodes were made in this name: it begins anew when nobody has used it for a minute");
+}
+
 zookeeper_engine::zookeeper_engine(config c, const seam::environment& e)
     : engine_base(e, {.scheme = "zk://",
                       .request_timeout = e.request_timeout,
@@ -62,9 +67,10 @@ time_point zookeeper_engine::next_due() const {
   auto first = let_go_by_ != time_point{} ? let_go_by_ : time_point::max();
   for (const auto& m : members_) {
     first = std::min(first, m->link.due());
-    if (m->over || m->number == 0) continue;
-    first = std::min(first, m->life.end());
+    if (m->number == 0) continue;
     first = std::min(first, m->patience_ends());
+    if (m->over) continue;
+    first = std::min(first, m->life.end());
     if (!m->ready) continue;
     const bool kept = is_used(*m, now());
     if (kept && !m->renewing && m->link.session().up()) first = std::min(first, m->life.kept() + m->life.ttl() / 2);
@@ -77,7 +83,10 @@ time_point zookeeper_engine::next_due() const {
 void zookeeper_engine::on_time(time_point now) {
   for (auto& m : members_) {
     m->link.on_time(now);
-    if (m->over || m->number == 0) continue;
+    if (m->number == 0) continue;
+    // A server that answers pings alone would be pinged for ever.
+    if (m->over && now >= m->patience_ends()) m->link.leave("the session could not be closed");
+    if (m->over) continue;
     if (!m->life.live(now)) {
       condemn(*m);
       continue;
@@ -100,8 +109,21 @@ void zookeeper_engine::on_time(time_point now) {
   reap(now);
 }
 
+// Nothing is under way then: what was to be told when it is answered, and is not, was never asked for.
 void zookeeper_engine::start_anew() {
-  for (auto& m : members_) m->link.leave("out of memory");
+  for (auto& m : members_) {
+    m->link.leave("out of memory");
+    m->renewing = m->setting_up = false;
+  }
+  for (auto& [who, e] : mine_) {
+    if (e.own_watch == watched::asked) e.own_watch = watched::no;
+    if (!writing_.contains(who)) continue;
+    e.leaving = e.over;
+    doubt(who, *e.in);
+  }
+  writing_.clear();
+  for (auto& [name, n] : names_) n.looking = false;
+  std::erase_if(names_, [](const auto& n) { return n.second.ids.empty(); });
 }
 
 bool zookeeper_engine::is_used(const member& m, time_point now) const {
@@ -259,7 +281,7 @@ void zookeeper_engine::member::on_down(const std::string& words, bool refused) {
   if (!over && home->any_member() == nullptr) home->tell_down(f);
 }
 
-void zookeeper_engine::member::on_event(const wire::event& e) { home->on_event(e); }
+void zookeeper_engine::member::on_event(const wire::event& e) { home->on_event(*this, e); }
 
 void zookeeper_engine::tell_up() {
   said_.clear();
@@ -315,11 +337,10 @@ void zookeeper_engine::renew(member& m, std::function<void(bool)> then) {
   if (then) m.renewals.push_back(std::move(then));
   if (m.renewing) return;
   m.renewing = true;
-  const auto quiet = now() - m.link.session().sent();
-  const auto done = [this, &m, quiet](const response& r) {
+  const auto done = [this, &m](const response& r) {
     m.renewing = false;
     if (r.good()) {
-      m.life.renewed(r.sent, quiet, now());
+      m.life.renewed(r.sent, m.link.session().read_by(r.sent - m.life.unheard()), now());
       m.left_in_vain = 0;
     }
     if (r.is == response::how::answered && r.error == wire::session_expired && !m.over) return condemn(m);

@@ -27,7 +27,9 @@ void talk(std::string_view script, const credentials& who) {
     const auto piece = script.substr(1, n);
     script.remove_prefix(1 + n);
     s.take_output();
-    if (!s.received(piece, now += 1ms)) break;
+    now += std::chrono::milliseconds{1 + 7 * piece.size()};
+    if (!s.received(piece, now) || !s.on_time(now)) break;
+    if (s.read_by(now) > now || s.read_by({}) > now) std::abort();
     asked += 2;
     s.call(op::sync, path_body("/a"), now, [&](const response&) { ++answered; });
     s.watch(op::get_data, "/a", now, [&](const response&) { ++answered; });

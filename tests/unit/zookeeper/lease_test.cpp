@@ -25,9 +25,9 @@ TEST(zookeeper_lease, counts_from_the_sending_and_never_goes_back) {
   l.made(t, 10s, 2s);
   const auto ttl = l.ttl();
   EXPECT_EQ(l.end(), t + ttl);
-  l.renewed(t + 2s, 1s, t + 3s);
+  l.renewed(t + 2s, t, t + 3s);
   EXPECT_EQ(l.end(), t + 2s + ttl);
-  l.renewed(t + 1s, 1s, t + 3s);
+  l.renewed(t + 1s, t, t + 3s);
   EXPECT_EQ(l.end(), t + 2s + ttl);
 }
 
@@ -37,24 +37,43 @@ TEST(zookeeper_lease, what_is_confirmed_after_the_end_extends_nothing) {
   const time_point t{1h};
   l.made(t, 10s, 2s);
   const auto end = l.end();
-  l.renewed(end - 1ms, 1s, end);
+  l.renewed(end - 1ms, end - 3s, end);
   EXPECT_FALSE(l.live(end));
-  l.renewed(end + 1s, 1s, end + 1s);
+  l.renewed(end + 1s, end - 1s, end + 1s);
   EXPECT_FALSE(l.live(end - 1s)) << "for ever, whatever the clock says";
 }
 
-// A client that stood still writes, and its server is cut off right after: the leader has last heard of it before the stop.
+// A client that stood still writes, and its server is cut off right after: the leader has last heard of it before the stop. So it is
+// if the server stood still, and reads what has come meanwhile.
 TEST(zookeeper_lease, a_renewal_after_a_pause_proves_so_much_less) {
   lease l;
   const time_point t{1h};
   l.made(t, 12s, 2s);
-  const auto ttl = l.ttl();
-  l.renewed(t + 2s, 2s, t + 2s);
-  EXPECT_EQ(l.end(), t + 2s + ttl) << "as long as a pause may be";
-  l.renewed(t + 7s, 5s, t + 7s);
-  EXPECT_EQ(l.end(), t + 4s + ttl);
-  l.renewed(t + 7500ms, 500ms, t + 7500ms);
-  EXPECT_EQ(l.end(), t + 7500ms + ttl);
+  ASSERT_EQ(l.unheard(), 2s);
+  l.renewed(t + 4s, t, t + 4s);
+  EXPECT_EQ(l.end(), t + 4s + l.ttl()) << "as long as a pause may be";
+  l.renewed(t + 9s, t + 4s, t + 9s);
+  EXPECT_EQ(l.end(), t + 4s + 12s - 600ms) << "a session's length from what it knows, less the margin";
+  l.renewed(t + 11s, t + 9s, t + 11s);
+  EXPECT_EQ(l.end(), t + 11s + l.ttl());
+}
+
+// Nothing that a server may do makes a lease end later than the session may: a session's length after the last packet that the
+// leader had heard of for certain.
+TEST(zookeeper_lease, never_ends_later_than_the_leader_may_end_the_session) {
+  const milliseconds length = 4s, tick = 2s;
+  const time_point t{1h};
+  for (milliseconds stop{}; stop < length; stop += 50ms) {
+    for (milliseconds wait{}; wait < 2s; wait += 50ms) {
+      lease l;
+      l.made(t, length, tick);
+      const auto sent = t + stop + wait;
+      if (!l.live(sent)) continue;
+      const auto told = sent - l.unheard() >= t + stop ? t + stop : t;  // it went on at t + stop, and was read at once
+      l.renewed(sent, told, sent);
+      EXPECT_LT(l.end(), told + length) << stop.count() << ' ' << wait.count();
+    }
+  }
 }
 
 TEST(zookeeper_lease, a_server_that_gives_less_at_a_reconnect_shortens_it) {

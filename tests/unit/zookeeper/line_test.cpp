@@ -43,6 +43,28 @@ TEST(zookeeper_line, a_number_past_the_end_of_32_bits_is_before_all) {
   EXPECT_EQ(moved_node(mode::exclusive, *c), node("x", 'a', "-2147483648h"));
 }
 
+// Whoever may write there made every client take gigabytes for slots that no semaphore has.
+TEST(zookeeper_line, more_permits_than_there_may_be_are_a_stranger) {
+  EXPECT_TRUE(read_contender(node("p1.65536", 'a', "1")));
+  EXPECT_FALSE(read_contender(node("p1.65537", 'a', "1")));
+  record_of_name r;
+  r.slots[1] = {capacity_max - 1};
+  EXPECT_TRUE(read_record_of_name(write(r)));
+  r.slots[2] = {capacity_max};
+  EXPECT_FALSE(read_record_of_name(write(r)));
+}
+
+// Behind the last one servers give it again and again: who came later could stand before who held the name.
+TEST(zookeeper_line, a_name_whose_numbers_are_all_but_used_up_gives_none) {
+  EXPECT_EQ(numbers_given(0, 0), 0u);
+  EXPECT_EQ(numbers_given(2 * 7 - 3, 3), 7u);
+  const std::uint32_t most = 0x7fffffff, nodes = 3;
+  EXPECT_EQ(numbers_given(static_cast<std::int32_t>(2 * most - nodes), nodes), most)
+      << "what is shown has no sign left";
+  EXPECT_GE(numbers_given(static_cast<std::int32_t>(2 * most - nodes), nodes), numbers_max);
+  EXPECT_LT(numbers_given(static_cast<std::int32_t>(2 * (numbers_max - 1)), 0), numbers_max);
+}
+
 TEST(zookeeper_line, strangers_are_nobody) {
   for (const auto& text :
        {std::string{"lock-0000000001"}, std::string{}, node("y", 'a', "1"), node("p5.4", 'a', "1"), node("x", 'g', "1"),

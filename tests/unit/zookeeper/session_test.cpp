@@ -91,6 +91,72 @@ TEST_F(zookeeper_session, tells_how_long_the_oldest_request_has_waited) {
   EXPECT_EQ(s.waits_since(), time_point::max());
 }
 
+TEST_F(zookeeper_session, what_was_answered_had_been_read) {
+  arrive();
+  const auto begun = now;
+  EXPECT_EQ(s.read_by(now), begun) << "every server asks the leader about a session that comes to it";
+  s.call(op::sync, path_body("/"), now += 1s, nullptr);
+  s.take_output(now);
+  EXPECT_TRUE((now += 1s, hears(reply(1))));
+  EXPECT_EQ(s.read_by(begun + 1999ms), begun);
+  EXPECT_EQ(s.read_by(begun + 2s), begun + 1s);
+  s.call(op::sync, path_body("/"), now, nullptr);
+  s.take_output(now);
+  EXPECT_EQ(s.read_by(begun + 9s), begun + 1s) << "who does not answer may not have read it";
+  s.lost();
+  s.connected("other", now += 1s);
+  s.take_output();
+  ASSERT_TRUE(hears(greeting()));
+  EXPECT_EQ(s.read_by(now), now) << "what the one before had read it may have told nobody";
+}
+
+// The ping was sent first, and so the renewal behind it was one after a packet that had just left: it proved as much as any other,
+// though the leader had last heard of the session before the client stood still.
+TEST_F(zookeeper_session, a_ping_that_left_with_a_renewal_was_not_heard_half_a_tick_before_it) {
+  arrive();
+  s.take_output();
+  const auto begun = now;
+  now += 5s;
+  EXPECT_TRUE(s.on_time(now));
+  EXPECT_NE(s.take_output(now), "");
+  s.call(op::set_data, path_body("/"), now, nullptr);
+  s.take_output(now);
+  EXPECT_TRUE(hears(reply(-2)));
+  EXPECT_TRUE(hears(reply(1)));
+  EXPECT_EQ(s.read_by(now - 1s), begun);
+  EXPECT_EQ(s.read_by(now), now);
+}
+
+TEST_F(zookeeper_session, an_answer_to_one_of_several_pings_is_one_to_the_first) {
+  arrive();
+  s.take_output();
+  const auto begun = now;
+  for (int i = 0; i < 2; ++i) {
+    now = s.due();
+    EXPECT_TRUE(s.on_time(now));
+    s.take_output(now);
+  }
+  now += 10ms;
+  EXPECT_TRUE(hears(reply(-2)));
+  EXPECT_EQ(s.read_by(now), begun + 10000ms / session::pings);
+}
+
+// However much is said, what is noted reaches back as far as the session is long.
+TEST_F(zookeeper_session, what_was_read_is_known_for_as_long_as_it_counts) {
+  arrive();
+  s.take_output();
+  const auto begun = now;
+  for (int i = 1; i <= 20'000; ++i) {
+    s.call(op::sync, path_body("/"), now += 1ms, nullptr);
+    s.take_output(now);
+    ASSERT_TRUE(hears(reply(i)));
+    if (i % 100 != 0) continue;
+    const auto asked = std::max(begun, now - 9s), least = asked - 10000ms / (session::reads_noted - 2) - 1ms;
+    EXPECT_GE(s.read_by(asked), std::max(begun, least)) << i;
+    EXPECT_LE(s.read_by(asked), asked) << i;
+  }
+}
+
 TEST_F(zookeeper_session, is_gone_if_the_server_does_not_know_it_or_gives_another) {
   arrive();
   s.lost();

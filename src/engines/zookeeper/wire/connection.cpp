@@ -28,6 +28,7 @@ namespace {
 
 constexpr milliseconds attempt_least = 500ms, attempt_max = 10s;
 constexpr milliseconds pause_least = 20ms, pause_most = 1s;  // between attempts
+constexpr milliseconds worked_for = 1s;                      // else it counts as an attempt that failed
 
 }  // namespace
 
@@ -207,12 +208,11 @@ void connection::on_bytes(std::string bytes) {
   const auto with = line_;
   const bool well = session_.received(bytes, clock_->now());
   if (line_ != with || state_ == state::ended) return;
-  if (session_.up()) failures_ = 0;
   if (!well) on_lost(server_ + ": " + session_.words());
 }
 
 void connection::leave(const std::string& words) {
-  if (line_) on_lost(server_ + ": " + words);
+  if (line_ || session_.in_flight() > 0) on_lost(server_ + ": " + words);
 }
 
 // The next server is tried at once, the same one again only after a pause.
@@ -221,6 +221,7 @@ void connection::on_lost(const std::string& words) {
   if (line_) line_->cut();
   line_.reset();
   const bool gone = session_.gone(), refused = session_.refused();
+  if (session_.up() && clock_->now() - session_.greeted() >= worked_for) failures_ = 0;
   state_ = gone ? state::ended : state::away;
   const auto round = failures_++ / where_->hosts.size();
   const auto pause = std::min<milliseconds>(pause_most, pause_least * (1U << std::min<std::size_t>(round, 6)));

@@ -24,6 +24,8 @@ void session::connected(std::string_view host, time_point now) {
   out_ = writer{}.text(w.take()).take();
   made_ = out_.size();
   greeted_ = sent_ = heard_ = now;
+  reads_.fill({});
+  pings_flying_ = 0;
 }
 
 bool session::received(std::string_view bytes, time_point now) {
@@ -43,8 +45,9 @@ void session::lost() {
   to_set_.clear();
   setting_ = refused_ = false;
   dialogue_.reset();
-  auto all = std::exchange(flying_, {});
-  for (flight& f : all) {
+  while (!flying_.empty()) {  // one that finds no memory is not the last
+    auto f = std::move(flying_.front());
+    flying_.pop_front();
     if (f.back) f.back({f.end <= handed_ ? response::how::unknown : response::how::not_sent, ok, f.sent});
   }
 }
@@ -170,7 +173,10 @@ bool session::on_answer(const header& h, std::string_view body, time_point now) 
     listener_->on_event(e);
     return true;
   }
-  if (h.xid == of_ping) return true;
+  if (h.xid == of_ping) {
+    on_ping(now);
+    return true;
+  }
   if (state_ == state::proving) return on_proof(h, body, now);
   if (h.xid == of_watches && setting_) {
     if (h.error != ok) return fail("the server did not set the watches again: " + zookeeper::wire::words(h.error));
@@ -178,15 +184,39 @@ bool session::on_answer(const header& h, std::string_view body, time_point now) 
     return true;
   }
   if (h.xid == of_auth) return refuse(": " + zookeeper::wire::words(h.error));
-  return on_reply(h, body);
+  return on_reply(h, body, now);
 }
 
-bool session::on_reply(const header& h, std::string_view body) {
+bool session::on_reply(const header& h, std::string_view body, time_point now) {
   if (flying_.empty() || flying_.front().xid != h.xid) return fail("the server answered out of order");
   auto f = std::move(flying_.front());
   flying_.pop_front();
+  note_read(f.left, now);
   if (f.back) f.back({response::how::answered, h.error, f.sent, body});
   return true;
+}
+
+// Of several that are under way it is not known which one this answers: the first.
+void session::on_ping(time_point now) {
+  if (pings_flying_ == 0) return;
+  --pings_flying_;
+  note_read(first_ping_, now);
+}
+
+// --- what the server has read
+
+void session::note_read(time_point left, time_point now) noexcept {
+  if (now - reads_[newest_].answered < timeout_ / (reads_noted - 2)) return;
+  newest_ = (newest_ + 1) % reads_.size();
+  reads_[newest_] = {std::min(left, now), now};
+}
+
+time_point session::read_by(time_point t) const noexcept {
+  auto last = greeted_;
+  for (const read& r : reads_) {
+    if (r.answered <= t) last = std::max(last, r.left);
+  }
+  return last;
 }
 
 // --- requests
@@ -194,15 +224,24 @@ bool session::on_reply(const header& h, std::string_view body) {
 void session::send(std::int32_t xid, op what, std::string_view body, time_point now) {
   writer w;
   w.number(static_cast<std::int32_t>(8 + body.size())).number(xid).number(static_cast<std::int32_t>(what)).raw(body);
-  made_ += w.size();
+  const auto size = w.size();
   out_ += w.take();
+  made_ += size;
   sent_ = now;
 }
 
+// Without memory nothing was sent.
 void session::queue(op what, std::string_view body, time_point now, handler back) {
-  last_xid_ = last_xid_ == 0x7fffffff ? 1 : last_xid_ + 1;
-  send(last_xid_, what, body, now);
-  flying_.push_back({last_xid_, made_, now, std::move(back)});
+  const auto xid = last_xid_ == 0x7fffffff ? 1 : last_xid_ + 1;
+  flying_.push_back({xid, 0, now, std::move(back)});
+  try {
+    send(xid, what, body, now);
+  } catch (...) {
+    flying_.pop_back();
+    throw;
+  }
+  last_xid_ = xid;
+  flying_.back().end = made_;
 }
 
 void session::call(op what, std::string body, time_point now, handler back) {
@@ -241,7 +280,9 @@ bool session::on_time(time_point now) {
   if (state_ == state::away || state_ == state::gone) return true;
   const auto t = timeout_.count() > 0 ? timeout_ : asked_;
   if (now >= heard_ + patience(t)) return fail("the server was silent for too long");
-  if (up() && now >= sent_ + t / pings) send(of_ping, op::ping, {}, now);
+  if (!up() || now < sent_ + t / pings) return true;
+  send(of_ping, op::ping, {}, now);
+  if (pings_flying_++ == 0) first_ping_ = now;
   return true;
 }
 

@@ -23,6 +23,7 @@
 #include "engines/zookeeper/wire/codec.hpp"
 #include "engines/zookeeper/wire/digest_md5.hpp"
 
+#include <array>
 #include <deque>
 #include <optional>
 #include <set>
@@ -53,7 +54,8 @@ struct credentials {
 class session {
  public:
   static constexpr std::size_t in_flight_max = 200'000;
-  static constexpr int pings = 6;  // in the time of the session, if nothing else is sent
+  static constexpr int pings = 6;         // in the time of the session, if nothing else is sent
+  static constexpr int reads_noted = 32;  // in the time of the session
 
   class listener {
    public:
@@ -96,10 +98,12 @@ class session {
   std::int64_t number() const noexcept { return number_; }
   milliseconds timeout() const noexcept { return timeout_; }
   time_point greeted() const noexcept { return greeted_; }  // when the greeting of this connection left
-  time_point sent() const noexcept { return sent_; }        // when the last packet of this connection left
   std::size_t in_flight() const noexcept { return flying_.size(); }
   // When the request left that has waited longest for its answer; none has: never.
   time_point waits_since() const noexcept { return flying_.empty() ? time_point::max() : flying_.front().left; }
+  // When the last packet had left that the server had certainly read by then, since it was answered; or the greeting, about which
+  // every server asks the leader. Only what was answered counts: a process may stand still between any two lines.
+  time_point read_by(time_point) const noexcept;
   bool watches_set() const noexcept { return up() && !setting_; }  // all that the connection before had
   std::size_t watches() const noexcept { return watched_.size() + listed_.size(); }
 
@@ -112,6 +116,9 @@ class session {
     handler back;
     time_point left = time_point::max();
   };
+  struct read {
+    time_point left{}, answered{};
+  };
 
   void send(std::int32_t xid, op, std::string_view body, time_point now);
   void queue(op, std::string_view body, time_point now, handler back);
@@ -120,7 +127,9 @@ class session {
   bool on_packet(std::string_view, time_point now);
   bool on_greeting(std::string_view, time_point now);
   bool on_answer(const header&, std::string_view body, time_point now);
-  bool on_reply(const header&, std::string_view body);
+  bool on_reply(const header&, std::string_view body, time_point now);
+  void on_ping(time_point now);
+  void note_read(time_point left, time_point now) noexcept;
   void prove(time_point now);
   bool on_proof(const header&, std::string_view body, time_point now);
   void settle(time_point now);
@@ -148,6 +157,10 @@ class session {
   std::int64_t set_from_ = 0;
   bool setting_ = false, refused_ = false;
   time_point greeted_{}, sent_{}, heard_{};
+  time_point first_ping_{};  // that has no answer
+  int pings_flying_ = 0;
+  std::array<read, reads_noted> reads_{};  // of this connection, the oldest is overwritten
+  std::size_t newest_ = 0;
 };
 
 }  // namespace tyer::zookeeper::wire
