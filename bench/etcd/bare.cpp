@@ -1,5 +1,4 @@
-#include "etcd/bare.hpp"
-
+#include "common/beside.hpp"
 #include "core/id.hpp"
 #include "core/uri.hpp"
 #include "engines/etcd/client/link.hpp"

@@ -1,13 +1,12 @@
 // bench_etcd [--rounds N] [--quick], with the server's URI in TYER_URI: the bare engine and Tyer, interleaved, medians. See
 // tools/bench --help.
-#include "etcd/bare.hpp"
+#include "common/beside.hpp"
 #include "etcd/peer.hpp"
+#include "etcd/server.hpp"
 #include "etcd/suite.hpp"
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -21,19 +20,13 @@ struct rounds {
 };
 
 void one_round(const std::string& uri, const peer& go, milliseconds each, rounds& r) {
-  const double bare = bare_pipelined(uri, 64, each);
-  const double tyer = tyer_pipelined(uri, 64, each);
-  const double p50 = median(bare_sequential(uri, each));
-  const double ours = median(tyer_sequential(uri, each));
-  r.ratio.push_back(tyer / bare);
-  r.latency_ratio.push_back(ours / p50);
-  std::printf("64 in flight: bare %.0f/s, tyer %.0f/s; one caller: bare %.0f us, tyer %.0f us\n", bare, tyer, p50,
-              ours);
-  std::fflush(stdout);
+  const auto both = measure_beside(uri, each);
+  r.ratio.push_back(both.ratio);
+  r.latency_ratio.push_back(both.latency_ratio);
   if (!go.is_there()) return;
   const double go64 = go.many(64, each), go_p50 = go.one(each);
-  r.go_ratio64.push_back(tyer / go64);
-  r.go_ratio.push_back(go_p50 / ours);
+  r.go_ratio64.push_back(both.cycles / go64);
+  r.go_ratio.push_back(go_p50 / both.usec);
   std::printf("Go: 64 callers on 64 names %.0f/s; one caller %.0f us\n", go64, go_p50);
   std::fflush(stdout);
 }
@@ -55,37 +48,23 @@ double keepalive_growth(const std::string& uri, int many, milliseconds run) {
   return all / one;
 }
 
-handover shown_handover(const std::string& uri, int waiters, milliseconds each) {
-  const auto h = measure_handover(uri, waiters, each);
-  std::printf("hand-over, %d waiters: %.2f requests each, %.0f us\n", waiters, h.requests, h.usec);
-  std::fflush(stdout);
-  return h;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const char* from_env = std::getenv("TYER_URI");
-  if (from_env == nullptr) {
-    std::fprintf(stderr, "bench_etcd: TYER_URI is not set; start it with tools/bench etcd\n");
-    return 2;
-  }
-  const std::string uri = from_env;
-  int n = 5;
-  bool quick = false;
-  for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--quick") == 0) quick = true;
-    if (std::strcmp(argv[i], "--rounds") == 0 && i + 1 < argc) n = std::max(1, std::atoi(argv[++i]));
-  }
-  const milliseconds each = quick ? 300ms : 2000ms;
+  const auto w = read_wishes(argc, argv, "etcd");
+  if (!w) return 2;
+  const std::string& uri = w->uri;
+  const milliseconds each = w->each();
   const peer go{uri};
   rounds r;
-  for (int i = 0; i < n; ++i) one_round(uri, go, each, r);
-  const double history = history_growth(uri, quick ? 1000 : 20000);
-  const double growth = keepalive_growth(uri, quick ? 1000 : 10000, quick ? 6s : 45s);
+  for (int i = 0; i < w->rounds; ++i) one_round(uri, go, each, r);
+  const double history = history_growth(uri, w->quick ? 1000 : 20000);
+  const double growth = keepalive_growth(uri, w->quick ? 1000 : 10000, w->quick ? 6s : 45s);
   const auto streams = measure_watch_streams(uri, 1000);
-  const auto two = shown_handover(uri, 2, each);
-  const auto thousand = shown_handover(uri, 1000, each * 2);
+  const etcd_server s{uri};
+  const auto requests = [&] { return s.requests(); };
+  const auto two = shown_handover(uri, 2, each, requests);
+  const auto thousand = shown_handover(uri, 1000, each * 2, requests);
   std::printf("hand-over, from 2 to 1000 waiters: requests x%.2f, latency x%.1f\n", thousand.requests / two.requests,
               thousand.usec / two.usec);
   std::string beside_go;

@@ -21,11 +21,4 @@ struct aging {
 };
 aging measure_aging(const std::string& uri, int age);
 
-// One hot name: `waiters` callers over at most 8 clients, each in the engine's queue for itself.
-struct handover {
-  double requests;  // for each, streams included
-  double usec;
-};
-handover measure_handover(const std::string& uri, int waiters, milliseconds run);
-
 }  // namespace bench

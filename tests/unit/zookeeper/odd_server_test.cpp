@@ -126,26 +126,26 @@ TEST_F(odd_server, a_lock_was_granted_by_the_numbers_of_a_container_that_was_no_
   EXPECT_TRUE(std::holds_alternative<engine::queued>(*answer)) << mine;
 }
 
-// A name with permits, whose data is kept. As soon as the one client that there is leaves, somebody else comes between two of its
-// requests: after the first look, and with a slot.
+// A name with permits, whose data is kept. When the one client that there is leaves, somebody else comes, and has a slot, just before it
+// reads that data.
 struct semaphore {
   std::string other, mine;
   record_of_name data;
   std::int32_t version = 0;
-  bool leaves = false;
-  int looks = 0;
+  bool leaves = false, has_come = false;
 
   own_server::words name_is() const { return {wire::ok, stat_of(5, 2, 1, version)}; }
   own_server::words children() {
     wire::writer w;
     if (mine.empty()) return {wire::ok, w.number(0).raw(stat_of(5, 0, 0)).take()};
-    if (!leaves || looks++ == 0) return {wire::ok, w.number(1).text(mine).raw(stat_of(5, 1, 1, version)).take()};
+    if (!has_come) return {wire::ok, w.number(1).text(mine).raw(stat_of(5, 1, 1, version)).take()};
     return {wire::ok, w.number(2).text(mine).text(other).raw(stat_of(5, 2, 2, version)).take()};
   }
   own_server::words data_of(bool name) {
     wire::writer w;
     if (!name) return {wire::ok, w.text(write(record{})).raw(stat_of(40, 0, 0)).take()};
-    if (leaves) data.slots[1] = {1};
+    has_come = leaves;
+    if (has_come) data.slots[1] = {1};
     return {wire::ok, w.text(version == 0 ? "" : write(data)).raw(stat_of(5, 1, 1, version)).take()};
   }
   void set(std::string_view bytes) {
