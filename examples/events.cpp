@@ -15,7 +15,7 @@ std::atomic<int> slow_waits = 0;
 
 // [event]
 void on_event(const tyer::event& e) {
-  std::clog << "tyer: " << e.text << '\n';  // order/42 has been waited for at shop.cc:31 for 10.0 s; held by …
+  std::clog << "tyer: " << e.text << '\n';  // 'order/42' has been waited for at shop.cc:31 for 10.0 s; held by …
   if (e.kind == tyer::event_kind::slow_wait) ++slow_waits;
 }
 // [event]

@@ -4,6 +4,7 @@
 #include "api/hold_ids.hpp"
 #include "core/name.hpp"
 #include "core/owner.hpp"
+#include "core/quoted.hpp"
 #include "core/site.hpp"
 
 #include <tyer/event.hpp>
@@ -56,7 +57,7 @@ std::string away(const event& e) {
 }
 
 std::string in_words(const event& e) {
-  const auto name = core::printable(e.name);
+  const auto name = core::quoted(e.name);
   const auto words = e.words.empty() ? std::string{} : ": " + core::printable(e.words);
   switch (e.kind) {
     case event_kind::lost:

@@ -1,6 +1,6 @@
 #include "runtime/noting.hpp"
 
-#include "core/name.hpp"
+#include "core/quoted.hpp"
 #include "core/site.hpp"
 #include "core/thread_number.hpp"
 #include "runtime/own_thread.hpp"
@@ -34,7 +34,7 @@ tyer::failure noting::own_wait(const spec& what, const std::source_location& whe
   const std::lock_guard lock{mutex_};
   const note* mine = in_the_way(what, now);
   if (mine == nullptr) return {};
-  return {errc::would_deadlock, "this thread has acquired \"" + core::printable(what.name) + "\" at " +
+  return {errc::would_deadlock, "this thread has acquired " + core::quoted(what.name) + " at " +
                                     core::site_of(mine->where_) + ", still has it, and would wait for itself at " +
                                     core::site_of(where)};
 }

@@ -1,6 +1,7 @@
 #include "runtime/order_book.hpp"
 
 #include "core/name.hpp"
+#include "core/quoted.hpp"
 #include "core/site.hpp"
 #include "runtime/own_thread.hpp"
 
@@ -15,7 +16,7 @@ namespace detail {
 namespace {
 
 std::string in_words(const debug::order_step& s) {
-  return core::printable(s.held) + " (" + core::printable(s.held_at) + "), then " + core::printable(s.asked) + " (" +
+  return core::quoted(s.held) + " (" + core::printable(s.held_at) + "), then " + core::quoted(s.asked) + " (" +
          core::printable(s.asked_at) + ")";
 }
 

@@ -52,7 +52,7 @@ TEST_F(own_wait, is_refused_with_both_call_sites) {
   const auto second = std::source_location::current();
   const auto why = failing([&] { static_cast<void>(same.acquire(second)); });
   EXPECT_TRUE(why == errc::would_deadlock);
-  EXPECT_EQ(why.words, "this thread has acquired \"x\" at " + site(first) +
+  EXPECT_EQ(why.words, "this thread has acquired 'x' at " + site(first) +
                            ", still has it, and would wait for itself at " + site(second));
   EXPECT_TRUE(h.valid());
 }

@@ -71,7 +71,7 @@ TEST_F(events_on_hand_time, a_loss_with_its_reason_and_for_how_long_it_was_held)
   EXPECT_EQ(e.id, pass.id);
   EXPECT_EQ(e.token, pass.token);
   EXPECT_EQ(e.lasted, 5s);
-  EXPECT_EQ(e.text, "order/42 is lost after 5.0 s: the engine does not have it any more");
+  EXPECT_EQ(e.text, "'order/42' is lost after 5.0 s: the engine does not have it any more");
 }
 
 TEST_F(events_on_hand_time, a_deadline_that_passed) {
@@ -137,7 +137,7 @@ TEST_F(events_on_hand_time, somebody_who_asks_and_what_they_say) {
   EXPECT_EQ(all.front().token, h.token());
   EXPECT_EQ(all.front().lasted, 2s);
   EXPECT_EQ(all.front().words, "a bigger\njob");
-  EXPECT_EQ(all.front().text, "somebody asks for order/42, held for 2.0 s: a bigger\\x0ajob");
+  EXPECT_EQ(all.front().text, "somebody asks for 'order/42', held for 2.0 s: a bigger\\x0ajob");
 }
 
 TEST_F(events_on_hand_time, a_wait_that_takes_long_and_who_has_the_lock) {

@@ -53,7 +53,7 @@ TEST_F(what_threads_have, keeps_them_from_waiting_for_it_and_both_call_sites_are
   const auto why = notes->asks(*writes, second, now);
   EXPECT_TRUE(why == errc::would_deadlock);
   EXPECT_EQ(why.words,
-            "this thread has acquired \"x\" at noting_test.cpp:" + std::to_string(first.line()) +
+            "this thread has acquired 'x' at noting_test.cpp:" + std::to_string(first.line()) +
                 ", still has it, and would wait for itself at noting_test.cpp:" + std::to_string(second.line()));
 }
 

@@ -63,8 +63,8 @@ TEST(order_book, an_order_and_its_reverse_are_told_with_four_call_sites) {
   EXPECT_EQ(steps[1].held_at, site(a1));
   EXPECT_EQ(steps[1].asked, "b");
   EXPECT_EQ(steps[1].asked_at, site(b1));
-  const auto text = "locks are taken in orders that exclude each other: b (" + site(b2) + "), then a (" + site(a2) +
-                    "); before that a (" + site(a1) + "), then b (" + site(b1) + ")";
+  const auto text = "locks are taken in orders that exclude each other: 'b' (" + site(b2) + "), then 'a' (" + site(a2) +
+                    "); before that 'a' (" + site(a1) + "), then 'b' (" + site(b1) + ")";
   EXPECT_EQ(told, std::vector<std::string>{text});
 }
 
