@@ -1,0 +1,5 @@
+#include "engines/etcd/ledger.cpp"
+#include "engines/etcd/client/looks.cpp"
+#include "engines/etcd/locks/settle.cpp"
+#include "engines/etcd/locks/release.cpp"
+#include "engines/etcd/locks/ahead.cpp"

@@ -1,0 +1,1 @@
+#include "engines/etcd/locks/acquire.cpp"

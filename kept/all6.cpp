@@ -1,0 +1,2 @@
+#include "engines/etcd/locks/settle.cpp"
+#include "engines/etcd/locks/release.cpp"
