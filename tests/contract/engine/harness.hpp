@@ -176,8 +176,8 @@ class engine_contract : public ::testing::Test {
   // tick is at most half a session (ADR 0016). A client that lives takes away what is over by itself: see lasts().
   static milliseconds outlives_its_client(const want&, const engine::granted&);
 
-  // A keep of what is being watched may rest on what the client has heard (etcd): an eviction by another client reaches it a
-  // little later. Any other engine asks its server.
+  // A keep of what is being watched may rest on what the client has heard (etcd): an eviction by another client, or a lock
+  // handed over by one, reaches it a little later. Any other engine asks its server.
   static bool goes_by_what_it_heard();
 
   // A new client with the same prefix: more of them than three, or one that is to die.

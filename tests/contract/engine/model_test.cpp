@@ -109,11 +109,12 @@ class model_contract : public engine_contract {
 
   void keep(party& p) {
     const fate expected = model_.keep(p.w.who, fate::waiting, 60s, {}, told_);
-    const bool was_evicted = std::ranges::any_of(
-        told_, [&](const kit::notice& n) { return n.what == kit::notice::kind::gone && n.who == p.w.who; });
+    const bool is_being_told = std::ranges::any_of(told_, [&](const kit::notice& n) {
+      return n.who == p.w.who && n.what != kit::notice::kind::asked;  // it was evicted, or it is its turn
+    });
     const auto end = p.from->now() + patience;
     fate says = p.from->keep(p.w, fate::waiting, 60s);
-    while (goes_by_what_it_heard() && was_evicted && says != expected && p.from->now() < end) {
+    while (goes_by_what_it_heard() && is_being_told && says != expected && p.from->now() < end) {
       p.from->round_trip();
       says = p.from->keep(p.w, fate::waiting, 60s);
     }
