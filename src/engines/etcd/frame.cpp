@@ -138,24 +138,6 @@ bool frame::too_late(const op& o) {
   return true;
 }
 
-void frame::renew_all(const op& o, const std::set<std::int64_t>& all, milliseconds ttl,
-                      std::function<void(std::set<std::int64_t>)> go_on) {
-  struct progress {
-    std::size_t awaited;
-    std::set<std::int64_t> alive;
-  };
-  if (all.empty()) return go_on({});
-  const auto p = std::make_shared<progress>(progress{all.size(), {}});
-  for (const auto lease : all) {
-    leases_.renew(lease, o->sent, ttl, [this, o, p, lease, go_on](const failure* f, bool alive, time_point) {
-      if (o->over()) return;
-      if (f != nullptr) return fail(o, *f);
-      if (alive) p->alive.insert(lease);
-      if (--p->awaited == 0) go_on(std::move(p->alive));
-    });
-  }
-}
-
 // It is watched from what it was read as of: its last write may be forgotten for long, and would be a gap each time.
 void frame::catch_up(const id& who, const std::string& key) {
   pb::RangeRequest r;

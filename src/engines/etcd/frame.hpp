@@ -93,9 +93,6 @@ class frame : public engine::engine, link::listener {
   void fail(const op&, failure);
   bool too_late(const op&);  // then it has failed
   void watch_when_lasting(const id&);
-  // Those that are alive; if one could not be asked, the operation fails instead. Perhaps called before it returns.
-  void renew_all(const op&, const std::set<std::int64_t>& leases, milliseconds ttl,
-                 std::function<void(std::set<std::int64_t>)>);
   bool is_observed(const std::string& name) const { return watched_.contains(name); }
   // Events of its key are missing: what the last of them would have said is found by reading, and it is watched again.
   void catch_up(const id&, const std::string& key);

@@ -1,5 +1,5 @@
-// One keep() on its way: the leases first, then a read of what is not known otherwise. What a layout must know of each that is
-// kept is the layout's (One); it has at least the fate `is`.
+// One keep() on its way: the leases, and a read of what is not known otherwise. What a layout must know of each that is kept is
+// the layout's (One); it has at least the fate `is`.
 #pragma once
 
 #include "engines/etcd/frame.hpp"
@@ -18,7 +18,7 @@ struct keep_round {
   std::vector<One> all;
   tyer::engine::fate as = tyer::engine::fate::holding;
   milliseconds ttl{};
-  std::set<std::int64_t> leases, renewed;
+  std::set<std::int64_t> leases;
   std::size_t awaited = 1;  // answers
 
   milliseconds lives() const { return lives_for(as, ttl); }

@@ -104,6 +104,29 @@ TEST_F(etcd_slow_servers, were_left_for_answers_that_took_a_quarter_of_the_ttl) 
   EXPECT_TRUE(c.downs.empty()) << c.downs.front();
 }
 
+// Behind a new connection nothing is watched yet. The lease was renewed first and its key read after that, and on slow servers
+// there was no time left for both.
+TEST_F(etcd_slow_servers, had_to_answer_twice_one_after_the_other_to_keep_a_hold) {
+  fake.latency = [](std::size_t) { return short_ttl / 8; };
+  const auto before = time.now();
+  const auto o = keep();
+  EXPECT_TRUE(std::holds_alternative<seam::kept>(o.result));
+  EXPECT_LE(time.now() - before, short_ttl / 4 + 10ms) << "one round trip";
+}
+
+TEST_F(etcd_scripted, slow_servers_had_to_answer_twice_one_after_the_other_to_keep_a_hold_in_gos_layout) {
+  one_client c{time, fake, all, {}, 20s, one_client::layout::gos};
+  const auto who = c.next_id();
+  ASSERT_NE(granted_in(c.acquire(who)), nullptr);
+  fake.decide = [](const exchange&) { return journey{100ms, 100ms}; };
+  fake.latency = [](std::size_t) { return duration{100ms}; };
+  const auto before = time.now();
+  const auto o = c.keep(who);
+  ASSERT_TRUE(std::holds_alternative<seam::kept>(o.result));
+  EXPECT_EQ(std::get<seam::kept>(o.result).fates, std::vector{fate::holding});
+  EXPECT_LE(time.now() - before, 210ms) << "one round trip";
+}
+
 TEST_F(etcd_slow_servers, are_left_when_they_are_silent_for_a_third_of_the_ttl) {
   const auto before = time.now();
   hung = true;

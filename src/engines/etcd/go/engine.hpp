@@ -85,6 +85,7 @@ class go_engine final : public frame {
 
   // --- keep.cpp ---
   std::shared_ptr<keeping> start_keeping(std::span<const target>, fate as, milliseconds ttl, reply<tyer::engine::kept>);
+  void renew_and_read(const std::shared_ptr<keeping>&);
   void read_kept(const std::shared_ptr<keeping>&);
   void judge_kept(const std::shared_ptr<keeping>&, const pb::TxnResponse&);
   void judge_own(const std::shared_ptr<keeping>&, std::size_t i, const pb::RangeResponse& own,

@@ -1,4 +1,4 @@
-// keep: the leases first, then a read of every key: a lease that was kept and a key that is still there are the proof.
+// keep: a lease that was kept and a key that is still there are the proof. Both are asked for at once.
 #include "engines/etcd/go/engine.hpp"
 #include "engines/etcd/keep_round.hpp"
 
@@ -41,16 +41,18 @@ void go_engine::keep(std::span<const target> targets, fate as, milliseconds ttl,
     box_->put([this, k] { fail(k->o, no(why::over_limit, errc::over_limit, "too many to keep at once")); });
     return;
   }
-  renew_all(k->o, k->leases, k->lives(), [this, k](std::set<std::int64_t> alive) {
-    k->renewed = std::move(alive);
-    read_kept(k);
-  });
+  renew_and_read(k);
 }
 
-// The lease beside the read: one round trip.
 void go_engine::confirm(const target& t, milliseconds ttl, reply<tyer::engine::kept> back) {
-  const auto k = start_keeping({&t, 1}, fate::holding, ttl, std::move(back));
-  for (const auto lease : k->leases) leases_.renew(lease, k->o->sent, ttl, [](const failure*, bool, time_point) {});
+  renew_and_read(start_keeping({&t, 1}, fate::holding, ttl, std::move(back)));
+}
+
+// Of a lease that is not answered for by then, renew_lease_of() waits for the answer.
+void go_engine::renew_and_read(const std::shared_ptr<keeping>& k) {
+  for (const auto lease : k->leases) {
+    leases_.renew(lease, k->o->sent, k->lives(), [](const failure*, bool, time_point) {});
+  }
   read_kept(k);
 }
 
@@ -116,7 +118,7 @@ void go_engine::judge_own(const std::shared_ptr<keeping>& k, std::size_t i, cons
   if (!put_off(*m, k->o->sent + k->ttl)) return void(one.is = fate::gone);
   keep_until(*m, k->o->sent + k->ttl);
   const auto lease = read.kvs(0).lease();
-  if (!k->renewed.contains(lease) && leases_.kept_at(lease) < k->o->sent) renew_lease_of(k, i, lease);
+  if (leases_.kept_at(lease) < k->o->sent) renew_lease_of(k, i, lease);
 }
 
 void go_engine::judge_other(const std::shared_ptr<keeping>& k, std::size_t i, const pb::RangeResponse& room) {

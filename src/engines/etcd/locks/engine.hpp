@@ -70,6 +70,7 @@ class etcd_engine final : public frame {
   };
   struct acquiring;
   struct keeping;
+  struct reading;
   struct releasing;
   using decide = std::function<void(ledger&)>;
   using settled = std::function<void(ledger&)>;
@@ -139,14 +140,16 @@ class etcd_engine final : public frame {
 
   // --- keep.cpp ---
   std::shared_ptr<keeping> start_keeping(std::span<const target>, fate as, milliseconds ttl, reply<tyer::engine::kept>);
-  void renew_kept(const std::shared_ptr<keeping>&);
+  void renew_and_read(const std::shared_ptr<keeping>&);
   void lease_kept(const std::shared_ptr<keeping>&, std::int64_t lease, time_point sent);
-  bool needs_no_read(const keeping&, const mine&) const;
+  bool rests_on_watch(const keeping&, const mine&) const;
   lease_clock::duration unproven_for(const mine&, time_point) const;
   void prove_watches(milliseconds ttl);
   bool extend(mine&, time_point due);
-  void read_kept(const std::shared_ptr<keeping>&);
-  void judge_kept(const std::shared_ptr<keeping>&, const pb::TxnResponse&);
+  void look_at(reading&, keeping&, std::size_t i) const;
+  void read_beside(const std::shared_ptr<keeping>&);
+  void judge_kept(const std::shared_ptr<keeping>&);
+  void judge_read(const std::shared_ptr<keeping>&, const reading&);
   void keep_one(const std::shared_ptr<keeping>&, std::size_t i, const pb::KeyValue&, std::int64_t as_of);
   void move_longer(const std::shared_ptr<keeping>&, std::size_t i, const pb::KeyValue&, pb::Record);
   void confirm_longer(const std::shared_ptr<keeping>&, std::size_t i, std::int64_t lease);

@@ -1,8 +1,9 @@
-// keep: the leases first, then a read of every key: a lease that was kept and a key that is still there are the proof.
+// keep: a lease that was kept and a key that is still there are the proof. Both are asked for at once: behind a new connection a
+// hold may have little time left, and servers may be slow.
 //
 // A hold or a place whose key was read while it was being watched, and is watched since without a break, is not read again:
 // the watch would have told of its end or of its turn. So one message for the lease keeps any number of them, and all who
-// ask soon after it left count from it too; then they fall due together.
+// ask soon after it left count from it too; then they fall due together. If that lease is gone, the key is read after all.
 //
 // But a watch tells only what the server that it comes from has been told: one that lags behind the others says nothing, while
 // the lease is renewed by their leader. So with every second renewal it is found out for all holds together how far the watches
@@ -12,26 +13,38 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace tyer::etcd {
 
 struct kept_seat {
   id who;
   std::string name;
-  bool overdue = false;
+  bool overdue = false, read = false;
   std::uint64_t watched_under = 0;  // when the read left
   fate is = fate::gone;
 };
 
-struct etcd_engine::keeping : keep_round<kept_seat> {
-  time_point since;  // what left earlier does not count
+struct etcd_engine::reading {
   struct look {
     std::size_t of;  // all
     int answer;      // of the transaction
   };
-  std::vector<look> read;
+  std::vector<look> looks;
+  std::map<std::string, int> rooms;  // read whole, each once, whoever is looked for there
+  pb::TxnRequest asks;
+  pb::TxnResponse answer;
+};
+
+struct etcd_engine::keeping : keep_round<kept_seat> {
+  time_point since;           // what left earlier does not count
+  bool by_watch_too = false;  // what is watched needs no read
+  std::set<std::int64_t> renewed;
+  reading beside;  // the renewals
 };
 
 std::shared_ptr<etcd_engine::keeping> etcd_engine::start_keeping(std::span<const target> targets, fate as,
@@ -54,19 +67,19 @@ void etcd_engine::keep(std::span<const target> targets, fate as, milliseconds tt
     box_->put([this, k] { fail(k->o, no(why::over_limit, errc::over_limit, "too many to keep at once")); });
     return;
   }
-  renew_kept(k);
+  k->by_watch_too = true;
+  renew_and_read(k);
 }
 
-// The lease beside the read: one round trip, and nothing that was known before counts. A watch tells what the server it comes from
-// has been told; a read is answered for most of them.
+// Nothing that was known before counts. A watch tells what the server it comes from has been told; a read is answered for most of
+// them.
 void etcd_engine::confirm(const target& t, milliseconds ttl, reply<tyer::engine::kept> back) {
   const auto k = start_keeping({&t, 1}, fate::holding, ttl, std::move(back));
   k->since = k->o->sent;
-  for (const auto lease : k->leases) leases_.renew(lease, k->since, ttl, [](const failure*, bool, time_point) {});
-  k->all[0].overdue ? box_->put([this, k] { read_kept(k); }) : read_kept(k);
+  renew_and_read(k);
 }
 
-void etcd_engine::renew_kept(const std::shared_ptr<keeping>& k) {
+void etcd_engine::renew_and_read(const std::shared_ptr<keeping>& k) {
   k->awaited = 1;
   for (const auto lease : k->leases) {
     if (const auto kept = leases_.kept_at(lease); kept >= k->since) {
@@ -78,14 +91,14 @@ void etcd_engine::renew_kept(const std::shared_ptr<keeping>& k) {
       if (k->o->over()) return;
       if (f != nullptr) return fail(k->o, *f);
       if (alive) lease_kept(k, lease, sent);
-      if (--k->awaited == 0) read_kept(k);
+      if (--k->awaited == 0) judge_kept(k);
     });
   }
-  if (--k->awaited == 0) {
-    box_->put([this, k] {
-      if (!k->o->over()) read_kept(k);
-    });
-  }
+  read_beside(k);
+  if (--k->awaited > 0) return;
+  box_->put([this, k] {
+    if (!k->o->over()) judge_kept(k);
+  });
 }
 
 void etcd_engine::lease_kept(const std::shared_ptr<keeping>& k, std::int64_t lease, time_point sent) {
@@ -93,11 +106,12 @@ void etcd_engine::lease_kept(const std::shared_ptr<keeping>& k, std::int64_t lea
   k->renewed.insert(lease);
 }
 
-bool etcd_engine::needs_no_read(const keeping& k, const mine& m) const {
+// Whatever becomes of its lease.
+bool etcd_engine::rests_on_watch(const keeping& k, const mine& m) const {
+  if (!k.by_watch_too) return false;
   if (k.as == fate::holding && unproven_for(m, k.o->sent) >= lease_clock::duration{k.ttl} * 5 / 6) return false;
   return !m.handed_over && m.waits == (k.as == fate::waiting) && m.due > environment_.clock->now() &&
-         m.lease_ttl >= rounded(k.ttl) && k.renewed.contains(m.lease) && m.seen_under != 0 &&
-         m.seen_under == watches_.confirmed_on(m.own);
+         m.lease_ttl >= rounded(k.ttl) && m.seen_under != 0 && m.seen_under == watches_.confirmed_on(m.own);
 }
 
 lease_clock::duration etcd_engine::unproven_for(const mine& m, time_point now) const {
@@ -129,46 +143,76 @@ bool etcd_engine::extend(mine& m, time_point due) {
   return true;
 }
 
-void etcd_engine::read_kept(const std::shared_ptr<keeping>& k) {
-  pb::TxnRequest t;
-  std::map<std::string, int> rooms;  // read whole, each once, whoever is looked for there
+void etcd_engine::look_at(reading& r, keeping& k, std::size_t i) const {
   const auto read = [&](const key_range& keys) {
-    auto& r = *t.add_success()->mutable_request_range();
-    r.set_key(keys.from);
-    r.set_range_end(keys.to);
-    return t.success_size() - 1;
+    auto& range = *r.asks.add_success()->mutable_request_range();
+    range.set_key(keys.from);
+    range.set_range_end(keys.to);
+    return r.asks.success_size() - 1;
   };
-  for (std::size_t i = 0; i < k->all.size(); ++i) {
-    auto& one = k->all[i];
-    if (one.overdue) continue;  // it is over, even if the server still has it: it is being taken away
-    const auto at = mine_.find(one.who);
-    if (at != mine_.end() && at->second.name == one.name) {
-      if (needs_no_read(*k, at->second)) {
-        if (extend(at->second, k->o->sent + k->ttl)) one.is = k->as;
-        if (k->as == fate::holding && unproven_for(at->second, k->o->sent) >= k->ttl / 2) prove_watches(k->ttl);
-        continue;
-      }
-      one.watched_under = watches_.confirmed_on(at->second.own);
-      k->read.push_back({i, read({at->second.key, {}})});
-      continue;
-    }
-    const auto [room, fresh] = rooms.try_emplace(one.name);
-    if (fresh) room->second = read(keys_.room(one.name));
-    k->read.push_back({i, room->second});
+  auto& one = k.all[i];
+  one.read = true;
+  const auto at = mine_.find(one.who);
+  if (at != mine_.end() && at->second.name == one.name) {
+    one.watched_under = watches_.confirmed_on(at->second.own);
+    r.looks.push_back({i, read({at->second.key, {}})});
+    return;
   }
-  if (k->read.empty() && !k->all.empty()) {
-    k->awaited = 1;
-    return one_kept(k);
-  }
-  if (k->all.empty()) t.add_success()->mutable_request_range()->set_key(keys_.beginning_with("").from);
-  read_for(k, std::move(t), [this, k](const pb::TxnResponse& answer) { judge_kept(k, answer); });
+  const auto [room, fresh] = r.rooms.try_emplace(one.name);
+  if (fresh) room->second = read(keys_.room(one.name));
+  r.looks.push_back({i, room->second});
 }
 
-void etcd_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnResponse& answer) {
+void etcd_engine::read_beside(const std::shared_ptr<keeping>& k) {
+  auto& r = k->beside;
+  for (std::size_t i = 0; i < k->all.size(); ++i) {
+    if (k->all[i].overdue) continue;  // it is over, even if the server still has it: it is being taken away
+    const auto at = mine_.find(k->all[i].who);
+    const bool known = at != mine_.end() && at->second.name == k->all[i].name;
+    if (!known || !rests_on_watch(*k, at->second)) look_at(r, *k, i);
+  }
+  if (k->all.empty()) r.asks.add_success()->mutable_request_range()->set_key(keys_.beginning_with("").from);
+  if (r.asks.success_size() == 0) return;
+  ++k->awaited;
+  read_for(k, std::move(r.asks), [this, k](pb::TxnResponse& answer) {
+    k->beside.answer = std::move(answer);
+    if (--k->awaited == 0) judge_kept(k);
+  });
+}
+
+// Now it is known which leases were kept, and what was read beside that. The rest has its proof, or is read after all.
+void etcd_engine::judge_kept(const std::shared_ptr<keeping>& k) {
   k->awaited = 1;
-  for (const auto& [i, number] : k->read) {
+  judge_read(k, k->beside);
+  const auto later = std::make_shared<reading>();
+  for (std::size_t i = 0; i < k->all.size(); ++i) {
+    auto& one = k->all[i];
+    if (one.overdue || one.read) continue;
+    const auto at = mine_.find(one.who);
+    const bool known = at != mine_.end() && at->second.name == one.name;
+    if (!known || !k->renewed.contains(at->second.lease) || !rests_on_watch(*k, at->second)) {
+      look_at(*later, *k, i);
+      continue;
+    }
+    if (extend(at->second, k->o->sent + k->ttl)) one.is = k->as;
+    if (k->as == fate::holding && unproven_for(at->second, k->o->sent) >= k->ttl / 2) prove_watches(k->ttl);
+  }
+  if (!later->looks.empty()) {
+    ++k->awaited;
+    read_for(k, std::move(later->asks), [this, k, later](pb::TxnResponse& answer) {
+      later->answer = std::move(answer);
+      judge_read(k, *later);
+      one_kept(k);
+    });
+  }
+  one_kept(k);
+}
+
+void etcd_engine::judge_read(const std::shared_ptr<keeping>& k, const reading& r) {
+  const auto as_of = r.answer.header().revision();
+  for (const auto& [i, number] : r.looks) {
     const auto& one = k->all[i];
-    const auto& read = answer.responses(number).response_range().kvs();
+    const auto& read = r.answer.responses(number).response_range().kvs();
     const auto at = mine_.find(one.who);
     const bool known = at != mine_.end() && at->second.name == one.name;
     const auto own = std::ranges::find_if(read, [&](const pb::KeyValue& kv) {
@@ -177,14 +221,12 @@ void etcd_engine::judge_kept(const std::shared_ptr<keeping>& k, const pb::TxnRes
       return where && where->at && record && who_is(*record, *where->at) == one.who &&
              (!known || at->second.created == kv.create_revision());
     });
-    if (own == read.end()) {
-      // Not what has been written since: an acquire of the same id may have been quicker than this answer.
-      if (known && at->second.modified <= answer.header().revision()) find_lost(one.who);
-      continue;
+    if (own != read.end()) {
+      keep_one(k, i, *own, as_of);
+    } else if (known && at->second.modified <= as_of) {
+      find_lost(one.who);  // what has been written since is not lost: an acquire of the same id may have been quicker
     }
-    keep_one(k, i, *own, answer.header().revision());
   }
-  one_kept(k);
 }
 
 void etcd_engine::keep_one(const std::shared_ptr<keeping>& k, std::size_t i, const pb::KeyValue& kv,
