@@ -11,7 +11,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto drain_max = 500ms;
-constexpr auto lasting = 250ms;  // most holds are shorter, and need no watch
+constexpr auto lasting = 250ms;                 // most holds are shorter, and need no watch
+constexpr std::size_t caught_up_at_once = 100;  // of a transaction; etcd allows 128 operations in one
 
 }  // namespace
 
@@ -31,7 +32,9 @@ frame::frame(const config& c, const tyer::engine::environment& e, std::string pr
   };
   told.failed = [this, box = box_](const wire::status& s) {
     box->put([this, old = is_old_token(s)] {
-      if (old) link_.log_in_anew();
+      if (!old) return;
+      link_.log_in_anew();
+      if (link_.is_up()) link_.when_logged_in([](const failure*) {});  // nothing else may be asked for long
     });
   };
   overdue_ = std::make_shared<overdue>(*e.clock, link_.sweeping(), e.request_timeout, std::move(told));
@@ -138,30 +141,51 @@ bool frame::too_late(const op& o) {
   return true;
 }
 
-// It is watched from what it was read as of: its last write may be forgotten for long, and would be a gap each time.
-void frame::catch_up(const id& who, const std::string& key) {
-  pb::RangeRequest r;
-  r.set_key(key);
-  link_.call<pb::RangeRequest, pb::RangeResponse>(
-      method::range, std::move(r), environment_.clock->now() + environment_.request_timeout,
-      [this, who, key](const failure* f, pb::RangeResponse& answer) {
-        if (closed_ || !has(who)) return;
-        if (f != nullptr) {  // keep() finds out what it is; and it is watched again, which tells of the gap again
-          watch_when_lasting(who);
-          return events_->suspect(who);
+// After a compaction and a new connection that may be all that this client has: so they are read together.
+void frame::catch_up(const id& who, const std::string& key) { to_catch_up_.emplace_back(who, key); }
+
+void frame::catch_up_all() {
+  while (!to_catch_up_.empty()) {
+    const auto n = std::min(to_catch_up_.size(), caught_up_at_once);
+    const auto from = to_catch_up_.end() - static_cast<std::ptrdiff_t>(n);
+    catch_up_some({from, to_catch_up_.end()});
+    to_catch_up_.erase(from, to_catch_up_.end());
+  }
+}
+
+void frame::catch_up_some(std::vector<std::pair<id, std::string>> some) {
+  pb::TxnRequest t;
+  for (const auto& [who, key] : some) t.add_success()->mutable_request_range()->set_key(key);
+  link_.call<pb::TxnRequest, pb::TxnResponse>(
+      method::txn, std::move(t), environment_.clock->now() + environment_.request_timeout,
+      [this, some = std::move(some)](const failure* f, pb::TxnResponse& answer) {
+        if (closed_) return;
+        if (f == nullptr) link_.saw(answer.header());
+        for (std::size_t i = 0; i < some.size(); ++i) {
+          const auto& [who, key] = some[i];
+          if (!has(who)) continue;
+          if (f == nullptr) {
+            caught_up(who, key, answer.responses(static_cast<int>(i)).response_range(), answer.header().revision());
+          } else {  // keep() finds out what it is; and it is watched again, which tells of the gap again
+            watch_when_lasting(who);
+            events_->suspect(who);
+          }
         }
-        link_.saw(answer.header());
-        pb::Event e;
-        if (answer.kvs_size() == 0) {
-          e.set_type(pb::Event::DELETE);
-          e.mutable_kv()->set_key(key);
-          e.mutable_kv()->set_mod_revision(answer.header().revision());
-        } else {
-          *e.mutable_kv() = answer.kvs(0);
-        }
-        own_changed(who, e);
-        watch_own_from(who, answer.header().revision());
       });
+}
+
+// It is watched from what it was read as of: its last write may be forgotten for long, and would be a gap each time.
+void frame::caught_up(const id& who, const std::string& key, const pb::RangeResponse& there, std::int64_t revision) {
+  pb::Event e;
+  if (there.kvs_size() == 0) {
+    e.set_type(pb::Event::DELETE);
+    e.mutable_kv()->set_key(key);
+    e.mutable_kv()->set_mod_revision(revision);
+  } else {
+    *e.mutable_kv() = there.kvs(0);
+  }
+  own_changed(who, e);
+  watch_own_from(who, revision);
 }
 
 // --- the loop ---
@@ -186,6 +210,7 @@ void frame::run(time_point until) {
   link_.leave_if_silent(after);
   start_due_watches(after);
   watches_.try_again(after);
+  if (!closed_) catch_up_all();
   if (!closed_ && next_look() <= after) look_now(after);
   overdue_->ring_if_late();
   give_up_overdue(after);

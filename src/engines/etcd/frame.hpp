@@ -43,6 +43,7 @@ struct operation {
 
   int refused = 0;          // writes that somebody else was quicker than
   bool gives_back = false;  // so it is worth waiting for when the engine is closed
+  bool own = false;         // nobody has called: it is done also while the engine is being closed
 
   bool over() const { return !fail; }
 };
@@ -151,6 +152,9 @@ class frame : public engine::engine, link::listener {
   void may_not_watch(const std::string& reason);
   void give_up_overdue(time_point now);
   void start_due_watches(time_point now);
+  void catch_up_all();
+  void catch_up_some(std::vector<std::pair<id, std::string>>);
+  void caught_up(const id&, const std::string& key, const pb::RangeResponse&, std::int64_t revision);
   void finish_close();
   void fail_all(bool also_those_that_give_back);
   time_point next_event() const;
@@ -161,6 +165,7 @@ class frame : public engine::engine, link::listener {
 
   std::deque<op> operations_;                       // in the order they were made, so also in the order they fall due
   std::deque<std::pair<time_point, id>> to_watch_;  // holds, when they have lasted long enough to be worth it
+  std::vector<std::pair<id, std::string>> to_catch_up_;
   std::unordered_map<std::string, std::deque<std::pair<op, std::function<void()>>>> queues_;
   std::map<std::string, watches::number> watched_;
   std::map<std::string, time_point> perhaps_written_;  // and looked for until then
@@ -182,7 +187,8 @@ op frame::make(std::string name, const std::shared_ptr<reply<T>>& back) {
   operations_.push_back(o);
   if (closed_) {
     box_->put([o] {
-      if (!o->over()) std::exchange(o->fail, nullptr)(no(why::not_sent, errc::closed, "the engine was closed"));
+      if (!o->over() && !o->own)
+        std::exchange(o->fail, nullptr)(no(why::not_sent, errc::closed, "the engine was closed"));
     });
   }
   return o;

@@ -32,6 +32,10 @@ bool stays_a_reader(const seat& s) {
   return !s.removed && s.record.state() == pb::Record::HOLDING && s.how() == mode::shared && !s.record.upgrading();
 }
 
+bool claims(const seat& s) {
+  return !s.fresh && !s.granted && s.was == pb::Record::HANDED_OVER && s.record.state() == pb::Record::HOLDING;
+}
+
 // How long a hold lasts at most, if nobody renews it.
 milliseconds lasts(const seat& s) {
   if (s.waits()) return {};
@@ -216,8 +220,17 @@ std::variant<answer, failure> ledger::convert(const id& who, mode to) {
   return decide([&](kit::resource& name, kit::notices& told) { return name.convert(who, to, now, told); });
 }
 
-std::uint32_t ledger::ask(std::string_view reason) {
-  return decide([&](kit::resource& name, kit::notices& told) { return name.ask(reason, now, told); });
+// One that has its turn in this write is among the asked; else nothing but that is marked, and it can be left for another write.
+std::vector<id> ledger::ask(std::string_view reason, const std::set<id>& already) {
+  const auto before = seats_;
+  decide([&](kit::resource& name, kit::notices& told) { return name.ask(reason, now, told); });
+  std::vector<id> asked;
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    if (!seats_[i].dirty || seats_[i].waits()) continue;
+    const bool left_out = already.contains(seats_[i].who) || asked.size() >= asked_per_write;
+    left_out && !seats_[i].granted && !before[i].dirty ? void(seats_[i] = before[i]) : asked.push_back(seats_[i].who);
+  }
+  return asked;
 }
 
 void ledger::turn() {
@@ -225,6 +238,19 @@ void ledger::turn() {
     name.reap(now, told);
     return true;
   });
+}
+
+bool ledger::only_claims() const {
+  if (floor_dirty_ || !dirty()) return false;
+  return std::ranges::all_of(seats_, [](const seat& s) { return !s.removed && (!s.dirty || claims(s)); });
+}
+
+bool ledger::only_turns_of_permits() const {
+  if (floor_is_there_ || floor_dirty_ || !dirty()) return false;
+  const auto turns = [](const seat& s) {
+    return s.how() == mode::permit && !s.fresh && s.granted && s.was == pb::Record::WAITING;
+  };
+  return std::ranges::all_of(seats_, [&](const seat& s) { return !s.removed && (!s.dirty || claims(s) || turns(s)); });
 }
 
 const seat* ledger::company_of_new_reader() const {
@@ -299,6 +325,7 @@ void ledger::mark(const kit::seat& d) {
   if (!d.dirty) return;
   seat& s = of(d);
   pb::Record& r = s.record;
+  if (!s.dirty) s.was = r.state();
   s.dirty = true;
   s.granted = d.pending;
   r.set_mode(static_cast<std::uint32_t>(d.how));

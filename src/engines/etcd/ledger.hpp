@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -37,7 +38,7 @@ using engine::why;
 using kit::no;
 
 inline constexpr std::uint64_t places_per_revision = 128;
-inline constexpr std::size_t turns_per_write = 40;  // a transaction has at most 128 operations
+inline constexpr std::size_t turns_per_write = 40, asked_per_write = 40;  // a transaction has at most 128 operations
 
 // One key: a hold or a place in the queue.
 struct seat {
@@ -45,8 +46,9 @@ struct seat {
   pb::Record record;
   std::int64_t created = 0, modified = 0, lease = 0;
   bool dirty = false, removed = false, fresh = false;
-  bool granted = false;  // by the write to come: its part is not known yet
-  id at;                 // where it lies
+  bool granted = false;                         // by the write to come: its part is not known yet
+  id at;                                        // where it lies
+  pb::Record::State was = pb::Record::WAITING;  // before it was marked
 
   bool waits() const { return record.state() == pb::Record::WAITING; }
   mode how() const { return static_cast<mode>(record.mode()); }
@@ -93,12 +95,18 @@ class ledger {
   bool is_too_far_back(const wish&) const;
   fate remove(const id&);
   std::variant<answer, failure> convert(const id&, mode to);
-  std::uint32_t ask(std::string_view reason);
+  // Who is asked by this write: of those that hold, but for who was asked already, no more than one may contain.
+  std::vector<id> ask(std::string_view reason, const std::set<id>& already = {});
 
   void turn();                        // of the heads of the queue
   void wrote(std::int64_t revision);  // what was marked is at the server now
   bool somebody_waits() const;        // in the queue, or to be upgraded
 
+  // All that is marked are claims of what was handed over: nobody else can have anything against them.
+  bool only_claims() const;
+  // All that is marked are permits that have their turn. As long as they wait as they did, nobody has come before them: whoever takes
+  // permits gives the first in the queue its turn. And whoever has left meanwhile makes room.
+  bool only_turns_of_permits() const;
   // If all that is marked is one new reader: another that was there already, or nobody. As long as that one is there as it was, nobody
   // can have become exclusive, so the new one may come in whatever else happens meanwhile.
   const seat* company_of_new_reader() const;

@@ -107,6 +107,29 @@ TEST_F(etcd_at_once, two_readers_that_let_go_left_one_waiting_that_upgrades) {
   EXPECT_NE(granted_in(converts(upgrades, mode::exclusive)), nullptr);
 }
 
+TEST_F(etcd_at_once, a_reader_that_had_let_go_was_told_that_nobody_knows_since_the_turn_behind_it_was_not_answered) {
+  const auto reader = reads(a), writer = queues(b, mode::exclusive);
+  int writes = 0;
+  fake.decide = [&](const exchange& e) {
+    const bool turn = e.client == 0 && e.method == "Txn" && ++writes == 2;
+    return journey{.there = 500us, .back = 500us, .request_lost = turn};
+  };
+  EXPECT_EQ(let_go(reader), fate::holding);
+  EXPECT_EQ(writes, 2);
+  EXPECT_TRUE(b.run_until([&] { return was_told(b, writer.who); })) << "it looks out itself";
+}
+
+// Whoever has gone cannot be told, and its client neither: but the one that waits is, before the client has gone.
+TEST_F(etcd_at_once, a_reader_that_lets_go_while_its_client_is_closed_tells_the_writer) {
+  const auto reader = reads(a), writer = queues(c, mode::exclusive);
+  fake.acting = 0;
+  bool closed = false;
+  a.raw().release({reader.who, "order"}, true, [](outcome<fate>&&) {});
+  a.raw().close([&](outcome<seam::done>&&) { closed = true; });
+  EXPECT_TRUE(is_told(writer));
+  ASSERT_TRUE(a.run_until([&] { return closed; }));
+}
+
 // --- who lets go while others come ---
 
 // It was: whoever came made all that let go try again.
@@ -123,8 +146,86 @@ TEST_F(etcd_at_once, a_reader_that_lets_go_was_refused_by_each_that_came) {
   b.raw().release({leaves.who, "order"}, true, [&](outcome<fate>&&) { gone = true; });
   for (int i = 0; i < 20 && !gone; ++i) reads(c);
   EXPECT_TRUE(gone);
-  EXPECT_EQ(writes, 2) << "who is next, and the deletion";
+  EXPECT_EQ(writes, 1) << "the deletion alone";
   EXPECT_EQ(let_go(stays), fate::holding);
+}
+
+// --- many at once ---
+
+struct etcd_many_at_once : etcd_at_once {
+  static constexpr std::size_t many = 60;
+  etcd_many_at_once() {
+    for (std::size_t i = 0; i < many; ++i) {
+      crowd.push_back(std::make_unique<one_client>(time, fake, all));
+      these.push_back({crowd.back().get(), crowd.back()->next_id()});
+    }
+  }
+  seam::request wants(const one& o, std::uint32_t capacity) const {
+    auto r = o.by->wants(o.who, true, capacity > 1 ? mode::permit : mode::exclusive);
+    r.capacity = capacity;
+    return r;
+  }
+  // Each asks, and again when it is told of its turn, until all of them have it.
+  void all_come(std::uint32_t capacity) {
+    std::vector<bool> asks(many, true), has(many);
+    const auto everybody_has = [&] {
+      for (std::size_t i = 0; i < many; ++i) {
+        const auto& o = these[i];
+        if (has[i] || !(asks[i] || std::erase(o.by->woken, o.who) != 0)) continue;
+        asks[i] = false;
+        fake.acting = number_of(*o.by);
+        o.by->raw().acquire(wants(o, capacity), [&, i](outcome<answer>&& said) {
+          has[i] = granted_in(said) != nullptr;
+          asks[i] = failure_in(said) != nullptr;
+        });
+      }
+      return std::ranges::all_of(has, [](bool h) { return h; });
+    };
+    EXPECT_TRUE(a.run_until(everybody_has, 2s));
+  }
+  std::vector<std::unique_ptr<one_client>> crowd;
+  std::vector<one> these;
+};
+
+// It was: each was refused as often as another was let in; 200 of them took 16 s.
+TEST_F(etcd_many_at_once, who_took_permits_wrote_as_often_as_the_square_of_their_number) {
+  EXPECT_LT(cost([&] { all_come(many); }).at("Txn"), 8 * static_cast<int>(many));
+  std::vector<std::uint32_t> slots;
+  for (const auto& [key, kv] : data.all()) {
+    const auto record = tyer::etcd::read_value(kv.value());
+    ASSERT_TRUE(record);
+    slots.insert(slots.end(), record->slots().begin(), record->slots().end());
+  }
+  std::ranges::sort(slots);
+  EXPECT_EQ(slots.size(), many);
+  EXPECT_EQ(std::ranges::unique(slots).size(), 0u) << "a permit was given twice";
+}
+
+TEST_F(etcd_many_at_once, who_gave_permits_back_refused_each_other) {
+  all_come(many);
+  const auto none = cost([&] { let_go_at_once(these); });
+  EXPECT_EQ(none, (messages{{"Txn", static_cast<int>(many)}})) << "one each";
+  expect_nothing_left();
+}
+
+TEST_F(etcd_many_at_once, who_gave_permits_back_left_as_many_others_waiting_that_came_after_them) {
+  all_come(many);
+  std::vector<one> others;
+  for (int i = 0; i < 20; ++i) others.push_back(queues(c, mode::permit, 1, many));
+  let_go_at_once(these);
+  for (const auto& o : others) EXPECT_TRUE(is_told(o));
+}
+
+// It was: each read all of the queue, and those who left beside each other refused each other.
+TEST_F(etcd_many_at_once, who_left_the_queue_read_all_of_it_and_refused_each_other) {
+  const auto h = takes(a, mode::exclusive);
+  for (const auto& o : these) ASSERT_NE(queued_in(ask_for(o, mode::exclusive, 1, 1)), nullptr);
+  const auto last = queues(b, mode::exclusive);
+  const auto spent = cost([&] { let_go_at_once(these); });
+  EXPECT_FALSE(spent.contains("Range"));
+  EXPECT_LE(spent.at("Txn"), static_cast<int>(many) + 20) << "one each, and who looks out meanwhile";
+  EXPECT_EQ(let_go(h), fate::holding);
+  EXPECT_TRUE(has_turn(last));
 }
 
 // --- one that joined before a writer ---

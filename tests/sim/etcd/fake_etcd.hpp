@@ -21,7 +21,7 @@
 
 namespace tyer::sim::etcd {
 
-inline constexpr std::size_t clients_max = 8;
+inline constexpr std::size_t clients_max = 256;
 inline constexpr std::size_t servers = 3;  // all of them have the same data
 
 struct exchange {

@@ -49,6 +49,16 @@ TEST_F(etcd_login, that_expired_is_asked_for_once_and_not_by_each) {
   EXPECT_EQ(fake.logins, 1u);
 }
 
+// It was: whoever was to take it away was refused, and logged in only when something else was asked for.
+TEST_F(etcd_login, that_expired_left_a_hold_that_nobody_kept_in_the_way) {
+  const auto who = first.next_id();
+  ASSERT_NE(granted_in(first.acquire(who)), nullptr);
+  first.run_for(500ms);  // it is watched
+  fake.expire_tokens();
+  for (const auto end = time.now() + ttl + 2s; time.now() < end; first.run_for(500ms)) data.renew_leases();
+  EXPECT_FALSE(is_written(who));
+}
+
 // It was: every hold was lost, and the client stayed out until users were asked for again.
 TEST_F(etcd_login, that_is_not_asked_for_any_more_kept_the_client_out) {
   const auto who = first.next_id();

@@ -1,5 +1,5 @@
 // Watches, where the server has forgotten what they are to begin with.
-#include "sim/etcd/one_client.hpp"
+#include "sim/etcd/handover.hpp"
 
 namespace tyer::sim::etcd {
 namespace {
@@ -39,9 +39,9 @@ TEST_P(etcd_watching, of_a_hold_from_what_was_compacted_was_asked_for_without_en
 TEST_P(etcd_watching, of_a_hold_did_not_come_back_after_a_read_that_failed) {
   bool failed = false;
   fake.decide = [&](const exchange& e) {
-    pb::RangeRequest r;
-    const bool own =
-        e.client == 2 && e.method == "Range" && r.ParseFromString(e.request) && data.all().contains(r.key());
+    pb::TxnRequest t;
+    const bool own = e.client == 2 && e.method == "Txn" && t.ParseFromString(e.request) && t.success_size() == 1 &&
+                     data.all().contains(t.success(0).request_range().key());
     return journey{.there = 500us, .back = 500us, .refused = own && !std::exchange(failed, true)};
   };
   hold_and_be_cut();
@@ -52,6 +52,52 @@ TEST_P(etcd_watching, of_a_hold_did_not_come_back_after_a_read_that_failed) {
 
 INSTANTIATE_TEST_SUITE_P(in, etcd_watching, ::testing::Values(one_client::layout::tyers, one_client::layout::gos),
                          [](const auto& of) { return of.param == one_client::layout::gos ? "gos" : "tyers"; });
+
+// It was: each was read by itself, and all of them at once.
+TEST_F(etcd_scripted, holds_whose_watches_began_before_a_compaction_were_read_one_by_one) {
+  data.on_write = nullptr;
+  constexpr int many = 250;
+  for (int i = 0; i < many; ++i) {
+    auto r = a.wants(a.next_id());
+    r.what.name = "many/" + std::to_string(i);
+    ASSERT_NE(granted_in(a.call<answer>([&](auto reply) { a.raw().acquire(r, std::move(reply)); })), nullptr);
+  }
+  a.run_for(500ms);
+  b.acquire(b.next_id());
+  data.compact();
+  const auto before = a.ups();
+  const auto spent = cost([&] {
+    fake.cut(0);
+    ASSERT_TRUE(a.run_until([&] { return a.ups() > before; }));
+    a.run_for(500ms);
+  });
+  EXPECT_LE(spent.at("Range"), 1) << "the one that finds the server";
+  EXPECT_LE(spent.at("Txn"), 10);
+  EXPECT_TRUE(a.lost.empty());
+}
+
+// --- what is told of the own key before the answer that gives it ---
+
+// It was: the end was told to nobody, since it had not been told yet that it has the lock; then it was, and for a third of its ttl
+// it did not know better.
+TEST_F(etcd_hand_over, that_was_claimed_and_taken_away_before_the_answer_to_that_was_heard_is_over) {
+  const auto h = holds(a), next = waits(b);
+  let_go(h);
+  ASSERT_TRUE(a.run_until([&] { return was_told(b, next.who); }, 1s));
+  fake.decide = [](const exchange& e) { return journey{500us, e.client == 1 ? duration{50ms} : duration{500us}}; };
+  std::optional<outcome<answer>> said;
+  fake.acting = 1;
+  b.raw().acquire(b.wants(next.who, true), [&](outcome<answer>&& o) { said = std::move(o); });
+  a.run_for(5ms);
+  const auto was = a.call<fate>([&](auto reply) { a.raw().evict({next.who, "order"}, "by hand", std::move(reply)); });
+  EXPECT_EQ(std::get<fate>(was.result), fate::holding);
+  ASSERT_TRUE(a.run_until([&] { return !b.lost.empty(); }, 20ms));
+  ASSERT_FALSE(said);
+  b.lost.clear();
+  ASSERT_TRUE(a.run_until([&] { return said.has_value(); }, 1s));
+  if (granted_in(*said) == nullptr) return;  // it knows
+  EXPECT_TRUE(a.run_until([&] { return !b.lost.empty(); }, 20ms)) << "it believes that it holds";
+}
 
 // --- those of observers ---
 

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tyer::etcd {
 namespace {
@@ -48,7 +51,7 @@ TEST(etcd_ledger, who_finds_its_turn_and_claims_it_at_once_has_the_token_of_that
 
 TEST(etcd_ledger, who_is_asked_in_the_write_that_grants_has_the_token_of_that_write) {
   auto l = with_waiter(first, 200);
-  EXPECT_EQ(l.ask("please"), 1u);
+  EXPECT_EQ(l.ask("please").size(), 1u);
   l.wrote(201);
   EXPECT_EQ(l.find(first)->part(), 201 * places_per_revision);
 }
@@ -263,6 +266,91 @@ TEST(etcd_ledger, permits_are_no_company) {
   auto l = with_all(wishes);
   l.remove(first);
   EXPECT_EQ(l.company_of_one_that_leaves(), nullptr);
+}
+
+// --- what is right whatever happens meanwhile ---
+
+ledger::wish permit(const id& who, std::uint32_t capacity) {
+  auto w = wish_of(who);
+  w.r.what.how = mode::permit;
+  w.r.capacity = capacity;
+  return w;
+}
+
+void ends(ledger& l, const id& who) {  // without a word
+  l.find(who)->removed = true;
+  l.wrote(200);
+}
+
+TEST(etcd_ledger, a_claim_alone_is_right_whoever_comes) {
+  auto l = with_all({wish_of(first), wish_of(second), wish_of(third)});
+  EXPECT_FALSE(l.only_claims()) << "nothing is marked";
+  l.remove(first);
+  EXPECT_FALSE(l.only_claims());
+  l.wrote(200);
+  l.acquire(wish_of(second));
+  EXPECT_TRUE(l.only_claims());
+}
+
+TEST(etcd_ledger, a_claim_in_the_write_that_grants_is_more_than_a_claim) {
+  auto l = with_all({wish_of(first), wish_of(second)});
+  ends(l, first);
+  l.acquire(wish_of(second));
+  EXPECT_FALSE(l.only_claims());
+  EXPECT_FALSE(l.only_turns_of_permits());
+  ledger fresh;
+  fresh.acquire(wish_of(first));
+  EXPECT_FALSE(fresh.only_claims());
+}
+
+TEST(etcd_ledger, permits_have_their_turn_whoever_comes) {
+  auto l = with_all({permit(first, 2), permit(second, 2), permit(third, 2)});
+  l.find(first)->removed = true;
+  l.wrote(200);
+  l.turn();
+  ASSERT_FALSE(l.find(third)->waits());
+  EXPECT_TRUE(l.only_turns_of_permits());
+  EXPECT_FALSE(l.only_claims());
+}
+
+TEST(etcd_ledger, a_new_permit_or_one_that_goes_is_not_right_whoever_comes) {
+  auto comes = with_all({permit(first, 2)});
+  comes.acquire(permit(second, 2));
+  EXPECT_FALSE(comes.only_turns_of_permits());
+  auto goes = with_all({permit(first, 1), permit(second, 1)});
+  goes.remove(first);
+  EXPECT_FALSE(goes.only_turns_of_permits());
+}
+
+TEST(etcd_ledger, the_turn_of_readers_is_not_right_whoever_comes) {
+  auto l = with_all({wish_of(first), reader(second)});
+  ends(l, first);
+  l.turn();
+  EXPECT_FALSE(l.only_turns_of_permits()) << "a reader before it may become exclusive";
+}
+
+// --- who is asked ---
+
+TEST(etcd_ledger, no_more_are_asked_than_one_write_may_contain_and_each_once) {
+  std::vector<ledger::wish> wishes(100, reader(first));
+  ledger l;
+  for (std::size_t i = 0; i < wishes.size(); ++i) {
+    wishes[i].r.what.who = id::from(std::string(13, '0') + std::to_string(100 + i));
+    wishes[i].at = wishes[i].r.what.who;
+    l.acquire(wishes[i]);
+    l.wrote(static_cast<std::int64_t>(100 + i));
+  }
+  std::set<id> asked;
+  for (std::int64_t n = 0; n < 4; ++n) {
+    const auto now = l.ask("please", asked);
+    EXPECT_LE(now.size(), asked_per_write);
+    EXPECT_EQ(now.empty(), n == 3);
+    EXPECT_EQ(std::ranges::count(l.seats(), true, &seat::dirty), static_cast<std::ptrdiff_t>(now.size()));
+    asked.insert(now.begin(), now.end());
+    l.wrote(300 + n);
+  }
+  EXPECT_EQ(asked.size(), wishes.size());
+  for (const seat& s : l.seats()) EXPECT_EQ(s.record.asked_count(), 1u);
 }
 
 // --- the floor ---

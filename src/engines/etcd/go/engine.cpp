@@ -55,13 +55,14 @@ void go_engine::set_back(std::int64_t revision) {
 }
 
 void go_engine::look_for_turns() {
-  std::vector<id> waiting;
-  for (auto& [who, m] : mine_) {
-    if (!m.waits || m.created == 0) continue;
-    m.looking = false;  // what was on its way has come to nothing
-    waiting.push_back(who);
+  looks_.end_all();
+  for (const auto& [who, m] : mine_) {
+    if (m.waits && m.created != 0) looks_.set(environment_.clock->now(), who);
   }
-  for (const auto& who : waiting) look_ahead(who);
+}
+
+void go_engine::look_now(time_point now) {
+  while (const auto who = looks_.take_due(now)) look_ahead(*who);
 }
 
 void go_engine::watch_lasting(const id& who) {

@@ -8,6 +8,7 @@
 // Its name stays, and with it its place.
 #pragma once
 
+#include "engines/etcd/client/looks.hpp"
 #include "engines/etcd/frame.hpp"
 #include "engines/etcd/go/layout.hpp"
 
@@ -49,7 +50,6 @@ class go_engine final : public frame {
     bool unknown = false;  // a request to write it was not answered, and may still be executed
     time_point due;
     watches::number own = 0, ahead = 0;
-    bool looking = false;
     bool leaving = false;  // it is being given back: its end is no news
   };
   struct acquiring;
@@ -61,6 +61,8 @@ class go_engine final : public frame {
   bool of_holders(const std::string& name, const pb::Event&) override;
   void set_back(std::int64_t revision) override;
   void look_for_turns() override;
+  time_point next_look() const override { return looks_.next(); }
+  void look_now(time_point) override;
   void watch_lasting(const id&) override;
   void gave_up(const std::string& key, std::int64_t modified, bool gone) override;
   void found_written(const std::string& key, const pb::KeyValue&) override;
@@ -124,6 +126,7 @@ class go_engine final : public frame {
   bool put_off(mine&, time_point due);
 
   const layout layout_;
+  looks looks_;
   std::unordered_map<id, mine, core::id_hash> mine_;
   std::map<std::string, id> by_key_;
   struct first_key {

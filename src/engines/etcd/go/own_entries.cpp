@@ -128,18 +128,17 @@ void go_engine::watch_ahead(mine& m, const std::string& key, bool holds, std::in
 // The one before it may have given up its place only: then the next one before is the one to wait for.
 void go_engine::look_ahead(const id& who) {
   const auto at = mine_.find(who);
-  if (at == mine_.end() || at->second.looking || !at->second.waits) return;
-  at->second.looking = true;
+  if (at == mine_.end() || !at->second.waits || !looks_.begin(who)) return;
   pb::RangeRequest r;
   read_all(r, layout_.room(at->second.name));
   r.set_max_create_revision(at->second.created);
   link_.call<pb::RangeRequest, pb::RangeResponse>(
       method::range, std::move(r), environment_.clock->now() + environment_.request_timeout,
       [this, who](const failure* f, pb::RangeResponse& answer) {
+        looks_.end(who);
         const auto still = mine_.find(who);
         if (still == mine_.end() || closed_) return;
         mine& m = still->second;
-        m.looking = false;
         if (f != nullptr || !m.waits) return;  // look_again, and up(), remain
         link_.saw(answer.header());
         const auto read = go::read(layout_, m.name, answer);

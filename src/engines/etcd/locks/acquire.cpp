@@ -123,10 +123,7 @@ void etcd_engine::renew_for(const std::shared_ptr<acquiring>& a, std::int64_t le
       if (a->granted) again_with_new_lease(a, lease);
       return;
     }
-    if (a->granted) {
-      const auto [s, alone] = *std::exchange(a->granted, std::nullopt);
-      grant_once_kept(a, s, alone);
-    }
+    if (a->granted) grant_once_kept(a, *std::exchange(a->granted, std::nullopt));
   });
 }
 
@@ -167,7 +164,7 @@ void etcd_engine::try_free(const std::shared_ptr<acquiring>& a) {
                                                 s.created = s.modified = revision;
                                                 s.fresh = s.dirty = false;
                                                 a->result = tyer::engine::granted{0, a->wish.r.ttl, s.slots()};
-                                                grant_once_kept(a, s, true);
+                                                grant_once_kept(a, s);
                                               });
 }
 
@@ -199,7 +196,7 @@ void etcd_engine::claim(const std::shared_ptr<acquiring>& a, const mine& m) {
         const auto revision = answer.header().revision();
         if (!answer.succeeded()) return look_and_take(a, answer.responses(0).response_range(), revision);
         l.wrote(revision);
-        grant_once_kept(a, *l.find(a->wish.r.what.who), false);
+        grant_once_kept(a, *l.find(a->wish.r.what.who));
       });
 }
 
@@ -233,7 +230,10 @@ void etcd_engine::settle_acquiring(const std::shared_ptr<acquiring>& a, ledger r
         const ledger before = l;
         a->result = l.acquire(a->wish);
         const seat* s = l.find(who);
-        if (s == nullptr || !s->fresh || !s->waits()) return;
+        if (s == nullptr || !s->fresh) return;
+        // Those who take permits at once would refuse each other again and again; in the queue one gives all of them their turn.
+        const bool queues = s->how() == mode::permit && a->o->refused > 0 && a->wish.r.enqueue;
+        if (!s->waits() && !queues) return;
         a->needs_place = true;  // which is taken without a condition: those who come at once need not try again
         l = before;
         l.turn();
@@ -261,7 +261,7 @@ void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l)
   }
   auto& result = std::get<answer>(a->result);
   if (std::holds_alternative<tyer::engine::granted>(result) && s != nullptr) {
-    return grant_once_kept(a, *s, l.seats().size() == 1);
+    return grant_once_kept(a, *s);
   }
   if (s == nullptr) {
     end_without_a_write(*a);
@@ -287,11 +287,11 @@ etcd_engine::mine& etcd_engine::wait_for_turn(const acquiring& a, const seat& s,
 }
 
 // Time counts from when this request left. What the lease was last confirmed for, a little earlier, may be less than the ttl.
-void etcd_engine::grant_once_kept(const std::shared_ptr<acquiring>& a, const seat& s, bool alone) {
+void etcd_engine::grant_once_kept(const std::shared_ptr<acquiring>& a, const seat& s) {
   if (a->o->over()) return next_of(a->o);
   const auto kept = leases_.kept_at(s.lease);
   if (kept < a->kept_since) {
-    a->granted.emplace(s, alone);
+    a->granted = s;
     if (!a->renewing) renew_for(a, s.lease);
     return;
   }
@@ -299,12 +299,11 @@ void etcd_engine::grant_once_kept(const std::shared_ptr<acquiring>& a, const sea
   const auto proven = std::chrono::floor<milliseconds>(kept + length - a->o->sent);
   mine& m = have(a->name, s, a->o->sent + a->wish.r.ttl);
   end_doubt(a->key, *a->doubt_before);
-  m.alone = alone;
   auto& g = std::get<tyer::engine::granted>(std::get<answer>(a->result));
   g.part = s.part();
   g.key = {m.key, static_cast<std::uint64_t>(s.created)};
   g.ttl = std::min(a->wish.r.ttl, proven);
-  watch_when_lasting(s.who);
+  was_told_of_more(m) ? watch_own(m) : watch_when_lasting(s.who);
   finish(a->o, a->back, std::move(a->result));
 }
 

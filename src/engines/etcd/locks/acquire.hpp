@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <variant>
 
 namespace tyer::etcd {
@@ -26,7 +25,7 @@ struct etcd_engine::acquiring {
 
   time_point kept_since;  // its lease must have been confirmed then or later
   bool renewing = false;
-  std::optional<std::pair<seat, bool>> granted;  // waits for the lease to be confirmed
+  std::optional<seat> granted;  // waits for the lease to be confirmed
 };
 
 }  // namespace tyer::etcd

@@ -5,7 +5,6 @@
 #include "engines/etcd/go/make.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace tyer::etcd {
 
@@ -47,12 +46,10 @@ void etcd_engine::set_back(std::int64_t revision) {
 }
 
 void etcd_engine::look_for_turns() {
-  std::vector<id> upgrading;
-  for (auto& [who, m] : mine_) {
-    m.looking = false;  // what was on its way has come to nothing
-    if (m.upgrading) upgrading.push_back(who);
+  looks_.end_all();
+  for (const auto& [who, m] : mine_) {
+    if (m.upgrading) look_after(who, {});
   }
-  for (const auto& who : upgrading) look_ahead(who);
   lookouts_.arm_all(environment_.clock->now());
 }
 

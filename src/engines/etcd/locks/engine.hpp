@@ -4,6 +4,7 @@
 //                                                              ▲────somebody was quicker────┘
 #pragma once
 
+#include "engines/etcd/client/looks.hpp"
 #include "engines/etcd/frame.hpp"
 #include "engines/etcd/locks/freshness.hpp"
 #include "engines/etcd/locks/lookouts.hpp"
@@ -47,9 +48,8 @@ class etcd_engine final : public frame {
     std::string name, key;
     id who;
     bool waits = false, handed_over = false, upgrading = false;
-    bool exclusive = false;
-    bool alone = false;  // nobody else was there when it was last written
-    std::string line;    // who is behind it, as a pb::Line
+    bool exclusive = false, permits = false;
+    std::string line;  // who is behind it, as a pb::Line
     std::int64_t created = 0, modified = 0, lease = 0;
     std::string to_claim;  // what is written there, when it was handed over
     milliseconds ttl{}, waiter_ttl{}, lease_ttl{};
@@ -59,7 +59,6 @@ class etcd_engine final : public frame {
     std::uint64_t seen_under = 0;  // the stream of watches that was already watching the key when it was last read
     time_point read_at;            // when the last read of it left that was answered
     bool looks_out = false;        // it is among the lookouts
-    bool looking = false;          // for who is ahead, now
   };
   using by_time = std::multimap<time_point, std::string>;
   // The watch of a key, which outlives what lies there by a while: the next of this client often gets the same key.
@@ -72,6 +71,7 @@ class etcd_engine final : public frame {
   struct keeping;
   struct reading;
   struct releasing;
+  struct asking_holders;
   using decide = std::function<void(ledger&)>;
   using settled = std::function<void(ledger&)>;
 
@@ -89,8 +89,10 @@ class etcd_engine final : public frame {
   void settle(const op&, ledger, decide, settled);
   void written(const op&, ledger, const pb::TxnResponse&, decide, settled);
   std::optional<ledger> turns_left(const pb::TxnResponse& written) const;
-  void tell_turns(const std::string& name, ledger);
-  void drop_overdue(ledger&, const std::string& name);
+  void tell_turns(const std::string& name, const std::optional<ledger>& known, std::function<void()> then);
+  void tell_turns_behind(const std::string& name, fate left, const pb::RangeResponse& oldest, std::int64_t revision,
+                         std::function<void()> then);
+  bool drop_overdue(ledger&, const std::string& name);
 
   // --- acquire.cpp ---
   void start_acquiring(const std::shared_ptr<acquiring>&);
@@ -104,7 +106,7 @@ class etcd_engine final : public frame {
   void read_all(const std::shared_ptr<acquiring>&);
   void settle_acquiring(const std::shared_ptr<acquiring>&, ledger);
   void answer_acquire(const std::shared_ptr<acquiring>&, ledger&);
-  void grant_once_kept(const std::shared_ptr<acquiring>&, const seat&, bool alone);
+  void grant_once_kept(const std::shared_ptr<acquiring>&, const seat&);
   void renew_for(const std::shared_ptr<acquiring>&, std::int64_t lease);
   void again_with_new_lease(const std::shared_ptr<acquiring>&, std::int64_t lease);
 
@@ -125,6 +127,7 @@ class etcd_engine final : public frame {
 
   // --- release.cpp ---
   void give_back(const std::shared_ptr<releasing>&, const mine&);
+  void leave(const std::shared_ptr<releasing>&, const mine&);
   void look_for_next(const std::shared_ptr<releasing>&);
   void hand_over(const std::shared_ptr<releasing>&, pb::TxnResponse& looked);
   void pass_on(const std::shared_ptr<releasing>&, ledger, const pb::Line&);
@@ -132,6 +135,7 @@ class etcd_engine final : public frame {
   void released(const std::shared_ptr<releasing>&);
   bool is_plain_hand_over(const ledger&, const id&) const;
   void delete_alone(const op&, const id&, std::function<void(fate was)>);
+  void ask_more(const std::shared_ptr<asking_holders>&, const ledger&);
   void converted(const id&, const ledger&, answer&);
 
   // --- admin.cpp ---
@@ -167,18 +171,12 @@ class etcd_engine final : public frame {
   void let_go_of_watch(mine&);
   void end_idle_watches(time_point);
   void stop_watching(mine&);
-  void watch_ahead(mine&, const ledger&);
-  void look_out(mine&, lease_clock::duration after);
-  void stop_looking_out(mine&);
-  void look_again_if_blind(const id&);
-  void look_again(const id&);
-  void is_known_as_of(mine&, std::int64_t revision);
   bool has(const id& who) const override { return mine_.contains(who); }
   void own_changed(const id&, const pb::Event&) override;
   void watch_own_from(const id&, std::int64_t known_as_of) override;
   void be_told_of_turn(mine&, std::string& line);
-  void look_ahead(const id&);
-  void seen_ahead(const id&, const pb::TxnResponse&);
+  void remember_for_who_asks(const id&, const pb::Event&);
+  bool was_told_of_more(const mine&) const;
   void read_own(const id&);
   void ask_again(const id&);
   void gave_up(const std::string& key, std::int64_t modified, bool gone) override;
@@ -189,11 +187,23 @@ class etcd_engine final : public frame {
   time_point next_look() const override;
   void look_now(time_point) override;
 
+  // --- ahead.cpp ---
+  void watch_ahead(mine&, const ledger&);
+  static const seat* ahead_of(const mine&, const ledger&);
+  void look_out(mine&, lease_clock::duration after);
+  void stop_looking_out(mine&);
+  void look_again_if_blind(const id&);
+  void look_again(const id&);
+  void look_after(const id&, lease_clock::duration);
+  void look_ahead(const id&);
+  void seen_ahead(const id&, const pb::TxnResponse&);
+  void is_known_as_of(mine&, std::int64_t revision);
+
   const keys keys_;
   numbers numbers_;
   freshness fresh_;  // what the watches tell
   lookouts lookouts_;
-  std::deque<std::pair<time_point, id>> to_look_;  // somebody ahead of them is gone
+  looks looks_;
   std::unordered_map<std::string, key_watch> key_watches_;
   by_time idle_watches_;
   std::unordered_set<std::string> crowded_;  // names at which many waited, when last asked

@@ -1,5 +1,4 @@
 // What this client has, and what the server tells about it: its turn, its end, a question.
-#include "engines/etcd/as_of.hpp"
 #include "engines/etcd/locks/engine.hpp"
 
 #include <algorithm>
@@ -12,10 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto look_after = 5ms;
 constexpr auto again_after = 500ms;  // when something else lies there, or nothing yet
 constexpr auto idle_watch_max = 10s;
-constexpr auto look_out_again_after = 2s;  // when nobody answered
 
 }  // namespace
 
@@ -45,7 +42,7 @@ etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, tim
   m.to_claim = std::move(to_claim);
   if (!line.empty()) m.line = std::move(line);
   m.exclusive = s.how() == mode::exclusive;
-  m.alone = false;
+  m.permits = s.how() == mode::permit;
   m.modified = s.modified;
   m.lease = s.lease;
   m.ttl = milliseconds{static_cast<std::int64_t>(s.record.ttl_ms())};
@@ -107,19 +104,19 @@ void etcd_engine::stop_watching(mine& m) {
 }
 
 time_point etcd_engine::next_look() const {
-  const auto look = to_look_.empty() ? time_point::max() : to_look_.front().first;
   const auto idle = idle_watches_.empty() ? time_point::max() : idle_watches_.begin()->first;
-  return std::min({look, idle, lookouts_.next(), fresh_.ask_again_at()});
+  const auto look_out = looks_.may_begin() ? lookouts_.next() : time_point::max();
+  return std::min({looks_.next(), look_out, idle, fresh_.ask_again_at()});
 }
 
 void etcd_engine::look_now(time_point now) {
   end_idle_watches(now);
-  while (!to_look_.empty() && to_look_.front().first <= now) {
-    const auto who = to_look_.front().second;
-    to_look_.pop_front();
-    look_ahead(who);
+  while (const auto who = looks_.take_due(now)) look_ahead(*who);
+  while (looks_.may_begin()) {
+    const auto who = lookouts_.take_due(now);
+    if (!who) break;
+    look_ahead(*who);
   }
-  while (const auto who = lookouts_.take_due(now)) look_ahead(*who);
   if (fresh_.is_to_ask_again(now, watches_.stream_number())) watches_.ask_progress();
 }
 
@@ -196,6 +193,7 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
   mine& m = at->second;
   if (e.type() == pb::Event::DELETE || e.kv().create_revision() != m.created) {
     lose(who);
+    remember_for_who_asks(who, e);
     return events_->gone(who);
   }
   auto record = read_value(e.kv().value());
@@ -207,7 +205,6 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
   m.modified = e.kv().mod_revision();
   m.lease = e.kv().lease();
   m.lease_ttl = milliseconds{static_cast<std::int64_t>(record->lease_ms())};
-  m.alone = false;
   const bool has_its_turn = m.waits && record->state() == pb::Record::HANDED_OVER;
   const bool is_upgraded = m.upgrading && !record->upgrading() && record->mode() == 0;
   const bool is_asked = record->asked_count() > m.asked_count;
@@ -226,6 +223,18 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
   if (m.waits) look_out(m, look_out_after);
   if (has_its_turn || is_upgraded) events_->wake(who);
   if (is_asked) events_->asked(who, record->asked());
+}
+
+// An answer may be on its way that says it has it, as of before.
+void etcd_engine::remember_for_who_asks(const id& who, const pb::Event& e) {
+  if (!asking_.contains(who)) return;
+  if (const auto w = key_watches_.find(e.kv().key()); w != key_watches_.end()) w->second.last = e;
+}
+
+// What came about its key before the answer that gave it.
+bool etcd_engine::was_told_of_more(const mine& m) const {
+  const auto w = key_watches_.find(m.key);
+  return w != key_watches_.end() && w->second.last && w->second.last->kv().mod_revision() > m.modified;
 }
 
 // It has one waiter lease from now on to claim it.
@@ -252,117 +261,6 @@ void etcd_engine::ask_again(const id& who) {
   const auto at = mine_.find(who);
   if (at == mine_.end() || closed_) return;
   at->second.waits ? events_->wake(who) : events_->suspect(who);
-}
-
-// --- who is ahead of a waiter ---
-
-// Whoever lets go hands over to the next in the same step, and the next sees it at its own key. Only one that dies hands
-// over nothing: so the head of the queue, and an upgrade, look out for all that end, and the others for the one before. What
-// was written together with it at the own key comes at about the same time, and then there is nothing to look for.
-void etcd_engine::watch_ahead(mine& m, const ledger& l) {
-  if (m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
-  if (!m.waits && !m.upgrading) return;
-  key_range keys = keys_.room(m.name);
-  const auto queue = l.queue();
-  const auto at = std::ranges::find(queue, m.who, &seat::who);
-  if (m.waits && at != queue.end() && at != queue.begin()) keys = {keys_.seat(m.name, (*std::prev(at))->at), {}};
-  m.ahead = watches_.add(
-      {.keys = std::move(keys),
-       .from = l.read_at() + 1,
-       .deletions_only = true,
-       .on_event = [this, who = m.who](
-                       const pb::Event&) { to_look_.emplace_back(environment_.clock->now() + look_after, who); },
-       .on_gap =
-           [this, who = m.who] {
-             if (const auto mine = mine_.find(who); mine != mine_.end()) mine->second.ahead = 0;
-             look_ahead(who);
-           }});
-}
-
-// Most have their turn before that, and need not look out.
-void etcd_engine::look_out(mine& m, lease_clock::duration after) {
-  if (m.looks_out) return;
-  lookouts_.join(m.name, m.created, m.who, environment_.clock->now() + after);
-  m.looks_out = true;
-}
-
-void etcd_engine::stop_looking_out(mine& m) {
-  if (m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
-  if (std::exchange(m.looks_out, false))
-    lookouts_.leave(m.name, m.created, m.who, environment_.clock->now() + look_out_after);
-}
-
-// What is known of it is older than was thought (as_of.hpp).
-void etcd_engine::is_known_as_of(mine& m, std::int64_t revision) {
-  know_as_of(m, revision);
-  if (m.waits) look_out(m, look_out_after);
-}
-
-// Those who came first, and the one just before it; of a room with few that is all. An upgrade needs all who hold.
-void etcd_engine::look_ahead(const id& who) {
-  const auto at = mine_.find(who);
-  if (at == mine_.end() || at->second.looking || !(at->second.waits || at->second.upgrading)) return;
-  at->second.looking = true;
-  const auto room = keys_.room(at->second.name);
-  pb::TxnRequest t;
-  read_oldest(*t.add_success()->mutable_request_range(), room, at->second.upgrading ? 0 : some);
-  auto& before = *t.add_success()->mutable_request_range();
-  read_newest(before, room, 2);
-  before.set_max_create_revision(at->second.created);
-  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t),
-                                              environment_.clock->now() + environment_.request_timeout,
-                                              [this, who](const failure* f, pb::TxnResponse& answer) {
-                                                const auto still = mine_.find(who);
-                                                if (still == mine_.end() || closed_) return;
-                                                still->second.looking = false;
-                                                if (f != nullptr) return look_again(who);
-                                                link_.saw(answer.header());
-                                                seen_ahead(who, answer);
-                                                look_again_if_blind(who);
-                                              });
-}
-
-// What it sees at its own key counts from now, also where the watch is late.
-void etcd_engine::seen_ahead(const id& who, const pb::TxnResponse& answer) {
-  mine& m = mine_.at(who);
-  const auto& behind = answer.responses(1).response_range().kvs();
-  if (const auto own = std::ranges::find(behind, m.key, &pb::KeyValue::key); own != behind.end()) {
-    pb::Event e;
-    *e.mutable_kv() = *own;
-    own_changed(who, e);
-    if (!mine_.contains(who)) return;
-  }
-  if (!m.waits && !m.upgrading) return;
-  const auto revision = answer.header().revision();
-  const auto& oldest = answer.responses(0).response_range();
-  auto first = ledger::from(keys_, oldest, revision);
-  auto before = ledger::from(keys_, answer.responses(1).response_range(), revision);
-  auto* const l = std::get_if<ledger>(&first);
-  auto* const last = std::get_if<ledger>(&before);
-  if (l == nullptr || last == nullptr) return;
-  l->turn();
-  const seat* const s = l->find(who);
-  if (s != nullptr) {
-    const bool has_its_turn = m.waits ? !s->waits() : !s->record.upgrading();
-    watch_ahead(m, *l);
-    if (has_its_turn) events_->wake(who);
-  } else if (oldest.more() && last->find(who) != nullptr) {
-    watch_ahead(m, *last);
-    if (l->queue().empty())
-      events_->wake(who);  // all before it have their turn, and so may have this one: asking will tell
-  }  // else it is told at its own key
-}
-
-// It was not seen there. Whoever waits is never without a watch for long.
-void etcd_engine::look_again_if_blind(const id& who) {
-  if (const auto at = mine_.find(who); at != mine_.end() && at->second.ahead == 0) look_again(who);
-}
-
-// The watch that it may have has told already what there was to look at.
-void etcd_engine::look_again(const id& who) {
-  const auto at = mine_.find(who);
-  if (at == mine_.end() || !at->second.waits) return;
-  lookouts_.arm(at->second.name, environment_.clock->now() + look_out_again_after);
 }
 
 // --- what nobody kept ---

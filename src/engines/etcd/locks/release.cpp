@@ -4,7 +4,9 @@
 #include "engines/etcd/locks/transactions.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
+#include <vector>
 
 namespace tyer::etcd {
 
@@ -35,7 +37,7 @@ void etcd_engine::release(const target& t, bool, reply<fate> back) {
   };
   enqueue(r->o, [this, r] {
     const auto at = mine_.find(r->who);
-    if (at == mine_.end() || at->second.name != r->o->name || at->second.waits) return settle_release(r);
+    if (at == mine_.end() || at->second.name != r->o->name) return settle_release(r);
     give_back(r, at->second);
   });
 }
@@ -51,17 +53,17 @@ void etcd_engine::released(const std::shared_ptr<releasing>& r) {
 
 // To the next, if it is known who that is. Else it is tried whether there is nobody, unless that is known to be in vain.
 void etcd_engine::give_back(const std::shared_ptr<releasing>& r, const mine& m) {
-  if (m.due <= environment_.clock->now() || !(m.exclusive || m.alone)) return look_for_next(r);
+  if (m.due <= environment_.clock->now()) return settle_release(r);
+  if (m.waits || !m.exclusive) return leave(r, m);
   pb::Line line;
-  if (m.exclusive && line.ParseFromString(m.line)) {
+  if (line.ParseFromString(m.line)) {
     const own_hold hold{m.who, *keys_.read(m.key)->at, m.created, m.modified, m.lease};
     if (auto l = hold_and_next(keys_, m.name, hold, line, link_.revision()); l && is_plain_hand_over(*l, r->who)) {
       return pass_on(r, *std::move(l), line);
     }
     if (line.goes_on()) return look_for_next(r);
   }
-  auto t =
-      give_back_if_alone(keys_, m.name, m.key, m.exclusive ? alone::now : alone::since_modified, m.created, m.modified);
+  auto t = give_back_if_alone(keys_, m.name, m.key, m.created, m.modified);
   link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), r->o->deadline,
                                               [this, r](const failure* f, pb::TxnResponse& answer) {
                                                 if (f != nullptr) return fail(r->o, *f);
@@ -70,6 +72,27 @@ void etcd_engine::give_back(const std::shared_ptr<releasing>& r, const mine& m) 
                                                 r->was = fate::holding;
                                                 released(r);
                                               });
+}
+
+// Whose turn it is then is told before it is answered. Should that come to nothing, the first of those who wait finds it out; it
+// has been given back all the same.
+void etcd_engine::leave(const std::shared_ptr<releasing>& r, const mine& m) {
+  r->was = m.waits ? fate::waiting : fate::holding;
+  const auto as_many = m.permits && !m.waits ? 0 : some;  // of readers and places those who came first say enough
+  link_.call<pb::TxnRequest, pb::TxnResponse>(
+      method::txn, etcd::leave(keys_.room(m.name), m.key, m.modified, as_many), r->o->deadline,
+      [this, r](const failure* f, pb::TxnResponse& answer) {
+        if (f != nullptr) return fail(r->o, *f);
+        link_.saw(answer.header());
+        if (!answer.succeeded()) return settle_release(r);  // it has changed meanwhile
+        forget_released(r->who, r->was);
+        if (!r->o->over())
+          r->o->fail = [o = r->o.get(), back = r->back, was = r->was](const failure&) {
+            (*back)({o->counts_from, was});
+          };
+        tell_turns_behind(r->o->name, r->was, answer.responses(1).response_range(), answer.header().revision(),
+                          [this, r] { finish(r->o, r->back, {r->was}); });
+      });
 }
 
 // For want of space etcd refuses to write, and so to hand over, but not to delete. The next sees that it is gone.
@@ -157,15 +180,30 @@ void etcd_engine::lift(const target& t, std::uint64_t, reply<fate> back) {
   box_->put([this, o] { fail(o, no(why::unsupported, errc::unsupported, "etcd's tokens are its revisions")); });
 }
 
+struct etcd_engine::asking_holders {
+  op o;
+  std::shared_ptr<reply<std::uint32_t>> back;
+  std::string reason;
+  std::set<id> asked;
+  std::vector<id> now;
+
+  decide some() {
+    return [this](ledger& l) { now = l.ask(reason, asked); };
+  }
+};
+
 void etcd_engine::ask(std::string_view name, std::string_view reason, reply<std::uint32_t> back) {
-  auto b = std::make_shared<reply<std::uint32_t>>(std::move(back));
-  const auto o = make(std::string{name}, b);
-  const auto asked = std::make_shared<std::uint32_t>(0);
-  enqueue(o, [this, o, b, asked, reason = std::string{reason}] {
-    read_and_settle(
-        o, [asked, reason](ledger& l) { *asked = l.ask(reason); },
-        [this, o, b, asked](ledger&) { finish(o, b, {*asked}); });
-  });
+  const auto x = std::make_shared<asking_holders>();
+  x->back = std::make_shared<reply<std::uint32_t>>(std::move(back));
+  x->reason = std::string{reason};
+  x->o = make(std::string{name}, x->back);
+  enqueue(x->o, [this, x] { read_and_settle(x->o, x->some(), [this, x](ledger& l) { ask_more(x, l); }); });
+}
+
+void etcd_engine::ask_more(const std::shared_ptr<asking_holders>& x, const ledger& l) {
+  x->asked.insert(x->now.begin(), x->now.end());
+  if (x->now.size() < asked_per_write) return finish(x->o, x->back, {static_cast<std::uint32_t>(x->asked.size())});
+  settle(x->o, l, x->some(), [this, x](ledger& after) { ask_more(x, after); });
 }
 
 void etcd_engine::convert(const target& t, mode to, milliseconds not_after, reply<answer> back) {
@@ -193,7 +231,6 @@ void etcd_engine::converted(const id& who, const ledger& l, answer& a) {
     const auto due = own->second.due;
     left = std::max(milliseconds{1}, std::chrono::floor<milliseconds>(due - environment_.clock->now()));
     mine& m = have(own->second.name, *at, due);
-    m.alone = l.seats().size() == 1;
     m.line.clear();  // it was told to an exclusive hold, which this is or was not
     if (m.upgrading) {
       watch_own(m);

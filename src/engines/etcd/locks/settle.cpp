@@ -8,6 +8,12 @@
 
 namespace tyer::etcd {
 
+namespace {
+
+constexpr std::ptrdiff_t dropped_per_write = 40;  // of the 128 operations that a transaction may have
+
+}  // namespace
+
 void etcd_engine::read_and_settle(const op& o, decide d, settled s) {
   const auto room = keys_.room(o->name);
   pb::RangeRequest r;
@@ -30,14 +36,15 @@ void etcd_engine::read_and_settle(const op& o, decide d, settled s) {
 
 void etcd_engine::settle(const op& o, ledger l, decide d, settled s) {
   if (o->over()) return next_of(o);
-  drop_overdue(l, o->name);
-  d(l);
+  if (drop_overdue(l, o->name)) {
+    d(l);
+  } else {  // more than one write takes away: first those
+    s = [this, o, d = std::move(d), s = std::move(s)](ledger& left) { settle(o, left, d, s); };
+    d = [](ledger&) {};
+  }
   if (!l.dirty()) return s(l);
   if (too_late(o)) return;
-  // Of many that come or leave at once each would refuse all others once.
-  const bool joins = o->refused > 0 && l.company_of_new_reader() != nullptr;
-  const bool beside = joins || l.company_of_one_that_leaves() != nullptr;
-  auto t = write_changes(l, keys_, o->name, beside ? if_meanwhile::company_stays : if_meanwhile::nobody_came);
+  auto t = write_changes(l, keys_, o->name, needed_for(l, o->refused));
   link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), o->deadline,
                                               [this, o, l = std::move(l), d = std::move(d), s = std::move(s)](
                                                   const failure* f, pb::TxnResponse& answer) mutable {
@@ -66,7 +73,7 @@ void etcd_engine::written(const op& o, ledger l, const pb::TxnResponse& answer, 
     if (s.removed && own != mine_.end() && own->second.due <= environment_.clock->now()) lose(s.who);
   }
   l.wrote(revision);
-  if (auto after = turns_left(answer)) tell_turns(o->name, *std::move(after));
+  if (const auto after = turns_left(answer)) tell_turns(o->name, after, [] {});
   told(l);
 }
 
@@ -82,27 +89,46 @@ std::optional<ledger> etcd_engine::turns_left(const pb::TxnResponse& answer) con
   return after.dirty() ? std::optional{std::move(*now)} : std::nullopt;
 }
 
-// As an operation that nobody waits for.
-void etcd_engine::tell_turns(const std::string& name, ledger l) {
-  const auto back = std::make_shared<reply<tyer::engine::done>>([](outcome<tyer::engine::done>&&) {});
+// As an operation of its own, that waits for no other; `then` it has come to its end, whatever that is.
+void etcd_engine::tell_turns(const std::string& name, const std::optional<ledger>& known, std::function<void()> then) {
+  const auto back =
+      std::make_shared<reply<tyer::engine::done>>([then = std::move(then)](outcome<tyer::engine::done>&&) { then(); });
   const auto o = make(name, back);
-  o->gives_back = true;
-  enqueue(o, [this, o, back, l = std::move(l)] {
-    settle(
-        o, l, [](ledger& all) { all.turn(); }, [this, o, back](ledger&) { finish(o, back, {tyer::engine::done{}}); });
-  });
+  o->gives_back = o->own = true;
+  const auto all = [](ledger& l) { l.turn(); };
+  const auto told = [this, o, back](ledger&) { finish(o, back, {tyer::engine::done{}}); };
+  known ? settle(o, *known, all, told) : read_and_settle(o, all, told);
 }
 
-// A hold of ours that nobody kept is over, even if the server still has it.
-void etcd_engine::drop_overdue(ledger& l, const std::string& name) {
+// One has left, and these are the oldest of those who were there then. One reader of many has left nobody a turn.
+void etcd_engine::tell_turns_behind(const std::string& name, fate left, const pb::RangeResponse& oldest,
+                                    std::int64_t revision, std::function<void()> then) {
+  auto read = ledger::from(keys_, oldest, revision);
+  auto* const l = std::get_if<ledger>(&read);
+  if (l == nullptr) return then();
+  ledger after = *l;
+  after.turn();
+  const auto holds = l->holds();
+  const bool beside_readers = left == fate::holding && !holds.empty() && holds.front()->how() == mode::shared;
+  const bool seen = !oldest.more() || !l->queue().empty() || beside_readers;  // who is next, if somebody is
+  if (seen && !after.dirty()) return then();
+  tell_turns(name, oldest.more() ? std::nullopt : std::optional{std::move(*l)}, std::move(then));
+}
+
+// A hold of ours that nobody kept is over, even if the server still has it. False: there are still more of them.
+bool etcd_engine::drop_overdue(ledger& l, const std::string& name) {
   const auto now = environment_.clock->now();
+  auto most = dropped_per_write;
   for (seat& s : l.seats()) {
     const auto at = mine_.find(s.who);
     if (at == mine_.end() || at->second.name != name || at->second.due > now) continue;
     // Handed over meanwhile, it has a little longer, and we are about to hear of it.
     const bool news = s.modified != at->second.modified && s.record.state() == pb::Record::HANDED_OVER;
-    if (!news) s.removed = true;
+    if (news) continue;
+    if (most-- == 0) return false;
+    s.removed = true;
   }
+  return true;
 }
 
 }  // namespace tyer::etcd

@@ -104,14 +104,21 @@ pb::TxnRequest take_place(const key_range& room, new_key place, company c) {
   return t;
 }
 
-pb::TxnRequest give_back_if_alone(const keys& names, const std::string& name, const std::string& key, alone a,
+pb::TxnRequest give_back_if_alone(const keys& names, const std::string& name, const std::string& key,
                                   std::int64_t created, std::int64_t modified) {
   pb::TxnRequest t;
   only_if_unchanged(t, key, modified);
-  a == alone::now ? only_if_nobody_else(t, names.seats(name), created)
-                  : only_if_nothing_newer(t, names.room(name), modified);
+  only_if_nobody_else(t, names.seats(name), created);
   t.add_success()->mutable_request_delete_range()->set_key(key);
   *t.mutable_failure() = look_who_is_next(names, name).success();
+  return t;
+}
+
+pb::TxnRequest leave(const key_range& room, const std::string& key, std::int64_t modified, std::int64_t see) {
+  pb::TxnRequest t;
+  only_if_unchanged(t, key, modified);
+  t.add_success()->mutable_request_delete_range()->set_key(key);
+  read_oldest(*t.add_success()->mutable_request_range(), room, see);
   return t;
 }
 
@@ -120,6 +127,14 @@ pb::TxnRequest look_who_is_next(const keys& names, const std::string& name) {
   read_oldest(*t.add_success()->mutable_request_range(), names.room(name), some);
   t.add_success()->mutable_request_range()->set_key(names.floor(name));
   return t;
+}
+
+// Of many that come or leave at once each would refuse all others once.
+if_meanwhile needed_for(const ledger& l, int refused) {
+  if (l.only_claims()) return if_meanwhile::anything;
+  if (l.only_turns_of_permits()) return if_meanwhile::they_wait;
+  const bool joins = refused > 0 && l.company_of_new_reader() != nullptr;
+  return joins || l.company_of_one_that_leaves() != nullptr ? if_meanwhile::company_stays : if_meanwhile::nobody_came;
 }
 
 pb::TxnRequest write_changes(const ledger& l, const keys& names, const std::string& name, if_meanwhile m) {
@@ -141,7 +156,8 @@ pb::TxnRequest write_changes(const ledger& l, const keys& names, const std::stri
   } else if (l.floor_is_dirty()) {
     put(*t.add_success(), {names.floor(name), std::to_string(l.floor())});
   }
-  if (m == if_meanwhile::nobody_came && l.somebody_waits()) read(*t.add_success(), room);
+  const bool may_have_left_others = m == if_meanwhile::nobody_came || m == if_meanwhile::they_wait;
+  if (may_have_left_others && l.somebody_waits()) read(*t.add_success(), room);
   else_look(t, room);
   return t;
 }

@@ -28,13 +28,14 @@ pb::TxnRequest take_if_free(const key_range& room, new_key hold);
 enum class company { some, many };
 pb::TxnRequest take_place(const key_range& room, new_key place, company);
 
-// If nobody else is there, there is nobody to hand over to: nobody beside an exclusive hold, or nothing at all was written
-// since a hold that was alone. Else those who came first are read, and the floor.
-enum class alone { now, since_modified };
-pb::TxnRequest give_back_if_alone(const keys&, const std::string& name, const std::string& key, alone,
-                                  std::int64_t created, std::int64_t modified);
+// If nobody is beside an exclusive hold, there is nobody to hand over to. Else those who came first are read, and the floor.
+pb::TxnRequest give_back_if_alone(const keys&, const std::string& name, const std::string& key, std::int64_t created,
+                                  std::int64_t modified);
 // The same without giving it back.
 pb::TxnRequest look_who_is_next(const keys&, const std::string& name);
+
+// Whoever else is there: what holds beside others, or waits, keeps nobody out when it goes. Then it is seen whose turn it is, from so many (0: all).
+pb::TxnRequest leave(const key_range& room, const std::string& key, std::int64_t modified, std::int64_t see);
 
 // Those of a room that came first, or last.
 void read_oldest(pb::RangeRequest&, const key_range& room, std::int64_t limit);
@@ -43,8 +44,9 @@ void read_newest(pb::RangeRequest&, const key_range& room, std::int64_t limit);
 // What else must be true when the marks of a ledger are written, besides that the marked keys are as they were read.
 // `nobody_came` does not miss those who left meanwhile: they only make more room. But it may be somebody's turn because of it; so where
 // somebody waits, what is there afterwards is read too.
-// `company_stays` is for one that comes or leaves (ledger::company_of_…).
-enum class if_meanwhile { nobody_came, company_stays, anything };
+// `company_stays` is for one that comes or leaves (ledger::company_of_…). With `they_wait` too it is read what is there afterwards.
+enum class if_meanwhile { nobody_came, company_stays, they_wait, anything };
+if_meanwhile needed_for(const ledger&, int refused);  // how often it was refused
 pb::TxnRequest write_changes(const ledger&, const keys&, const std::string& name, if_meanwhile);
 
 }  // namespace tyer::etcd
