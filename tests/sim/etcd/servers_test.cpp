@@ -1,6 +1,8 @@
 // The way to the servers: what is said of one that cannot be reached, how long one may take, and which belong together.
 #include "sim/etcd/one_client.hpp"
 
+#include <utility>
+
 namespace tyer::sim::etcd {
 namespace {
 
@@ -112,6 +114,23 @@ TEST_F(etcd_slow_servers, had_to_answer_twice_one_after_the_other_to_keep_a_hold
   const auto o = keep();
   EXPECT_TRUE(std::holds_alternative<seam::kept>(o.result));
   EXPECT_LE(time.now() - before, short_ttl / 4 + 10ms) << "one round trip";
+}
+
+// It was: a read to see whether it is there, then who it is, then the lease, then the key.
+TEST_F(etcd_slow_servers, had_to_answer_four_times_one_after_the_other_before_a_hold_was_kept_at_another) {
+  fake.latency = [](std::size_t) { return short_ttl / 8; };
+  bool broken = false;
+  fake.decide = [&](const exchange& e) {
+    const bool breaks = e.method == "Txn" && !std::exchange(broken, true);
+    return journey{.there = short_ttl / 8, .back = short_ttl / 8, .broken_off = breaks};
+  };
+  const auto ups = c.ups();
+  EXPECT_TRUE(std::holds_alternative<seam::failure>(keep().result));
+  const auto left = time.now();
+  EXPECT_TRUE(c.run_until([&] { return c.ups() > ups; }));
+  const auto o = keep();
+  EXPECT_TRUE(std::holds_alternative<seam::kept>(o.result));
+  EXPECT_LE(time.now() - left, 2 * short_ttl / 4 + 20ms) << "two round trips";
 }
 
 TEST_F(etcd_scripted, slow_servers_had_to_answer_twice_one_after_the_other_to_keep_a_hold_in_gos_layout) {

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 constexpr auto probe_pause_max = 500ms;
 constexpr auto probe_patience = 2s;
-constexpr auto next_probe_after = 200ms;  // while one does not answer
+constexpr auto next_probe_after = 100ms;  // while one does not answer
 constexpr milliseconds patience_min = 100ms;
 constexpr auto on_its_way_max = 15s;  // a name server may take so long
 constexpr std::size_t said_max = 16;
@@ -93,21 +93,32 @@ time_point link::next() const {
 
 // --- which server ---
 
+// Is it there, and with a majority; and who is it? Both at once: holds wait for that, and servers may be slow.
 void link::probe() {
-  const auto to = at_;
-  probing_[to] = true;
+  const auto now = environment_.clock->now();
+  const auto p = std::make_shared<probing>(at_, revision_);
+  probing_[at_] = true;
   go_on_probing();
+  probe_at_ = probing_[at_] ? time_point::max() : now + next_probe_after;
+  const auto by = now + std::min<lease_clock::duration>(probe_patience, environment_.request_timeout);
+  const manner there{.even_down = true, .to = p->server};
+  call<pb::StatusRequest, pb::StatusResponse>(
+      method::status, {}, by,
+      [this, p](const failure* wrong, pb::StatusResponse& status) {
+        p->said = wrong == nullptr ? introduction{status.header().member_id(), status.version()} : introduction{};
+        if (p->read) probed(*p, nullptr);
+      },
+      there);
   pb::RangeRequest r;
   r.set_key(probe_key_);
-  const auto now = environment_.clock->now();
-  const auto patience = std::min<lease_clock::duration>(probe_patience, environment_.request_timeout);
-  probe_at_ = probing_[at_] ? time_point::max() : now + next_probe_after;
   call<pb::RangeRequest, pb::RangeResponse>(
-      method::range, std::move(r), now + patience,
-      [this, to, known = revision_](const failure* wrong, pb::RangeResponse& answer) {
-        probed(to, known, wrong, answer);
+      method::range, std::move(r), by,
+      [this, p](const failure* wrong, pb::RangeResponse& answer) {
+        if (wrong != nullptr) return probed(*p, wrong);
+        p->read = answer.header();
+        if (p->said) probed(*p, nullptr);
       },
-      {.even_down = true, .to = to});
+      there);
 }
 
 // To the next that is not being tried already, if there is one.
@@ -118,17 +129,18 @@ void link::go_on_probing() {
   }
 }
 
-void link::probed(std::size_t server, std::int64_t known, const failure* wrong, const pb::RangeResponse& answer) {
+void link::probed(const probing& p, const failure* wrong) {
+  const auto server = p.server;
   probing_[server] = false;
   if (closed_) return;
-  clusters_[server] = wrong == nullptr ? answer.header().cluster_id() : 0;
+  clusters_[server] = wrong == nullptr ? p.read->cluster_id() : 0;
   if (wrong != nullptr && !(up_ && server == at_) && !is_on_its_way(server)) connect_anew(server);
   const auto two = of_two_clusters();
   if (up_ && two) return leave(*two);
   if (up_) return;  // another was quicker
   if (wrong == nullptr && !two) {
     at_ = server;
-    return introduce(known, answer);
+    return introduce(p);
   }
   take_note(wrong != nullptr ? *wrong : *two);
   if (probing_[at_]) at_ = server;
@@ -198,35 +210,24 @@ void link::look_at_the_others() {
   }
 }
 
-// Without its version, which some tell only to some users, the server is up all the same. The read before it has logged in.
-void link::introduce(std::int64_t known, const pb::RangeResponse& answer) {
+// Without its version, which some tell only to some users, the server is up all the same. The read has logged in.
+void link::introduce(const probing& p) {
   up_ = true;
   down_because_ = {};
   said_.clear();
   aim();
   ++stay_;
-  introduction_ = {};
+  introduction_ = *p.said;
   look_at_the_others();
   probe_at_ = time_point::max();
   probe_pause_ = 0ms;
   // A read through the quorum: whatever was known before it was asked is in it, unless the data was set back.
-  saw(answer.header());
-  if (answer.header().revision() < known) {
-    revision_ = answer.header().revision();
+  saw(*p.read);
+  if (p.read->revision() < p.known) {
+    revision_ = p.read->revision();
     listener_->on_set_back(revision_);
   }
-  engine::server_facts facts{
-      std::to_string(answer.header().cluster_id()) + '/' + std::to_string(answer.header().member_id()), {}};
-  call<pb::StatusRequest, pb::StatusResponse>(
-      method::status, {}, environment_.clock->now() + environment_.request_timeout,
-      [this, facts, during = stay_](const failure* wrong, pb::StatusResponse& status) mutable {
-        if (closed_ || !up_ || during != stay_) return;
-        if (wrong == nullptr) {
-          facts.version = status.version();
-          introduction_ = {status.header().member_id(), status.version()};
-        }
-        listener_->on_up(facts);
-      });
+  listener_->on_up({std::to_string(p.read->cluster_id()) + '/' + std::to_string(p.read->member_id()), p.said->version});
 }
 
 void link::trouble(const wire::status& s, std::uint64_t during) {

@@ -150,10 +150,16 @@ class link {
   void connect_anew(std::size_t server);
   bool is_on_its_way(std::size_t server) const;
   void take_note(const failure&);
+  struct probing {
+    std::size_t server;
+    std::int64_t known;  // the revision, when it was asked
+    std::optional<introduction> said;
+    std::optional<pb::ResponseHeader> read;
+  };
   void probe();
-  void probed(std::size_t server, std::int64_t known, const failure*, const pb::RangeResponse&);
+  void probed(const probing&, const failure* wrong);
   void go_on_probing();
-  void introduce(std::int64_t known, const pb::RangeResponse&);
+  void introduce(const probing&);
   void look_at_the_others();
   std::optional<failure> of_two_clusters() const;
 
