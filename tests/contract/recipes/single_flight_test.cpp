@@ -209,7 +209,9 @@ TEST_F(single_flight_of, all_who_waited_in_one_process_took_the_lock_one_after_t
     all.push_back(in_background([&] { return b.get("k", [](const hold&) { return fresh{"second", 10min}; }); }));
   }
   ASSERT_TRUE(eventually([&] { return counting->finds == callers; }));
-  if (can().queue) ASSERT_TRUE(waits(lock(), 1));
+  if (can().queue) {
+    ASSERT_TRUE(waits(lock(), 1));
+  }
   d.open();
   EXPECT_EQ(soon(first), "first");
   for (auto& f : all) EXPECT_EQ(soon(f), "first");

@@ -37,6 +37,18 @@ class loop {
     ~member() = default;
   };
 
+  // Something that has nothing but timers.
+  class timer : public member {
+    void flush() final {}
+    bool ready() const final { return false; }
+    void drain() final {}
+    void deliver() final {}
+    void broken(const std::string&) final {}
+
+   protected:
+    ~timer() = default;
+  };
+
   explicit loop(const core::clock&);
   ~loop();
 

@@ -61,7 +61,7 @@ connection::settings for_sentinel(const connection_factory& m, const core::endpo
 
 }  // namespace
 
-class sentinel final : public one_server, connection::listener, loop::member {
+class sentinel final : public one_server, connection::listener, loop::timer {
  public:
   sentinel(loop& l, const connection_factory& m)
       : one_server(l, m, m.where.seeds.front()),
@@ -198,7 +198,6 @@ class sentinel final : public one_server, connection::listener, loop::member {
   void on_message(std::string_view m) override { outer_->on_message(m); }
 
   // The loop
-  void flush() override {}
   void tick(time_point t) override {
     if (closing_) return;
     follow(t);
@@ -213,10 +212,6 @@ class sentinel final : public one_server, connection::listener, loop::member {
     }
     return closing_ ? time_point::max() : t;
   }
-  bool ready() const override { return false; }
-  void drain() override {}
-  void deliver() override {}
-  void broken(const std::string&) override {}
 
   loop* loop_;
   const core::clock* clock_;

@@ -21,7 +21,7 @@
 
 namespace tyer::redis::redisson {
 
-class announcements final : subscriber::listener, loop::member {
+class announcements final : subscriber::listener, loop::timer {
  public:
   class listener {
    public:
@@ -59,13 +59,8 @@ class announcements final : subscriber::listener, loop::member {
   void on_listening(std::string_view channel) override { listener_->on_announced(channel); }
   void on_deaf(std::string_view channel) override { listener_->on_deaf(channel); }
 
-  void flush() override {}
   void tick(time_point) override;
   time_point due() const override;
-  bool ready() const override { return false; }
-  void drain() override {}
-  void deliver() override {}
-  void broken(const std::string&) override {}
 
   loop* loop_;
   connection_factory m_;

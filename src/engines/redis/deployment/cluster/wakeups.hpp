@@ -20,7 +20,7 @@
 
 namespace tyer::redis {
 
-class wakeups final : subscriber::listener, loop::member {
+class wakeups final : subscriber::listener, loop::timer {
  public:
   static constexpr std::size_t channels_max = 10'000;  // waiters for further names poll
 
@@ -77,13 +77,8 @@ class wakeups final : subscriber::listener, loop::member {
   void on_listening(std::string_view channel) override;
   void on_deaf(std::string_view channel) override;
 
-  void flush() override {}
   void tick(time_point) override;
   time_point due() const override;
-  bool ready() const override { return false; }
-  void drain() override {}
-  void deliver() override {}
-  void broken(const std::string&) override {}
 
   loop* loop_;
   const connection_factory* m_;
