@@ -84,7 +84,7 @@ TEST(etcd_sim_planted, a_server_that_compares_nothing) {
   expect_found({lie::compares_nothing, slip::none}, 20, "two holders are written");
 }
 TEST(etcd_sim_planted, a_server_that_deletes_what_has_changed) {
-  expect_found({lie::deletes_whatever_is_new, slip::none}, 20, "", 290);  // few deletions can do harm
+  expect_found({lie::deletes_whatever_is_new, slip::none}, 20, "", 220);  // few deletions can do harm
 }
 TEST(etcd_sim_planted, a_server_that_says_it_keeps_a_lease_and_does_not) {
   expect_found({lie::says_kept_and_keeps_not, slip::none}, 20, "two windows overlap");

@@ -101,7 +101,7 @@ void link::probe() {
   go_on_probing();
   probe_at_ = probing_[at_] ? time_point::max() : now + next_probe_after;
   const auto by = now + std::min<lease_clock::duration>(probe_patience, environment_.request_timeout);
-  const manner there{.even_down = true, .to = p->server};
+  const manner there{.even_down = true, .to = p->server, .logged_in = true};  // some say it only to their users
   call<pb::StatusRequest, pb::StatusResponse>(
       method::status, {}, by,
       [this, p](const failure* wrong, pb::StatusResponse& status) {

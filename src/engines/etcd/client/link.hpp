@@ -53,6 +53,7 @@ bool says_no_users(const failure&);  // so nobody has to log in
 struct call_manner {
   bool even_down = false;
   std::optional<std::size_t> to = {};         // that server, whichever we are with
+  bool logged_in = false;                     // also where it can be done without
   std::optional<milliseconds> patience = {};  // as of link::expect()
 };
 
@@ -211,7 +212,7 @@ struct link::flight {
   then<Response> back;
   manner how;
   std::uint64_t during = 0, expected = 0, number = 0;
-  bool needs_token = true, again = false;
+  bool of_majority = true, needs_token = true, again = false;
   std::string token;
   bool had_time = true;
 };
@@ -223,7 +224,8 @@ void link::call(const char* m, Request r, time_point deadline, then<Response> ba
   f->request = std::move(r);
   f->deadline = deadline;
   f->back = std::move(back);
-  f->needs_token = m != method::authenticate && m != method::status;
+  f->of_majority = m != method::authenticate && m != method::status;
+  f->needs_token = f->of_majority || how.logged_in;
   f->how = how;
   launch(std::move(f));
 }
@@ -266,7 +268,7 @@ void link::landed(std::shared_ptr<flight<Request, Response>> f, const wire::stat
   in_flight_.erase(f->number);
   arrived(f->expected);
   if (s.ok() && f->response.ParseFromString(bytes)) {
-    if (f->needs_token) took(f->sent);
+    if (f->of_majority) took(f->sent);
     return f->back(nullptr, f->response);
   }
   if (f->needs_token && !config_.user.empty() && !f->again && is_old_token(s)) {
