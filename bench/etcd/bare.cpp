@@ -71,7 +71,7 @@ class bare {
   }
   void unlock(cycle& c) {
     const auto revision = c.answer.header().revision();
-    send(c, etcd::give_back_if_alone(keys_, c.name, c.key, etcd::alone::now, revision, revision));
+    send(c, etcd::give_back_if_alone(keys_, c.name, c.key, revision, revision));
   }
 
   // The next that was answered, as it was wanted.
