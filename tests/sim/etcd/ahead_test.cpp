@@ -77,6 +77,32 @@ TEST_F(etcd_looks_ahead, any_of_several_who_hold_permits_and_die_is_found_by_the
   EXPECT_TRUE(was_told(b, waiter));
 }
 
+// It was: whoever waits behind another watches that one's key, also when that one has its permit, and any of the others may make room.
+TEST_F(etcd_looks_ahead, one_that_died_with_a_permit_was_not_seen_by_who_had_waited_behind_another_that_has_one_now) {
+  auto d = std::make_unique<one_client>(time, fake, all);
+  const auto takes = [](one_client& by, const id& who) {
+    auto r = by.wants(who, true, mode::permit);
+    r.capacity = 2;
+    return by.call<answer>([&](auto reply) { by.raw().acquire(r, std::move(reply)); });
+  };
+  const auto leaves = a.next_id(), next = b.next_id(), waiter = c.next_id();
+  ASSERT_NE(granted_in(takes(a, leaves)), nullptr);
+  ASSERT_NE(granted_in(takes(*d, d->next_id())), nullptr);
+  ASSERT_NE(queued_in(takes(b, next)), nullptr);
+  ASSERT_NE(queued_in(takes(c, waiter)), nullptr);
+  a.run_for(600ms);  // both watch
+  a.release(leaves);
+  ASSERT_TRUE(a.run_until([&] { return was_told(b, next); }));
+  ASSERT_NE(granted_in(takes(b, next)), nullptr);
+  d->destroy();
+  for (int i = 0; i < 60 && !was_told(c, waiter); ++i) {
+    b.keep(next);
+    c.keep(waiter, fate::waiting);
+    a.run_for(250ms);
+  }
+  EXPECT_TRUE(was_told(c, waiter));
+}
+
 // It was: only who waits in the queue looked again; an upgrade had to be asked for once more, as late as the hold that had gone would
 // have ended.
 TEST_F(etcd_looks_ahead, an_upgrade_was_not_told_of_one_that_died_if_the_look_after_its_watch_was_refused) {

@@ -119,6 +119,17 @@ TEST_F(etcd_at_once, a_reader_that_had_let_go_was_told_that_nobody_knows_since_t
   EXPECT_TRUE(b.run_until([&] { return was_told(b, writer.who); })) << "it looks out itself";
 }
 
+// It was: of more readers than are read of a room one was taken for one that leaves nobody a turn, also if it had waited to be upgraded.
+TEST_F(etcd_at_once, one_of_many_readers_that_gave_its_upgrade_up_left_a_reader_waiting_beside_them) {
+  std::vector<one> readers;
+  for (int i = 0; i < 20; ++i) readers.push_back(reads(a));
+  const auto upgrades = reads(b);
+  ASSERT_NE(queued_in(converts(upgrades, mode::exclusive)), nullptr);
+  const auto waiter = queues(c, mode::shared);
+  EXPECT_EQ(let_go(upgrades), fate::holding);
+  EXPECT_TRUE(is_told(waiter));
+}
+
 // Whoever has gone cannot be told, and its client neither: but the one that waits is, before the client has gone.
 TEST_F(etcd_at_once, a_reader_that_lets_go_while_its_client_is_closed_tells_the_writer) {
   const auto reader = reads(a), writer = queues(c, mode::exclusive);

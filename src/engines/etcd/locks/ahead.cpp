@@ -24,9 +24,11 @@ void etcd_engine::watch_ahead(mine& m, const ledger& l) {
   if (m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
   if (!m.waits && !m.upgrading) return;
   const seat* const one = ahead_of(m, l);
+  // Once one that shares has its turn, it may be any other that is still in the way.
+  const bool its_turn_too = one != nullptr && one->waits() && !m.exclusive && one->how() != mode::exclusive;
   m.ahead = watches_.add({.keys = one != nullptr ? key_range{keys_.seat(m.name, one->at), {}} : keys_.room(m.name),
                           .from = l.read_at() + 1,
-                          .deletions_only = true,
+                          .deletions_only = !its_turn_too,
                           .on_event = [this, who = m.who](const pb::Event&) { look_after(who, gone_together); },
                           .on_gap =
                               [this, who = m.who] {

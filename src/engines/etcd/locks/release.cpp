@@ -78,7 +78,8 @@ void etcd_engine::give_back(const std::shared_ptr<releasing>& r, const mine& m) 
 // has been given back all the same.
 void etcd_engine::leave(const std::shared_ptr<releasing>& r, const mine& m) {
   r->was = m.waits ? fate::waiting : fate::holding;
-  const auto as_many = m.permits && !m.waits ? 0 : some;  // of readers and places those who came first say enough
+  // Of readers and places those who came first say enough; but whoever waited to be upgraded kept out all who came since.
+  const auto as_many = (m.permits && !m.waits) || m.upgrading ? 0 : some;
   link_.call<pb::TxnRequest, pb::TxnResponse>(
       method::txn, etcd::leave(keys_.room(m.name), m.key, m.modified, as_many), r->o->deadline,
       [this, r](const failure* f, pb::TxnResponse& answer) {
