@@ -230,13 +230,13 @@ void etcd_engine::settle_acquiring(const std::shared_ptr<acquiring>& a, ledger r
         const ledger before = l;
         a->result = l.acquire(a->wish);
         const seat* s = l.find(who);
-        if (s == nullptr || !s->fresh) return;
+        if (s == nullptr || !s->fresh) return a->leave_turns_to_others(before, l);
         // Those who take permits at once would refuse each other again and again; in the queue one gives all of them their turn.
         const bool queues = s->how() == mode::permit && a->o->refused > 0 && a->wish.r.enqueue;
         if (!s->waits() && !queues) return;
         a->needs_place = true;  // which is taken without a condition: those who come at once need not try again
         l = before;
-        l.turn();
+        if (!queues) l.turn();
       },
       [this, a](ledger& l) {
         if (a->comes_back) {

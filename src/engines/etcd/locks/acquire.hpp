@@ -19,6 +19,7 @@ struct etcd_engine::acquiring {
   int tries = 0;
   bool needs_place = false, comes_back = false;
   bool unseen = false;                     // it has taken its place before it knew who else waits
+  bool has_come = false;                   // its place was taken just now
   std::optional<time_point> doubt_before;  // until when its key was in doubt before
   time_point spared_until;
   std::variant<answer, failure> result;
@@ -26,6 +27,8 @@ struct etcd_engine::acquiring {
   time_point kept_since;  // its lease must have been confirmed then or later
   bool renewing = false;
   std::optional<seat> granted;  // waits for the lease to be confirmed
+
+  void leave_turns_to_others(const ledger& before, ledger& decided);
 };
 
 }  // namespace tyer::etcd

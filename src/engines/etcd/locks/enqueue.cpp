@@ -109,6 +109,7 @@ void etcd_engine::write_place(const std::shared_ptr<acquiring>& a, std::int64_t 
 // It is there now, and must be told of.
 void etcd_engine::placed(const std::shared_ptr<acquiring>& a, const pb::TxnResponse& answer, std::int64_t revision) {
   a->o->not_after = time_point::max();
+  a->has_come = true;
   a->wish.known = answer.succeeded();
   const auto& read = answer.responses(answer.succeeded() ? 1 : 0).response_range();
   if (read.more()) return take_far_place(a, answer, revision);
@@ -127,6 +128,28 @@ void etcd_engine::placed_among_many(const std::shared_ptr<acquiring>& a, std::in
   seat s{a->wish.r.what.who, ledger::place(a->wish), revision, revision, lease};
   s.at = a->wish.at;
   wait_far_back(a, s, there - 2);  // itself, and one that holds
+}
+
+// Of those who take permits at once the first in the queue tells all of them their turn, and sees in the same step who has come since:
+// if each did so, each would refuse all others. Should that one be gone, whoever is next finds it out when it looks out.
+void etcd_engine::acquiring::leave_turns_to_others(const ledger& before, ledger& decided) {
+  const bool at_once = has_come || o->refused > 0;
+  if (!at_once || wish.r.what.how != mode::permit || decided.floor_is_dirty()) return;
+  const auto own = std::ranges::find(before.seats(), wish.r.what.who, &seat::who);
+  if (own == before.seats().end()) return void(decided = before);  // one who only tries
+  if (!wish.known) return;
+  if (!own->waits()) {
+    // It has its turn, and takes it; nothing else.
+    for (std::size_t i = 0; i < before.seats().size(); ++i) {
+      if (before.seats()[i].who != own->who) decided.seats()[i] = before.seats()[i];
+    }
+    return;
+  }
+  const auto queue = before.queue();
+  if (queue.front()->who == own->who || queue.front()->how() != mode::permit) return;
+  const auto ahead = std::ranges::find(queue, own->who, &seat::who) - queue.begin();
+  decided = before;
+  result = tyer::engine::queued{static_cast<std::uint32_t>(ahead), std::max(wish.r.waiter_ttl, milliseconds{1})};
 }
 
 void etcd_engine::keep_place(const acquiring& a, std::int64_t lease) {

@@ -95,7 +95,13 @@ void etcd_engine::tell_turns(const std::string& name, const std::optional<ledger
       std::make_shared<reply<tyer::engine::done>>([then = std::move(then)](outcome<tyer::engine::done>&&) { then(); });
   const auto o = make(name, back);
   o->gives_back = o->own = true;
-  const auto all = [](ledger& l) { l.turn(); };
+  // Whoever was quicker to tell the first in the queue has seen in the same step what there is left to tell.
+  const auto all = [o = o.get(), first = id{}](ledger& l) mutable {
+    const seat* const was_first = o->refused > 0 ? l.find(first) : nullptr;
+    if (was_first != nullptr && !was_first->waits()) return;
+    if (const auto queue = l.queue(); !queue.empty()) first = queue.front()->who;
+    l.turn();
+  };
   const auto told = [this, o, back](ledger&) { finish(o, back, {tyer::engine::done{}}); };
   known ? settle(o, *known, all, told) : read_and_settle(o, all, told);
 }

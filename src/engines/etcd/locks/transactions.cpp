@@ -156,8 +156,9 @@ pb::TxnRequest write_changes(const ledger& l, const keys& names, const std::stri
   } else if (l.floor_is_dirty()) {
     put(*t.add_success(), {names.floor(name), std::to_string(l.floor())});
   }
-  const bool may_have_left_others = m == if_meanwhile::nobody_came || m == if_meanwhile::they_wait;
-  if (may_have_left_others && l.somebody_waits()) read(*t.add_success(), room);
+  const bool may_have_left_others = m == if_meanwhile::nobody_came && l.somebody_waits();
+  if (may_have_left_others || m == if_meanwhile::they_wait)
+    read(*t.add_success(), room);  // who has come since counts on it
   else_look(t, room);
   return t;
 }
