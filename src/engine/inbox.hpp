@@ -56,6 +56,16 @@ class inbox {
     return std::exchange(items_, {});
   }
 
+  // Without waiting, for one who waits elsewhere.
+  bool empty() const {
+    const std::lock_guard lock{mutex_};
+    return items_.empty();
+  }
+  std::vector<delivery> take_now() {
+    const std::lock_guard lock{mutex_};
+    return std::exchange(items_, {});
+  }
+
   // The receiver is about to be destroyed.
   void shut() {
     std::vector<delivery> dropped;
@@ -65,7 +75,7 @@ class inbox {
   }
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable filled_;
   std::vector<delivery> items_;
   bool woken_ = false, shut_ = false;

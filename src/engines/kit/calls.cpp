@@ -16,13 +16,17 @@ failure no(why kind, errc code, std::string_view words) noexcept {
 
 // ---- one call
 
-void calls::admit(const std::shared_ptr<call>& c, time_point now) {
+void calls::enter(const std::shared_ptr<call>& c, time_point now) {
   now_ = now;
-  called_ = true;
   c->sent = c->counts_from = now;
   c->deadline = now + timeout_;
   c->self_ = c;
   under_way_.push_back(*c);
+}
+
+void calls::admit(const std::shared_ptr<call>& c, time_point now) {
+  called_ = true;
+  enter(c, now);
   if (closed_) fail(*c, no(why::not_sent, errc::closed, "the engine was closed"));
 }
 
@@ -48,6 +52,7 @@ std::shared_ptr<call> calls::settle(call& c, bool at_once) {
   under_way_.erase(c);
   if (at_once) alive = std::move(c.self_);
   if (!at_once) ready_.push_back(c);
+  if (auto told = std::move(c.when_over)) told();
   if (c.turn.linked) leave_line(c);
   return alive;
 }
@@ -140,6 +145,7 @@ void calls::drop_all() noexcept {
       c->over_ = true;
       c->turn = {};
       c->start_ = nullptr;
+      c->when_over = nullptr;
       c->drop();
     }
   }

@@ -59,6 +59,7 @@ class call {
   time_point deadline;                       // the latest time of its answer, counted from when the call was made
   time_point not_after = time_point::max();  // nothing may be executed for it later
   bool gives_back = false;                   // a release: close() may wait for it
+  core::function<void()> when_over;  // run once it is over, before the next one of its name starts; must not throw
 
   bool over() const noexcept { return over_; }
 
@@ -82,9 +83,18 @@ class call_of final : public call {
  public:
   explicit call_of(reply<T> back) noexcept : back_(std::move(back)) {}
 
+  // What has been achieved, though the call goes on: the answer from now on, if what is left to do fails or takes too long.
+  std::optional<T> achieved;
+
  private:
   friend class calls;
-  void note(failure f) noexcept override { said_.emplace(std::move(f)); }
+  void note(failure f) noexcept override {
+    if (achieved) {
+      said_.emplace(*std::move(achieved));
+    } else {
+      said_.emplace(std::move(f));
+    }
+  }
   void deliver() override {
     auto back = std::exchange(back_, nullptr);
     back({counts_from, *std::move(said_)});
@@ -107,6 +117,9 @@ class calls {
   // Registers a call. It is over already if the engine was closed. Throws and drops the reply if memory is exhausted.
   template <class T>
   call_ptr<T> begin(time_point now, reply<T> back);
+  // The same for work of the engine's own, which nobody has called for: also after close(), and waited for like a release.
+  template <class T>
+  call_ptr<T> begin_own(time_point now, reply<T> back);
 
   // The first answer or failure counts; later ones are ignored. In a step they may start the next call of the name, and call the
   // runtime, which may make new calls, before they return: use no iterator or reference across them.
@@ -150,6 +163,7 @@ class calls {
   };
 
   void admit(const std::shared_ptr<call>& c, time_point now);
+  void enter(const std::shared_ptr<call>& c, time_point now);
   bool may_deliver() const noexcept { return in_step_ && !called_; }
   std::shared_ptr<call> settle(call& c, bool at_once);
   static void deliver(call& c);
@@ -170,6 +184,14 @@ template <class T>
 call_ptr<T> calls::begin(time_point now, reply<T> back) {
   auto c = std::make_shared<call_of<T>>(std::move(back));
   admit(c, now);
+  return c;
+}
+
+template <class T>
+call_ptr<T> calls::begin_own(time_point now, reply<T> back) {
+  auto c = std::make_shared<call_of<T>>(std::move(back));
+  c->gives_back = true;
+  enter(c, now);
   return c;
 }
 

@@ -15,6 +15,20 @@ using seam::mode;
 using seam::page;
 using seam::target;
 
+namespace {
+
+struct : seam::events {
+  void wake(const seam::id&) override {}
+  void suspect(const seam::id&) override {}
+  void gone(const seam::id&) override {}
+  void asked(const seam::id&, std::string_view) override {}
+  void changed(std::string_view) override {}
+  void up(const seam::server_facts&) override {}
+  void down(const failure&) override {}
+} nobody;
+
+}  // namespace
+
 engine_base::engine_base(const seam::environment& e, const setting& s, std::shared_ptr<seam::inbox> box)
     : environment_(e), setting_(s), box_(std::move(box)), calls_(s.request_timeout) {}
 
@@ -22,6 +36,8 @@ void engine_base::open(seam::events& e) {
   events_ = &e;
   do_open();
 }
+
+seam::events& engine_base::runtime() const noexcept { return closed_ ? nobody : *events_; }
 
 // ---- calls
 
@@ -93,6 +109,10 @@ void engine_base::show(std::string_view name, reply<page> back) {
   take(std::move(back), {}, [&](const call_ptr<page>& c) { do_show(name, c); });
 }
 
+void engine_base::look(std::string_view name, bool waiters, reply<page> back) {
+  take(std::move(back), {}, [&](const call_ptr<page>& c) { do_look(name, waiters, c); });
+}
+
 void engine_base::list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<page> back) {
   take(std::move(back), {}, [&](const call_ptr<page>& c) { do_list(prefix, cursor, limit, c); });
 }
@@ -121,21 +141,24 @@ bool engine_base::survives(time_point at, F what) {
 void engine_base::run(time_point until) {
   if (stumbled_) start_anew();
   stumbled_ = true;  // cleared if this step ends normally
-  bool whole = true;
+  whole_ = true;
   auto all = receive(waiting_until(until));
   const auto t = now();
-  for (auto& message : all) whole &= survives(t, [&] { message(told()); });
-  whole &= survives(t, [&] { on_time(t); });
-  if (calls_.due() <= t) whole &= survives(t, [&] { calls_.on_time(t); });
-  if (closing_) whole &= survives(t, [&] { drain(t); });
-  if (closing_) whole &= survives(t, [&] { finish_close(t); });
-  stumbled_ = !whole;
+  for (auto& message : all) whole_ &= survives(t, [&] { message(told()); });
+  whole_ &= survives(t, [&] { on_time(t); });
+  if (calls_.due() <= t) whole_ &= survives(t, [&] { calls_.on_time(t); });
+  if (closing_) whole_ &= survives(t, [&] { drain(t); });
+  if (closing_) whole_ &= survives(t, [&] { finish_close(t); });
+  stumbled_ = !whole_;
 }
 
-seam::inbox::deadline engine_base::waiting_until(time_point until) const {
-  using std::chrono::steady_clock;
+time_point engine_base::waiting_until(time_point until) const {
   until = std::min({until, calls_.due(), next_due()});
-  if (closing_ && !given_up_) until = std::min(until, drained_by_);
+  return closing_ && !given_up_ ? std::min(until, drained_by_) : until;
+}
+
+seam::inbox::deadline engine_base::real(time_point until) const {
+  using std::chrono::steady_clock;
   const auto t = now();
   if (until <= t) return steady_clock::time_point{};
   if (!environment_.clock->flows()) return std::nullopt;

@@ -44,6 +44,7 @@ class engine_base : public seam::engine {
   void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) final;
   void evict(const seam::target&, std::string_view reason, reply<seam::fate>) final;
   void show(std::string_view name, reply<seam::page>) final;
+  void look(std::string_view name, bool waiters, reply<seam::page>) final;
   void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<seam::page>) final;
   void watch(std::string_view name, bool on) final;
   void diagnose(reply<std::vector<seam::finding>>) final;
@@ -76,6 +77,7 @@ class engine_base : public seam::engine {
   virtual void do_ask(std::string_view name, std::string_view reason, const call_ptr<std::uint32_t>&) = 0;
   virtual void do_evict(const seam::target&, std::string_view reason, const call_ptr<seam::fate>&) = 0;
   virtual void do_show(std::string_view name, const call_ptr<seam::page>&) = 0;
+  virtual void do_look(std::string_view name, bool /*waiters*/, const call_ptr<seam::page>& c) { do_show(name, c); }
   virtual void do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
                        const call_ptr<seam::page>&) = 0;
   virtual void do_watch(std::string_view /*name*/, bool /*on*/) {}
@@ -84,8 +86,11 @@ class engine_base : public seam::engine {
   // --- when
 
   // Waits for messages, wake() or `until`, and returns the messages. An engine with an event loop of its own overrides this and
-  // wake().
-  virtual std::vector<seam::delivery> receive(seam::inbox::deadline until) { return box_->take(until); }
+  // wake(). It may also handle messages itself, each in a step of its own (calls::step); if one of them ran out of memory, it
+  // calls lost_a_message().
+  virtual std::vector<seam::delivery> receive(time_point until) { return box_->take(real(until)); }
+  void lost_a_message() noexcept { whole_ = false; }
+  seam::inbox::deadline real(time_point until) const;  // for one who waits on the clock of the standard library
   virtual time_point next_due() const { return time_point::max(); }
   virtual void on_time(time_point /*now*/) {}  // in every run(), after its messages were delivered
   // Memory ran out in the middle of a step: called at the start of the next run(), and again if it throws. It is not called for
@@ -109,6 +114,7 @@ class engine_base : public seam::engine {
   time_point now() const noexcept { return environment_.clock->now(); }
   bool closed() const noexcept { return closed_; }
   seam::events* told() const noexcept { return closed_ ? nullptr : events_; }  // null after close()
+  seam::events& runtime() const noexcept;  // the same, but after close() one that ignores all it is told
 
  private:
   template <class T, class F>
@@ -119,14 +125,14 @@ class engine_base : public seam::engine {
   bool survives(time_point at, F what);
   void drain(time_point at);
   void finish_close(time_point at);
-  seam::inbox::deadline waiting_until(time_point until) const;
+  time_point waiting_until(time_point until) const;
 
   const seam::environment environment_;
   const setting setting_;
   const std::shared_ptr<seam::inbox> box_;
   kit::calls calls_;
   seam::events* events_ = nullptr;
-  bool stumbled_ = false, closed_ = false, given_up_ = false;
+  bool whole_ = true, stumbled_ = false, closed_ = false, given_up_ = false;
   time_point drained_by_ = time_point::max();
   reply<seam::done> closing_;
 };

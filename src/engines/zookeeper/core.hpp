@@ -152,7 +152,7 @@ class zookeeper_engine final : public kit::engine_base {
 
   // --- zookeeper.cpp: the loop and the sessions
   void do_open() override;
-  std::vector<seam::delivery> receive(seam::inbox::deadline) override;
+  std::vector<seam::delivery> receive(time_point until) override;
   time_point next_due() const override;
   void on_time(time_point) override;
   void start_anew() override;
@@ -265,6 +265,7 @@ class zookeeper_engine final : public kit::engine_base {
   void taken_away(id);
   bool may_have_its_turn(const entry&) const;
   void put_off(const id&, entry&, time_point due);
+  using engine_base::look;
   void look(member&, const std::string& name, bool synced, with_view);
   void read_name(member&, const std::string& name, with_record);
   void read_both(member&, const std::string& name, with_both);

@@ -58,9 +58,9 @@ void zookeeper_engine::do_open() {
   add_member(session_for(10s)).primary = true;
 }
 
-std::vector<seam::delivery> zookeeper_engine::receive(seam::inbox::deadline until) {
+std::vector<seam::delivery> zookeeper_engine::receive(time_point until) {
   for (auto& m : members_) m->link.flush();
-  return loop_.wait(until);
+  return loop_.wait(real(until));
 }
 
 time_point zookeeper_engine::next_due() const {

@@ -46,6 +46,31 @@ TEST_F(calls_test, a_failure_is_an_answer_too) {
   EXPECT_EQ(c->wrong()->kind, why::refused);
 }
 
+TEST_F(calls_test, what_has_been_achieved_is_the_answer_whatever_becomes_of_the_rest) {
+  const auto a = make(), b = make(), c = make();
+  for (const auto& each : {a, b, c}) each->is->achieved = fate::waiting;
+  step([&] { fail(*a); });
+  step([&] { answer(*b, fate::holding); });
+  EXPECT_EQ(c->times, 0) << "the rest is still waited for";
+  pass(timeout);
+  EXPECT_EQ(std::get<fate>(a->said), fate::waiting) << "though it failed";
+  EXPECT_EQ(std::get<fate>(b->said), fate::holding) << "an answer says more";
+  EXPECT_EQ(std::get<fate>(c->said), fate::waiting) << "though it took too long";
+}
+
+TEST_F(calls_test, the_engine_knows_that_a_call_is_over_before_its_caller_does) {
+  std::vector<std::string> order;
+  const auto a = make([&] { order.emplace_back("told"); }), b = make([&] { order.emplace_back("told"); });
+  for (const auto& each : {a, b}) each->is->when_over = [&] { order.emplace_back("over"); };
+  step([&] { answer(*a); });
+  EXPECT_EQ(order, (std::vector<std::string>{"over", "told"}));
+  fail(*b);  // outside of a step
+  EXPECT_EQ(order.size(), 3u);
+  answer(*b);
+  step();
+  EXPECT_EQ(order, (std::vector<std::string>{"over", "told", "over", "told"})) << "once";
+}
+
 TEST_F(calls_test, a_second_answer_before_the_first_is_delivered_does_not_replace_it) {
   const auto c = make();
   answer(*c, fate::gone);
@@ -217,6 +242,46 @@ TEST_F(calls_test, what_is_under_way_when_it_is_closed_can_still_be_answered) {
   EXPECT_TRUE(all.drained());
 }
 
+// ---- work that nobody has called for
+
+TEST_F(calls_test, work_of_the_engines_own_is_begun_after_the_end_too_and_waited_for) {
+  all.close();
+  int ended = 0;
+  const auto own = all.begin_own<fate>(now, [&](engine::outcome<fate>&&) { ++ended; });
+  EXPECT_FALSE(own->over());
+  EXPECT_TRUE(all.gives_back());
+  EXPECT_FALSE(all.drained());
+  step([&] { all.give_up(false); });
+  EXPECT_EQ(ended, 0);
+  step([&] { all.answer<fate>(*own, fate::gone); });
+  EXPECT_EQ(ended, 1);
+  EXPECT_TRUE(all.drained());
+}
+
+TEST_F(calls_test, work_of_the_engines_own_comes_to_an_end_in_time_and_when_all_is_given_up) {
+  std::vector<why> ended;
+  const auto begin = [&] {
+    return all.begin_own<fate>(now,
+                               [&](engine::outcome<fate>&& o) { ended.push_back(std::get<failure>(o.result).kind); });
+  };
+  begin();
+  pass(timeout);
+  EXPECT_EQ(ended, std::vector{why::unknown});
+  begin();
+  all.close();
+  step([&] { all.give_up(true); });
+  EXPECT_EQ(ended, (std::vector{why::unknown, why::unknown}));
+}
+
+TEST_F(calls_test, work_of_the_engines_own_keeps_nobody_from_being_answered_in_the_same_step) {
+  const auto c = make();
+  step([&] {
+    all.begin_own<fate>(now, [](auto&&) {});
+    answer(*c);
+    EXPECT_EQ(c->times, 1) << "it is no call of the runtime, which would have to return first";
+  });
+}
+
 TEST_F(calls_test, what_gives_nothing_back_is_given_up_first) {
   const auto asks = make(), gives = make();
   gives->is->gives_back = true;
@@ -264,6 +329,7 @@ TEST_F(calls_test, an_engine_that_goes_answers_nobody_and_lets_go_of_every_reply
   mortal->answer<fate>(*ready, fate::gone);
   mortal->in_turn(under_way, "x", [] {});
   mortal->in_turn(queued, "x", [kept] {});
+  for (const auto& each : {under_way, queued}) each->when_over = [&told, kept] { ++told; };
   mortal.reset();
   EXPECT_EQ(told, 0);
   EXPECT_EQ(kept.use_count(), 1) << "though somebody still has the calls";

@@ -136,6 +136,7 @@ TEST_F(engine_base_test, every_kind_of_call_without_an_answer_times_out_once) {
   call(std::type_identity<std::uint32_t>{}, [&](auto r) { it->ask("order", "please", std::move(r)); });
   call(std::type_identity<fate>{}, [&](auto r) { it->evict(t, "test", std::move(r)); });
   call(std::type_identity<page>{}, [&](auto r) { it->show("order", std::move(r)); });
+  call(std::type_identity<page>{}, [&](auto r) { it->look("order", false, std::move(r)); });
   call(std::type_identity<page>{}, [&](auto r) { it->list("", "", 10, std::move(r)); });
   call(std::type_identity<std::vector<seam::finding>>{}, [&](auto r) { it->diagnose(std::move(r)); });
   pass(timeout - 1ms);
@@ -144,7 +145,7 @@ TEST_F(engine_base_test, every_kind_of_call_without_an_answer_times_out_once) {
   for (const auto& n : times) EXPECT_EQ(n(), 1);
   pass(timeout);
   for (const auto& n : times) EXPECT_EQ(n(), 1);
-  EXPECT_EQ(times.size(), 10u);
+  EXPECT_EQ(times.size(), 11u);
 }
 
 // ---- refused
@@ -259,6 +260,33 @@ TEST_F(engine_base_test, a_message_that_finds_no_memory_takes_no_other_with_it) 
   EXPECT_EQ(it->anew, 1) << "once";
 }
 
+TEST_F(engine_base_test, an_engine_may_handle_what_comes_itself_one_after_the_other) {
+  const auto a = acquire(), b = acquire();
+  it->arriving = {[&] {
+                    it->calls().answer<answer>(*it->acquires[0], answer{seam::granted{7, 1s}});
+                    EXPECT_EQ(a->times, 1) << "told before the next is handled";
+                  },
+                  [] { throw std::bad_alloc{}; },
+                  [&] { it->calls().answer<answer>(*it->acquires[1], answer{seam::granted{8, 1s}}); }};
+  run();
+  EXPECT_EQ(b->times, 1);
+  EXPECT_EQ(it->anew, 0);
+  run();
+  EXPECT_EQ(it->anew, 1) << "the engine may have lost track";
+  run();
+  EXPECT_EQ(it->anew, 1) << "once";
+}
+
+TEST_F(engine_base_test, what_is_in_the_box_can_be_had_without_waiting) {
+  seam::inbox box;
+  EXPECT_TRUE(box.empty());
+  EXPECT_TRUE(box.take_now().empty());
+  box.put([](seam::events*) {});
+  EXPECT_FALSE(box.empty());
+  EXPECT_EQ(box.take_now().size(), 1u);
+  EXPECT_TRUE(box.empty());
+}
+
 TEST_F(engine_base_test, what_is_due_is_done_though_the_engine_found_no_memory_for_its_own) {
   const auto h = acquire();
   it->due = clock.now() + timeout;
@@ -316,12 +344,15 @@ TEST_F(engine_base_test, whoever_calls_a_closed_engine_is_answered) {
 }
 
 TEST_F(engine_base_test, afterwards_there_are_no_events) {
+  it->runtime().wake({});
+  EXPECT_EQ(std::exchange(events.wakes, 0), 1);
   it->tell([](seam::events* e) {
     if (e != nullptr) e->wake({});
   });
   close();
   it->tell([](seam::events* e) { EXPECT_EQ(e, nullptr); });
   run();
+  it->runtime().wake({});
   EXPECT_EQ(events.wakes, 0);
   EXPECT_EQ(it->told(), nullptr);
 }

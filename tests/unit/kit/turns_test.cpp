@@ -111,6 +111,14 @@ TEST_F(turns_test, the_first_may_be_answered_as_it_starts_but_not_inline) {
   EXPECT_EQ(started, std::vector{1});
 }
 
+TEST_F(turns_test, the_engine_knows_that_a_call_is_over_before_the_next_one_starts) {
+  const auto a = queue("x", 1);
+  queue("x", 2);
+  a->is->when_over = [&] { started.push_back(-1); };
+  step([&] { answer(*a); });
+  EXPECT_EQ(started, (std::vector{1, -1, 2}));
+}
+
 TEST_F(turns_test, a_start_may_end_another_of_the_same_name) {
   const auto a = queue("x", 1);
   caller_ptr third;
