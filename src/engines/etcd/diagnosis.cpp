@@ -65,13 +65,11 @@ std::vector<finding> examine(const pb::StatusResponse& s) {
   return all;
 }
 
-void frame::diagnose(reply<std::vector<finding>> back) {
-  auto b = std::make_shared<reply<std::vector<finding>>>(std::move(back));
-  const auto o = make({}, b);
-  link_.call<pb::StatusRequest, pb::StatusResponse>(method::status, {}, o->deadline,
-                                                    [this, o, b](const failure* f, pb::StatusResponse& s) {
-                                                      if (f != nullptr) return fail(o, *f);
-                                                      finish(o, b, {examine(s)});
+void frame::do_diagnose(const call_ptr<std::vector<finding>>& c) {
+  link_.call<pb::StatusRequest, pb::StatusResponse>(method::status, {}, c->deadline,
+                                                    [this, c](const failure* f, pb::StatusResponse& s) {
+                                                      if (f != nullptr) return calls().fail(*c, *f);
+                                                      calls().answer<std::vector<finding>>(*c, examine(s));
                                                     });
 }
 

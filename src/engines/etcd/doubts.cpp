@@ -23,7 +23,7 @@ time_point frame::begin_doubt(const std::string& key, time_point deadline) {
 }
 
 void frame::end_doubt(const std::string& key, time_point before) {
-  if (before > environment_.clock->now()) {
+  if (before > now()) {
     perhaps_written_[key] = before;
   } else {
     perhaps_written_.erase(key);
@@ -33,8 +33,8 @@ void frame::end_doubt(const std::string& key, time_point before) {
 // It is not there: but a server that stood still, or was cut off, may write it when it goes on.
 void frame::look_later(const std::string& key) {
   const auto at = perhaps_written_.find(key);
-  if (at == perhaps_written_.end() || closed_ || overdue_->awaits(key)) return;
-  const auto now = environment_.clock->now();
+  if (at == perhaps_written_.end() || closed() || overdue_->awaits(key)) return;
+  const auto now = around().clock->now();
   if (at->second <= now && link_.is_up()) {
     perhaps_written_.erase(at);
     return;

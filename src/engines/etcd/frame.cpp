@@ -17,21 +17,24 @@ constexpr std::size_t caught_up_at_once = 100;  // of a transaction; etcd allows
 }  // namespace
 
 bool names_a_lost_lease(const failure& f) { return f.words.find("lease not found") != f.words.npos; }
-bool says_no_space(const failure& f) { return f.words.find("database space exceeded") != f.words.npos; }
 
-frame::frame(const config& c, const tyer::engine::environment& e, std::string probe_key)
-    : config_(c),
-      environment_(e),
+frame::frame(const config& c, const tyer::engine::environment& e, std::string_view scheme, std::string probe_key)
+    : engine_base(e, {.scheme = scheme,
+                      .request_timeout = e.request_timeout,
+                      .waits_for = kit::draining::what_gives_back,
+                      .drain_max = drain_max}),
+      config_(c),
       loop_(*e.clock),
-      link_(c, e, loop_, box_, std::move(probe_key)),
+      link_(
+          c, e, loop_, box(), [this](const auto& what) { calls().step(now(), what); }, std::move(probe_key)),
       leases_(link_, e),
       watches_(link_, *e.clock, [this](const std::string& reason) { may_not_watch(reason); }) {
   overdue::listener told;
-  told.swept = [this, box = box_](std::vector<sweeper::verdict> all, std::shared_ptr<overdue::errand> asked) {
-    box->put([this, all = std::move(all), asked = std::move(asked)] { swept(all, *asked); });
+  told.swept = [this, box = box()](std::vector<sweeper::verdict> all, std::shared_ptr<overdue::errand> asked) {
+    box->put([this, all = std::move(all), asked = std::move(asked)](auto*) { swept(all, *asked); });
   };
-  told.failed = [this, box = box_](const wire::status& s) {
-    box->put([this, old = is_old_token(s)] {
+  told.failed = [this, box = box()](const wire::status& s) {
+    box->put([this, old = is_old_token(s)](auto*) {
       if (!old) return;
       link_.log_in_anew();
       if (link_.is_up()) link_.when_logged_in([](const failure*) {});  // nothing else may be asked for long
@@ -60,86 +63,50 @@ void frame::swept(const sweeper::verdict& v) {
 
 // Nothing is lost by that, but all that would be pushed is found only by looking.
 void frame::may_not_watch(const std::string& reason) {
-  if (!environment_.log) return;
-  environment_.log(log_level::error,
-                   "etcd: the server refuses watches, so that turns, losses and changes are found late: " + reason +
-                       " (whoever locks a name must be allowed to read its keys)");
+  if (!around().log) return;
+  around().log(log_level::error,
+               "etcd: the server refuses watches, so that turns, losses and changes are found late: " + reason +
+                   " (whoever locks a name must be allowed to read its keys)");
 }
 
 // What is told from now on, it is told to nobody.
 frame::~frame() {
   overdue_->close();
-  box_->shut();
-  for (const auto& o : operations_) o->drop();
+  fall_silent();
 }
 
-void frame::open(tyer::engine::events& e) {
-  events_ = &e;
-  if (config_.tls && !config_.verify && environment_.log) {
-    environment_.log(log_level::warning, "etcd: ?verify=none, anybody can pose as the server");
+void frame::do_open() {
+  if (config_.tls && !config_.verify && around().log) {
+    around().log(log_level::warning, "etcd: ?verify=none, anybody can pose as the server");
   }
   link_.open(*this);
 }
 
 // Watches and what is known of keys would wait for revisions that come again only much later, with something else.
 void frame::on_set_back(std::int64_t revision) {
-  if (environment_.log) {
-    environment_.log(log_level::warning,
-                     "etcd: revisions run backwards, and with them tokens. Was the data restored from a copy? "
-                     "(etcdutl snapshot restore --bump-revision prevents it)");
+  if (around().log) {
+    around().log(log_level::warning,
+                 "etcd: revisions run backwards, and with them tokens. Was the data restored from a copy? "
+                 "(etcdutl snapshot restore --bump-revision prevents it)");
   }
   watches_.set_back(revision);
   set_back(revision);
 }
 
 void frame::on_up(const tyer::engine::server_facts& f) {
-  if (closed_) return;
+  if (closed()) return;
   watches_.on_up();
   look_for_turns();
-  events_->up(f);
+  runtime().up(f);
 }
 
 void frame::on_down(const failure& f) {
   leases_.on_down();
   watches_.on_down();
-  if (!closed_) events_->down(f);
+  runtime().down(f);
 }
 
-// --- one operation after the other, for each name ---
-
-void frame::enqueue(const op& o, std::function<void()> start) {
-  auto& queue = queues_[o->name];
-  queue.emplace_back(o, std::move(start));
-  if (queue.size() == 1) {
-    const auto go = queue.front().second;
-    go();
-  }
-}
-
-void frame::next_of(const op& o) {
-  const auto at = queues_.find(o->name);
-  if (at == queues_.end() || at->second.empty() || at->second.front().first != o) return;
-  at->second.pop_front();
-  while (!at->second.empty() && at->second.front().first->over()) at->second.pop_front();
-  if (at->second.empty()) {
-    queues_.erase(at);
-    return;
-  }
-  const auto [next, go] = at->second.front();
-  next->sent = next->counts_from = environment_.clock->now();  // it leaves only now
-  go();
-}
-
-void frame::fail(const op& o, failure f) {
-  if (!o->over()) std::exchange(o->fail, nullptr)(std::move(f));
-  next_of(o);
-}
-
-bool frame::too_late(const op& o) {
-  if (environment_.clock->now() < o->not_after) return false;
-  fail(o, no(why::not_sent, errc::unavailable, "it would have been executed after its not_after"));
-  return true;
-}
+// --- what was missed ---
 
 // After a compaction and a new connection that may be all that this client has: so they are read together.
 void frame::catch_up(const id& who, const std::string& key) { to_catch_up_.emplace_back(who, key); }
@@ -157,9 +124,9 @@ void frame::catch_up_some(std::vector<std::pair<id, std::string>> some) {
   pb::TxnRequest t;
   for (const auto& [who, key] : some) t.add_success()->mutable_request_range()->set_key(key);
   link_.call<pb::TxnRequest, pb::TxnResponse>(
-      method::txn, std::move(t), environment_.clock->now() + environment_.request_timeout,
+      method::txn, std::move(t), now() + around().request_timeout,
       [this, some = std::move(some)](const failure* f, pb::TxnResponse& answer) {
-        if (closed_) return;
+        if (closed()) return;
         if (f == nullptr) link_.saw(answer.header());
         for (std::size_t i = 0; i < some.size(); ++i) {
           const auto& [who, key] = some[i];
@@ -168,7 +135,7 @@ void frame::catch_up_some(std::vector<std::pair<id, std::string>> some) {
             caught_up(who, key, answer.responses(static_cast<int>(i)).response_range(), answer.header().revision());
           } else {  // keep() finds out what it is; and it is watched again, which tells of the gap again
             watch_when_lasting(who);
-            events_->suspect(who);
+            runtime().suspect(who);
           }
         }
       });
@@ -190,32 +157,20 @@ void frame::caught_up(const id& who, const std::string& key, const pb::RangeResp
 
 // --- the loop ---
 
-void frame::run(time_point until) {
-  if (stumbled_) start_anew();
-  stumbled_ = true;  // unless this comes to its end
-  bool whole = true;
-  const auto now = environment_.clock->now();
+// What comes from the server is handled by the loop: each thing in a step of its own (link_).
+std::vector<tyer::engine::delivery> frame::receive(time_point until) {
+  if (!loop_.run(box()->empty() ? until : now())) lost_a_message();
+  return box()->take_now();
+}
+
+void frame::on_time(time_point now) {
   link_.tick(now);
-  until = std::min(until, next_event());
-  if (!loop_.run(box_->empty() ? until : now)) whole = false;
-  for (auto& d : box_->take()) {
-    try {
-      d();
-    } catch (const std::bad_alloc&) {  // of one thing that came; the others are told all the same
-      whole = false;
-    }
-  }
-  const auto after = environment_.clock->now();
-  link_.tick(after);
-  link_.leave_if_silent(after);
-  start_due_watches(after);
-  watches_.try_again(after);
-  if (!closed_) catch_up_all();
-  if (!closed_ && next_look() <= after) look_now(after);
+  link_.leave_if_silent(now);
+  start_due_watches(now);
+  watches_.try_again(now);
+  if (!closed()) catch_up_all();
+  if (!closed() && next_look() <= now) look_now(now);
   overdue_->ring_if_late();
-  give_up_overdue(after);
-  if (closing_) finish_close();
-  stumbled_ = !whole;
 }
 
 // Memory ran out in the midst of something. What was asked is unknown at its deadline; whatever the server would have told is
@@ -225,24 +180,14 @@ void frame::start_anew() {
   leases_.start_anew();
 }
 
-time_point frame::next_event() const {
-  auto next = link_.next();
-  if (!operations_.empty()) next = std::min(next, operations_.front()->deadline);
+time_point frame::next_due() const {
+  auto next = std::min(link_.next(), let_go_by_);
   if (!to_watch_.empty()) next = std::min(next, to_watch_.front().first);
-  if (!closed_) next = std::min({next, next_look(), watches_.next()});
-  if (closing_) next = std::min(next, drained_by_);
+  if (!closed()) next = std::min({next, next_look(), watches_.next()});
   return next;
 }
 
-void frame::give_up_overdue(time_point now) {
-  while (!operations_.empty() && (operations_.front()->over() || operations_.front()->deadline <= now)) {
-    const auto o = std::move(operations_.front());
-    operations_.pop_front();
-    if (!o->over()) fail(o, no(why::unknown, errc::outcome_unknown, "no answer within the request_timeout"));
-  }
-}
-
-void frame::watch_when_lasting(const id& who) { to_watch_.emplace_back(environment_.clock->now() + lasting, who); }
+void frame::watch_when_lasting(const id& who) { to_watch_.emplace_back(now() + lasting, who); }
 
 void frame::start_due_watches(time_point now) {
   while (!to_watch_.empty() && to_watch_.front().first <= now) {
@@ -252,49 +197,29 @@ void frame::start_due_watches(time_point now) {
   }
 }
 
-void frame::close(reply<tyer::engine::done> back) {
-  closed_ = true;
-  closing_ = std::move(back);
-  loop_.wake();
+// --- the end ---
+
+void frame::do_close() {
+  overdue_->close();
+  to_watch_.clear();
+  watches_.close();
 }
 
-void frame::fail_all(bool also_those_that_give_back) {
-  for (const auto& o : std::deque<op>{operations_}) {
-    if (o->over() || (o->gives_back && !also_those_that_give_back)) continue;
-    fail(o, no(why::unknown, errc::closed, "the engine was closed before it answered"));
-  }
-}
-
-// What is being given back is waited for, everything else is answered at once. Then what is still under way is cancelled, and
-// when that has come back nothing holds the connections any more.
-void frame::finish_close() {
-  const auto now = environment_.clock->now();
-  if (drained_by_ == time_point::max()) {
-    drained_by_ = now + drain_max;
-    overdue_->close();
-    to_watch_.clear();
-    watches_.close();
-    fail_all(false);
-  }
-  const bool giving_back = std::ranges::any_of(operations_, [](const op& o) { return !o->over(); });
-  if (giving_back && now < drained_by_) return;
-  if (!cancelled_) {
-    cancelled_ = true;
-    drained_by_ = now + drain_max;
-    fail_all(true);
-    queues_.clear();
+// What is still under way is cancelled; when that has come back nothing holds the connections any more.
+bool frame::has_let_go(time_point now) {
+  if (let_go_by_ == time_point::max()) {
+    let_go_by_ = now + drain_max;
     link_.close();
     leases_.close(leases_of_holds());
   }
-  if (!link_.idle() && now < drained_by_) return;
+  if (!link_.idle() && now < let_go_by_) return false;
   link_.disconnect();
-  std::exchange(closing_, nullptr)({now, tyer::engine::done{}});
+  return true;
 }
 
 // --- observers ---
 
-void frame::watch(std::string_view name, bool on) {
-  if (closed_) return;
+void frame::do_watch(std::string_view name, bool on) {
   std::string n{name};
   if (const auto at = watched_.find(n); at != watched_.end()) {
     if (on) return;
@@ -309,15 +234,15 @@ void frame::watch(std::string_view name, bool on) {
                               .on_event =
                                   [this, n](const pb::Event& e) {
                                     if (!is_of(n, e.kv().key())) return;
-                                    of_holders(n, e) ? events_->changed(n) : events_->queue_changed(n);
+                                    of_holders(n, e) ? runtime().changed(n) : runtime().queue_changed(n);
                                   },
                               .on_gap =
                                   [this, n] {
                                     watched_.erase(n);
-                                    events_->changed(n);
+                                    runtime().changed(n);
                                     watch(n, true);
                                   },
-                              .on_refused = [this, n] { events_->changed(n); }});
+                              .on_refused = [this, n] { runtime().changed(n); }});
 }
 
 }  // namespace tyer::etcd

@@ -1,11 +1,8 @@
-// What the engines on etcd have in common, whatever lies in the server: the loop, the queue of each name, closing.
-//
-// Operations on one name are done one after the other, in the order they were made; names are independent.
+// What the engines on etcd have in common, whatever lies in the server: the loop, watching, what requests without an answer have
+// left, the end. The calls are the kit's (engines/kit/engine_base.hpp).
 #pragma once
 
-#include "engine/engine.hpp"
 #include "engine/environment.hpp"
-#include "engines/etcd/client/inbox.hpp"
 #include "engines/etcd/client/leases.hpp"
 #include "engines/etcd/client/link.hpp"
 #include "engines/etcd/client/overdue.hpp"
@@ -13,15 +10,14 @@
 #include "engines/etcd/config.hpp"
 #include "engines/etcd/keys.hpp"
 #include "engines/etcd/ledger.hpp"
+#include "engines/kit/engine_base.hpp"
 
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace tyer::etcd {
@@ -29,40 +25,15 @@ namespace tyer::etcd {
 using engine::outcome;
 using engine::reply;
 using engine::target;
-
-// One call of the runtime on its way.
-struct operation {
-  std::string name;
-  time_point sent, deadline;
-  time_point counts_from;                    // what the answer is dated with: `sent`, or when what proves it left
-  time_point not_after = time_point::max();  // no write is sent later
-  std::function<void(failure)> fail;         // answers; empty once it is answered
-  std::function<void()> drop;                // the reply, which then is never called
-  std::function<void()> on_lease_lost;       // a write named a lease that the server does not know
-  std::function<void()> on_no_space;         // etcd has no space left to write, only to delete
-
-  int refused = 0;          // writes that somebody else was quicker than
-  bool gives_back = false;  // so it is worth waiting for when the engine is closed
-  bool own = false;         // nobody has called: it is done also while the engine is being closed
-
-  bool over() const { return !fail; }
-};
-using op = std::shared_ptr<operation>;
+using kit::call_ptr;
 
 bool names_a_lost_lease(const failure&);
-bool says_no_space(const failure&);
 
-class frame : public engine::engine, link::listener {
+class frame : public kit::engine_base, link::listener {
  public:
-  frame(const config&, const tyer::engine::environment&, std::string probe_key);
+  frame(const config&, const tyer::engine::environment&, std::string_view scheme, std::string probe_key);
   ~frame() override;
 
-  void open(tyer::engine::events&) override;
-  void watch(std::string_view name, bool on) override;
-  void diagnose(reply<std::vector<tyer::engine::finding>>) override;
-  void close(reply<tyer::engine::done>) override;
-
-  void run(time_point until) override;
   void wake() noexcept override { loop_.wake(); }
 
  protected:
@@ -84,23 +55,12 @@ class frame : public engine::engine, link::listener {
   virtual void found_written(const std::string& key, const pb::KeyValue&) = 0;
   virtual std::set<std::int64_t> leases_of_holds() const = 0;
 
-  // --- one operation ---
-  template <class T>
-  op make(std::string name, const std::shared_ptr<reply<T>>&);
-  template <class T>
-  void finish(const op&, const std::shared_ptr<reply<T>>&, std::variant<T, failure>);
-  void enqueue(const op&, std::function<void()> start);
-  void next_of(const op&);
-  void fail(const op&, failure);
-  bool too_late(const op&);  // then it has failed
   void watch_when_lasting(const id&);
   bool is_observed(const std::string& name) const { return watched_.contains(name); }
   // Events of its key are missing: what the last of them would have said is found by reading, and it is watched again.
   void catch_up(const id&, const std::string& key);
 
   // --- keep_round.hpp ---
-  template <class Round>
-  std::shared_ptr<Round> start_round(tyer::engine::fate as, milliseconds ttl, reply<tyer::engine::kept>);
   template <class Round, class Judge>
   void read_for(const std::shared_ptr<Round>&, pb::TxnRequest, Judge);
   template <class Round>
@@ -122,85 +82,52 @@ class frame : public engine::engine, link::listener {
     std::int64_t lease = 0;
   };
   struct listing {
-    op o;
-    std::shared_ptr<reply<tyer::engine::page>> back;
-    std::vector<found> all;
-    std::string cursor;
-    std::uint64_t look = 0;                             // its number, if the layout counts them
-    bool holders_only = false, brief = false;           // brief: only the first lease is asked for
-    std::map<std::int64_t, std::int64_t> seconds_left;  // of leases
+    call_ptr<tyer::engine::page> call;
+    std::vector<found> all = {};
+    std::string cursor = {};
+    std::uint64_t look = 0;                                  // its number, if the layout counts them
+    bool holders_only = false, brief = false;                // brief: only the first lease is asked for
+    std::map<std::int64_t, std::int64_t> seconds_left = {};  // of leases
     std::size_t awaited = 0;
   };
-  std::shared_ptr<listing> start_listing(reply<tyer::engine::page>);
+  static std::shared_ptr<listing> start_listing(const call_ptr<tyer::engine::page>&);
   void ask_time_left(const std::shared_ptr<listing>&);
 
   const config config_;
-  const tyer::engine::environment environment_;
-  const std::shared_ptr<inbox> box_ = std::make_shared<inbox>();
   wire::loop loop_;
   link link_;
   leases leases_;
   watches watches_;
   std::shared_ptr<overdue> overdue_;
-  tyer::engine::events* events_ = nullptr;
-  bool closed_ = false;
 
  private:
-  void start_anew();
+  void do_open() override;
+  void do_watch(std::string_view name, bool on) override;
+  void do_diagnose(const call_ptr<std::vector<tyer::engine::finding>>&) override;
+  void do_close() override;
+  std::vector<tyer::engine::delivery> receive(time_point until) override;
+  time_point next_due() const override;
+  void on_time(time_point) override;
+  void start_anew() override;
+  bool has_let_go(time_point) override;
+
   void swept(const std::vector<sweeper::verdict>&, overdue::errand&);
   void swept(const sweeper::verdict&);
   void may_not_watch(const std::string& reason);
-  void give_up_overdue(time_point now);
   void start_due_watches(time_point now);
   void catch_up_all();
   void catch_up_some(std::vector<std::pair<id, std::string>>);
   void caught_up(const id&, const std::string& key, const pb::RangeResponse&, std::int64_t revision);
-  void finish_close();
-  void fail_all(bool also_those_that_give_back);
-  time_point next_event() const;
   void finish_page(const std::shared_ptr<listing>&);
   void on_set_back(std::int64_t revision) override;
   void on_up(const tyer::engine::server_facts&) override;
   void on_down(const failure&) override;
 
-  std::deque<op> operations_;                       // in the order they were made, so also in the order they fall due
   std::deque<std::pair<time_point, id>> to_watch_;  // holds, when they have lasted long enough to be worth it
   std::vector<std::pair<id, std::string>> to_catch_up_;
-  std::unordered_map<std::string, std::deque<std::pair<op, std::function<void()>>>> queues_;
   std::map<std::string, watches::number> watched_;
   std::map<std::string, time_point> perhaps_written_;  // and looked for until then
-  reply<tyer::engine::done> closing_;
-  bool cancelled_ = false, stumbled_ = false;
-  time_point drained_by_ = time_point::max();  // the last calls are waited for until then
+  time_point let_go_by_ = time_point::max();           // what comes back of the last requests is waited for until then
 };
-
-// --- templates ---
-
-template <class T>
-op frame::make(std::string name, const std::shared_ptr<reply<T>>& back) {
-  auto o = std::make_shared<operation>();
-  o->name = std::move(name);
-  o->sent = o->counts_from = environment_.clock->now();
-  o->deadline = o->sent + environment_.request_timeout;
-  o->fail = [o = o.get(), back](failure f) { (*back)({o->sent, std::move(f)}); };
-  o->drop = [back] { *back = nullptr; };
-  operations_.push_back(o);
-  if (closed_) {
-    box_->put([o] {
-      if (!o->over() && !o->own)
-        std::exchange(o->fail, nullptr)(no(why::not_sent, errc::closed, "the engine was closed"));
-    });
-  }
-  return o;
-}
-
-template <class T>
-void frame::finish(const op& o, const std::shared_ptr<reply<T>>& back, std::variant<T, failure> result) {
-  if (!o->over()) {
-    o->fail = nullptr;
-    (*back)({o->counts_from, std::move(result)});
-  }
-  next_of(o);
-}
 
 }  // namespace tyer::etcd

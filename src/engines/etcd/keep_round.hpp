@@ -13,33 +13,24 @@ namespace tyer::etcd {
 
 template <class One>
 struct keep_round {
-  op o;
-  std::shared_ptr<reply<tyer::engine::kept>> back;
+  keep_round(const call_ptr<tyer::engine::kept>& c, tyer::engine::fate f, milliseconds t) : call(c), as(f), ttl(t) {}
+
+  const call_ptr<tyer::engine::kept> call;
+  const tyer::engine::fate as;
+  const milliseconds ttl;
   std::vector<One> all;
-  tyer::engine::fate as = tyer::engine::fate::holding;
-  milliseconds ttl{};
   std::set<std::int64_t> leases;
   std::size_t awaited = 1;  // answers
 
   milliseconds lives() const { return lives_for(as, ttl); }
 };
 
-template <class Round>
-std::shared_ptr<Round> frame::start_round(tyer::engine::fate as, milliseconds ttl, reply<tyer::engine::kept> back) {
-  auto k = std::make_shared<Round>();
-  k->back = std::make_shared<reply<tyer::engine::kept>>(std::move(back));
-  k->as = as;
-  k->ttl = ttl;
-  k->o = make({}, k->back);
-  return k;
-}
-
 template <class Round, class Judge>
 void frame::read_for(const std::shared_ptr<Round>& k, pb::TxnRequest t, Judge judge) {
-  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), k->o->deadline,
+  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), k->call->deadline,
                                               [this, k, judge](const failure* f, pb::TxnResponse& answer) {
-                                                if (k->o->over()) return;
-                                                if (f != nullptr) return fail(k->o, *f);
+                                                if (k->call->over()) return;
+                                                if (f != nullptr) return calls().fail(*k->call, *f);
                                                 link_.saw(answer.header());
                                                 judge(answer);
                                               },
@@ -49,9 +40,9 @@ void frame::read_for(const std::shared_ptr<Round>& k, pb::TxnRequest t, Judge ju
 template <class Round>
 void frame::renew_lease_of(const std::shared_ptr<Round>& k, std::size_t i, std::int64_t lease) {
   ++k->awaited;
-  leases_.renew(lease, k->o->sent, k->lives(), [this, k, i](const failure* f, bool alive, time_point) {
-    if (k->o->over()) return;
-    if (f != nullptr) return fail(k->o, *f);
+  leases_.renew(lease, k->call->sent, k->lives(), [this, k, i](const failure* f, bool alive, time_point) {
+    if (k->call->over()) return;
+    if (f != nullptr) return calls().fail(*k->call, *f);
     if (!alive) k->all[i].is = tyer::engine::fate::gone;
     one_kept(k);
   });
@@ -59,10 +50,10 @@ void frame::renew_lease_of(const std::shared_ptr<Round>& k, std::size_t i, std::
 
 template <class Round>
 void frame::one_kept(const std::shared_ptr<Round>& k) {
-  if (--k->awaited > 0 || k->o->over()) return;
+  if (--k->awaited > 0 || k->call->over()) return;
   std::vector<tyer::engine::fate> fates;
   for (const auto& one : k->all) fates.push_back(one.is);
-  finish(k->o, k->back, {tyer::engine::kept{std::move(fates), k->ttl}});
+  calls().answer<tyer::engine::kept>(*k->call, tyer::engine::kept{std::move(fates), k->ttl});
 }
 
 }  // namespace tyer::etcd

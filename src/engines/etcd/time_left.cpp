@@ -6,11 +6,8 @@
 
 namespace tyer::etcd {
 
-std::shared_ptr<frame::listing> frame::start_listing(reply<tyer::engine::page> back) {
-  auto x = std::make_shared<listing>();
-  x->back = std::make_shared<reply<tyer::engine::page>>(std::move(back));
-  x->o = make({}, x->back);
-  return x;
+std::shared_ptr<frame::listing> frame::start_listing(const call_ptr<tyer::engine::page>& c) {
+  return std::make_shared<listing>(listing{.call = c});
 }
 
 void frame::ask_time_left(const std::shared_ptr<listing>& x) {
@@ -25,7 +22,7 @@ void frame::ask_time_left(const std::shared_ptr<listing>& x) {
     pb::LeaseTimeToLiveRequest r;
     r.set_id(lease);
     link_.call<pb::LeaseTimeToLiveRequest, pb::LeaseTimeToLiveResponse>(
-        method::lease_time_to_live, std::move(r), x->o->deadline,
+        method::lease_time_to_live, std::move(r), x->call->deadline,
         [this, x, to = &seconds](const failure* f, pb::LeaseTimeToLiveResponse& answer) {
           if (f == nullptr) *to = answer.ttl();
           if (--x->awaited == 0) finish_page(x);
@@ -35,7 +32,7 @@ void frame::ask_time_left(const std::shared_ptr<listing>& x) {
 
 // etcd tells whole seconds that are over: at most one more is left.
 void frame::finish_page(const std::shared_ptr<listing>& x) {
-  if (x->o->over()) return;
+  if (x->call->over()) return;
   tyer::engine::page p;
   p.cursor = x->cursor;
   for (auto& f : x->all) {
@@ -45,7 +42,7 @@ void frame::finish_page(const std::shared_ptr<listing>& x) {
     }
     p.entries.push_back(std::move(f.e));
   }
-  finish(x->o, x->back, {std::move(p)});
+  calls().answer<tyer::engine::page>(*x->call, std::move(p));
 }
 
 }  // namespace tyer::etcd

@@ -48,12 +48,13 @@ bool is_old_token(const wire::status& s) {
 
 bool says_no_users(const failure& f) { return f.words.find("authentication is not enabled") != f.words.npos; }
 
-link::link(const config& c, const engine::environment& e, wire::loop& l, std::shared_ptr<inbox> box,
+link::link(const config& c, const engine::environment& e, wire::loop& l, std::shared_ptr<engine::inbox> box, step s,
            std::string probe_key)
     : config_(c),
       environment_(e),
       loop_(l),
       box_(std::move(box)),
+      step_(std::move(s)),
       probe_key_(std::move(probe_key)),
       sweeper_(std::make_shared<sweeper>(l)) {
   channels_.resize(c.servers.size());

@@ -11,7 +11,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/environment.hpp"
-#include "engines/etcd/client/inbox.hpp"
+#include "engine/inbox.hpp"
 #include "engines/etcd/client/pace.hpp"
 #include "engines/etcd/client/stream.hpp"
 #include "engines/etcd/client/sweeper.hpp"
@@ -68,7 +68,11 @@ class link {
     ~listener() = default;
   };
 
-  link(const config&, const engine::environment&, wire::loop&, std::shared_ptr<inbox>, std::string probe_key);
+  // Calls what it is given: with one thing that has come, for whoever waits for it.
+  using step = std::function<void(const std::function<void()>&)>;
+
+  link(const config&, const engine::environment&, wire::loop&, std::shared_ptr<engine::inbox>, step,
+       std::string probe_key);
 
   void open(listener&);
   void close();
@@ -102,11 +106,12 @@ class link {
   template <class Request, class Response>
   std::shared_ptr<stream<Request, Response>> start(const char* method, typename stream<Request, Response>::on_message m,
                                                    typename stream<Request, Response>::on_end e) {
-    auto started = stream<Request, Response>::start({channels_[at_], method, token_}, std::move(m),
-                                                    [this, e = std::move(e)](const wire::status& s) {
-                                                      --under_way_;
-                                                      e(s);
-                                                    });
+    const auto came = [this, m = std::move(m)](Response&& r) { step_([&] { m(std::move(r)); }); };
+    const auto ended = [this, e = std::move(e)](const wire::status& s) {
+      --under_way_;
+      step_([&] { e(s); });
+    };
+    auto started = stream<Request, Response>::start({channels_[at_], method, token_}, came, ended);
     ++under_way_;
     return started;
   }
@@ -123,7 +128,9 @@ class link {
   const introduction& said() const { return introduction_; }
 
   // In run(), not before.
-  void later(std::function<void()> f) { box_->put(std::move(f)); }
+  void later(std::function<void()> f) {
+    box_->put([f = std::move(f)](engine::events*) { f(); });
+  }
 
   // Points to whom we are with, and nowhere while down.
   const std::shared_ptr<sweeper>& sweeping() const { return sweeper_; }
@@ -167,7 +174,8 @@ class link {
   const config config_;
   const engine::environment environment_;
   wire::loop& loop_;
-  const std::shared_ptr<inbox> box_;
+  const std::shared_ptr<engine::inbox> box_;
+  const step step_;
   const std::string probe_key_;
   listener* listener_ = nullptr;
   std::vector<std::shared_ptr<wire::channel>> channels_;
@@ -235,7 +243,7 @@ template <class Request, class Response>
 void link::launch(std::shared_ptr<flight<Request, Response>> f) {
   const bool last_words = f->method == method::lease_revoke;
   if ((!up_ && !f->how.even_down) || (closed_ && !last_words)) {
-    box_->put([f, why_not = why_down()] { f->back(&why_not, f->response); });
+    later([f, why_not = why_down()] { f->back(&why_not, f->response); });
     return;
   }
   const auto to = f->how.to.value_or(at_);
@@ -252,8 +260,9 @@ void link::launch(std::shared_ptr<flight<Request, Response>> f) {
   f->token = f->method != method::authenticate ? token_ : std::string{};
   const wire::order o{channels_[to], f->method, f->token};
   f->number = ++last_flight_;
-  auto on_the_wire = wire::call(o, f->request.SerializeAsString(), left,
-                                [this, f](const wire::status& s, const std::string& bytes) { landed(f, s, bytes); });
+  auto on_the_wire =
+      wire::call(o, f->request.SerializeAsString(), left,
+                 [this, f](const wire::status& s, const std::string& bytes) { step_([&] { landed(f, s, bytes); }); });
   ++under_way_;
   in_flight_.emplace(f->number, std::move(on_the_wire));
   if (f->how.patience) f->expected = expect(*f->how.patience);

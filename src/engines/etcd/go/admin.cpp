@@ -25,8 +25,8 @@ tyer::engine::entry described(const std::string& name, const place& p, bool wait
 
 }  // namespace
 
-void go_engine::show(std::string_view name, reply<tyer::engine::page> back) {
-  show_names(start_listing(std::move(back)), {std::string{name}});
+void go_engine::do_show(std::string_view name, const call_ptr<tyer::engine::page>& c) {
+  show_names(start_listing(c), {std::string{name}});
 }
 
 // Nothing at a key says whether it waits: that is so of all but the first. While a look is under way that is not known.
@@ -38,8 +38,8 @@ bool go_engine::of_holders(const std::string& name, const pb::Event& e) {
   return true;
 }
 
-void go_engine::look(std::string_view name, bool waiters, reply<tyer::engine::page> back) {
-  auto x = start_listing(std::move(back));
+void go_engine::do_look(std::string_view name, bool waiters, const call_ptr<tyer::engine::page>& c) {
+  auto x = start_listing(c);
   x->holders_only = !waiters;
   x->brief = true;
   std::erase_if(first_, [this](const auto& other) { return !is_observed(other.first); });
@@ -50,17 +50,17 @@ void go_engine::look(std::string_view name, bool waiters, reply<tyer::engine::pa
 }
 
 // A page is the names of some keys, whole: who holds and who waits is seen only from all keys of a name.
-void go_engine::list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
-                     reply<tyer::engine::page> back) {
-  auto x = start_listing(std::move(back));
+void go_engine::do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
+                        const call_ptr<tyer::engine::page>& c) {
+  auto x = start_listing(c);
   auto range = layout_.beginning_with(prefix);
   if (cursor > range.from) range.from = std::string{cursor};
   pb::RangeRequest r;
   read_all(r, range);
   r.set_limit(std::clamp(limit, 1u, keys_per_page));
-  link_.call<pb::RangeRequest, pb::RangeResponse>(method::range, std::move(r), x->o->deadline,
+  link_.call<pb::RangeRequest, pb::RangeResponse>(method::range, std::move(r), x->call->deadline,
                                                   [this, x](const failure* f, pb::RangeResponse& answer) {
-                                                    if (f != nullptr) return fail(x->o, *f);
+                                                    if (f != nullptr) return calls().fail(*x->call, *f);
                                                     take_page(x, answer);
                                                   });
 }
@@ -79,8 +79,8 @@ void go_engine::show_names(const std::shared_ptr<listing>& x, const std::set<std
   pb::TxnRequest t;
   for (const auto& name : names) read_all(*t.add_success()->mutable_request_range(), layout_.room(name));
   link_.call<pb::TxnRequest, pb::TxnResponse>(
-      method::txn, std::move(t), x->o->deadline, [this, x, names](const failure* f, pb::TxnResponse& answer) {
-        if (f != nullptr) return fail(x->o, *f);
+      method::txn, std::move(t), x->call->deadline, [this, x, names](const failure* f, pb::TxnResponse& answer) {
+        if (f != nullptr) return calls().fail(*x->call, *f);
         int i = 0;
         for (const auto& name : names) {
           const auto read = go::read(layout_, name, answer.responses(i++).response_range());

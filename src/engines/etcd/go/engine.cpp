@@ -37,7 +37,7 @@ void read_all(pb::RangeRequest& r, const key_range& k) {
 }
 
 go_engine::go_engine(const config& c, const tyer::engine::environment& e)
-    : frame(c, e, layout{e.prefix}.beginning_with("").from), layout_(e.prefix) {}
+    : frame(c, e, "protocol=go", layout{e.prefix}.beginning_with("").from), layout_(e.prefix) {}
 
 tyer::engine::capabilities go_engine::can() const noexcept {
   return {.queue = true,
@@ -57,7 +57,7 @@ void go_engine::set_back(std::int64_t revision) {
 void go_engine::look_for_turns() {
   looks_.end_all();
   for (const auto& [who, m] : mine_) {
-    if (m.waits && m.created != 0) looks_.set(environment_.clock->now(), who);
+    if (m.waits && m.created != 0) looks_.set(around().clock->now(), who);
   }
 }
 
@@ -82,7 +82,7 @@ void go_engine::gave_up(const std::string& key, std::int64_t modified, bool gone
   if (at == by_key_.end()) return look_later(key);
   const mine& m = mine_.at(at->second);
   if (m.modified > modified) return;  // written anew since
-  const auto now = environment_.clock->now();
+  const auto now = around().clock->now();
   if (gone)
     lose(m.who);
   else if (m.due <= now)
@@ -91,29 +91,13 @@ void go_engine::gave_up(const std::string& key, std::int64_t modified, bool gone
 
 void go_engine::found_written(const std::string& key, const pb::KeyValue& there) {
   const auto modified = there.mod_revision();
-  if (closed_ || overdue_->awaits(key)) return;  // somebody asks for it again
-  const auto now = environment_.clock->now();
+  if (closed() || overdue_->awaits(key)) return;  // somebody asks for it again
+  const auto now = around().clock->now();
   const auto at = by_key_.find(key);
   if (modified == 0 && at != by_key_.end() && mine_.at(at->second).due <= now) return lose(at->second);
   if (modified == 0) return look_later(key);
   if (at != by_key_.end()) mine_.at(at->second).modified = modified;
   overdue_->set(key, modified, now);
-}
-
-// --- what Go's locks have no place for ---
-
-template <class T>
-void go_engine::refuse(const target& t, reply<T> back, std::string words) {
-  const auto o = make(std::string{t.name}, std::make_shared<reply<T>>(std::move(back)));
-  box_->put([this, o, words = std::move(words)] { fail(o, no(why::unsupported, errc::unsupported, words)); });
-}
-
-void go_engine::convert(const target& t, mode, milliseconds, reply<answer> back) {
-  refuse(t, std::move(back), "a lock of Go's cannot be converted");
-}
-
-void go_engine::lift(const target& t, std::uint64_t, reply<fate> back) {
-  refuse(t, std::move(back), "etcd's tokens are its revisions");
 }
 
 tyer::engine::made make(core::uri& address, const tyer::engine::environment& e) {

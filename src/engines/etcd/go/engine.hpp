@@ -12,6 +12,7 @@
 #include "engines/etcd/frame.hpp"
 #include "engines/etcd/go/layout.hpp"
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -25,19 +26,18 @@ class go_engine final : public frame {
 
   tyer::engine::capabilities can() const noexcept override;
 
-  void acquire(const tyer::engine::request&, reply<answer>) override;
-  void keep(std::span<const target>, fate as, milliseconds ttl, reply<tyer::engine::kept>) override;
-  void confirm(const target&, milliseconds ttl, reply<tyer::engine::kept>) override;
-  void release(const target&, bool clean, reply<fate>) override;
-  void convert(const target&, mode to, milliseconds not_after, reply<answer>) override;
-  void lift(const target&, std::uint64_t part, reply<fate>) override;
-  void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;
-  void evict(const target&, std::string_view reason, reply<fate>) override;
-  void show(std::string_view name, reply<tyer::engine::page>) override;
-  void look(std::string_view name, bool waiters, reply<tyer::engine::page>) override;
-  void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<tyer::engine::page>) override;
-
  private:
+  // --- what the kit asks ---
+  void do_acquire(const tyer::engine::request&, const call_ptr<answer>&) override;
+  void do_keep(std::span<const target>, fate as, milliseconds ttl, const call_ptr<tyer::engine::kept>&) override;
+  void do_release(const target&, bool clean, const call_ptr<fate>&) override;
+  void do_ask(std::string_view name, std::string_view reason, const call_ptr<std::uint32_t>&) override;
+  void do_evict(const target&, std::string_view reason, const call_ptr<fate>&) override;
+  void do_show(std::string_view name, const call_ptr<tyer::engine::page>&) override;
+  void do_look(std::string_view name, bool waiters, const call_ptr<tyer::engine::page>&) override;
+  void do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
+               const call_ptr<tyer::engine::page>&) override;
+
   // A hold or a place in the queue that this client has, or may have.
   struct mine {
     std::string name, key;
@@ -67,8 +67,6 @@ class go_engine final : public frame {
   void gave_up(const std::string& key, std::int64_t modified, bool gone) override;
   void found_written(const std::string& key, const pb::KeyValue&) override;
   std::set<std::int64_t> leases_of_holds() const override;
-  template <class T>
-  void refuse(const target&, reply<T>, std::string words);
 
   // --- acquire.cpp ---
   void start(const std::shared_ptr<acquiring>&);
@@ -76,7 +74,7 @@ class go_engine final : public frame {
   void write(const std::shared_ptr<acquiring>&);
   void written(const std::shared_ptr<acquiring>&, const pb::TxnResponse&);
   void not_written(const std::shared_ptr<acquiring>&, const failure&);
-  void look(const std::shared_ptr<acquiring>&);
+  void read_ahead(const std::shared_ptr<acquiring>&);
   void settle(const std::shared_ptr<acquiring>&, const std::vector<place>&, std::int64_t revision);
   void claim(const std::shared_ptr<acquiring>&);
   void grant_once_kept(const std::shared_ptr<acquiring>&);
@@ -86,7 +84,6 @@ class go_engine final : public frame {
   void again(const std::shared_ptr<acquiring>&);
 
   // --- keep.cpp ---
-  std::shared_ptr<keeping> start_keeping(std::span<const target>, fate as, milliseconds ttl, reply<tyer::engine::kept>);
   void renew_and_read(const std::shared_ptr<keeping>&);
   void read_kept(const std::shared_ptr<keeping>&);
   void judge_kept(const std::shared_ptr<keeping>&, const pb::TxnResponse&);
@@ -98,10 +95,10 @@ class go_engine final : public frame {
   // --- release.cpp ---
   using removed = std::function<void(const failure*, fate was)>;
   using with_room = std::function<void(const failure*, const std::vector<place>&)>;
-  void remove(const op&, const std::string& key, std::int64_t created, removed);
-  void read_room(const op&, with_room);
-  void remove_found(const op&, const id&, removed);
-  void ask_first(const op&, const std::string& reason, int tries, const std::shared_ptr<reply<std::uint32_t>>&);
+  void remove(const std::string& name, const std::string& key, std::int64_t created, time_point deadline, removed);
+  void read_room(const std::string& name, time_point deadline, with_room);
+  void remove_found(const std::string& name, const id&, time_point deadline, removed);
+  void ask_first(const std::string& name, const std::string& reason, int tries, const call_ptr<std::uint32_t>&);
 
   // --- admin.cpp ---
   void take_page(const std::shared_ptr<listing>&, const pb::RangeResponse&);

@@ -18,40 +18,29 @@ struct kept_key {
   fate is = fate::gone;
 };
 
-struct go_engine::keeping : keep_round<kept_key> {};
+struct go_engine::keeping : keep_round<kept_key> {
+  using keep_round::keep_round;
+};
 
-std::shared_ptr<go_engine::keeping> go_engine::start_keeping(std::span<const target> targets, fate as, milliseconds ttl,
-                                                             reply<tyer::engine::kept> back) {
-  auto k = start_round<keeping>(as, ttl, std::move(back));
+void go_engine::do_keep(std::span<const target> targets, fate as, milliseconds ttl,
+                        const call_ptr<tyer::engine::kept>& c) {
+  const auto k = std::make_shared<keeping>(c, as, ttl);
   for (const target& t : targets) {
     auto& one = k->all.emplace_back(t.who, std::string{t.name});
     const mine* m = own(t.who, t.name);
     if (m == nullptr || m->created == 0) continue;
     one.key = m->key;
     one.created = m->created;
-    one.overdue = m->due <= k->o->sent;
+    one.overdue = m->due <= c->sent;
     if (!one.overdue) k->leases.insert(m->lease);
   }
-  return k;
-}
-
-void go_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<tyer::engine::kept> back) {
-  const auto k = start_keeping(targets, as, ttl, std::move(back));
-  if (targets.size() > can().keep_batch) {
-    box_->put([this, k] { fail(k->o, no(why::over_limit, errc::over_limit, "too many to keep at once")); });
-    return;
-  }
   renew_and_read(k);
-}
-
-void go_engine::confirm(const target& t, milliseconds ttl, reply<tyer::engine::kept> back) {
-  renew_and_read(start_keeping({&t, 1}, fate::holding, ttl, std::move(back)));
 }
 
 // Of a lease that is not answered for by then, renew_lease_of() waits for the answer.
 void go_engine::renew_and_read(const std::shared_ptr<keeping>& k) {
   for (const auto lease : k->leases) {
-    leases_.renew(lease, k->o->sent, k->lives(), [](const failure*, bool, time_point) {});
+    leases_.renew(lease, k->call->sent, k->lives(), [](const failure*, bool, time_point) {});
   }
   read_kept(k);
 }
@@ -115,10 +104,10 @@ void go_engine::judge_own(const std::shared_ptr<keeping>& k, std::size_t i, cons
   one.is = (k->as == fate::holding ? !m->waits : is_first || !m->waits) ? fate::holding : fate::waiting;
   if (one.is != k->as) return;
   if (m->record.lease_ms() < static_cast<std::uint64_t>(rounded(k->ttl).count())) return move_longer(k, i, *m);
-  if (!put_off(*m, k->o->sent + k->ttl)) return void(one.is = fate::gone);
-  keep_until(*m, k->o->sent + k->ttl);
+  if (!put_off(*m, k->call->sent + k->ttl)) return void(one.is = fate::gone);
+  keep_until(*m, k->call->sent + k->ttl);
   const auto lease = read.kvs(0).lease();
-  if (leases_.kept_at(lease) < k->o->sent) renew_lease_of(k, i, lease);
+  if (leases_.kept_at(lease) < k->call->sent) renew_lease_of(k, i, lease);
 }
 
 void go_engine::judge_other(const std::shared_ptr<keeping>& k, std::size_t i, const pb::RangeResponse& room) {
@@ -139,20 +128,20 @@ void go_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, mi
   const auto ms = static_cast<std::uint64_t>(k->ttl.count());
   if (!m.waits) record.set_ttl_ms(std::max(record.ttl_ms(), ms));
   record.set_lease_ms(static_cast<std::uint64_t>(rounded(k->ttl).count()));
-  leases_.use(k->ttl, k->o->deadline, [this, k, i, record](const failure* f, std::int64_t lease) {
-    if (k->o->over()) return;
-    if (f != nullptr) return fail(k->o, *f);
+  leases_.use(k->ttl, k->call->deadline, [this, k, i, record](const failure* f, std::int64_t lease) {
+    if (k->call->over()) return;
+    if (f != nullptr) return calls().fail(*k->call, *f);
     const auto& one = k->all[i];
     pb::TxnRequest t;
     only_if_created(t, one.key, one.created);
     put(*t.add_success(), one.key, record, lease);
-    if (leases_.kept_at(lease) < k->o->sent)
-      leases_.renew(lease, k->o->sent, k->ttl, [](const failure*, bool, time_point) {});
+    if (leases_.kept_at(lease) < k->call->sent)
+      leases_.renew(lease, k->call->sent, k->ttl, [](const failure*, bool, time_point) {});
     link_.call<pb::TxnRequest, pb::TxnResponse>(
-        method::txn, std::move(t), k->o->deadline,
+        method::txn, std::move(t), k->call->deadline,
         [this, k, i, record, lease](const failure* wrong, pb::TxnResponse& answer) {
-          if (k->o->over()) return;
-          if (wrong != nullptr) return fail(k->o, *wrong);
+          if (k->call->over()) return;
+          if (wrong != nullptr) return calls().fail(*k->call, *wrong);
           auto& kept = k->all[i];
           if (!answer.succeeded()) {
             kept.is = fate::gone;
@@ -161,9 +150,9 @@ void go_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, mi
             now->record = record;
             now->modified = answer.header().revision();
             now->lease = lease;
-            keep_until(*now, k->o->sent + k->ttl);
+            keep_until(*now, k->call->sent + k->ttl);
           }
-          if (answer.succeeded() && leases_.kept_at(lease) < k->o->sent) renew_lease_of(k, i, lease);
+          if (answer.succeeded() && leases_.kept_at(lease) < k->call->sent) renew_lease_of(k, i, lease);
           one_kept(k);
         });
   });

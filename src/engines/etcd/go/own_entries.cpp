@@ -30,7 +30,7 @@ void go_engine::keep_until(mine& m, time_point due) {
 
 // Not what is over, even if the server still has it: it is being taken away, as it is.
 bool go_engine::put_off(mine& m, time_point due) {
-  const auto now = environment_.clock->now();
+  const auto now = around().clock->now();
   return m.due > now && overdue_->put_off(m.key, m.modified, std::max(m.due, due));
 }
 
@@ -52,10 +52,10 @@ void go_engine::lose(id who) {
 void go_engine::find_lost(id who) {
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
-  const bool was_due = at->second.due <= environment_.clock->now();
-  if (at->second.waits && at->second.own != 0 && !was_due && !closed_) its_turn(at->second);
+  const bool was_due = at->second.due <= around().clock->now();
+  if (at->second.waits && at->second.own != 0 && !was_due) its_turn(at->second);
   lose(who);
-  if (!was_due && !closed_) events_->suspect(who);
+  if (!was_due) runtime().suspect(who);
 }
 
 void go_engine::watch_own(mine& m, std::int64_t known_as_of) {
@@ -74,7 +74,7 @@ void go_engine::own_changed(const id& who, const pb::Event& e) {
   if (e.type() == pb::Event::DELETE || e.kv().create_revision() != m.created) {
     if (m.waits) its_turn(m);  // perhaps it was, and nobody will find out any more
     lose(who);
-    return events_->gone(who);
+    return runtime().gone(who);
   }
   m.modified = e.kv().mod_revision();
   m.lease = e.kv().lease();
@@ -83,7 +83,7 @@ void go_engine::own_changed(const id& who, const pb::Event& e) {
   if (!record) return;  // what it says is for us only, and whether it holds is not said there
   const bool is_asked = record->asked_count() > m.record.asked_count();
   m.record = *std::move(record);
-  if (is_asked) events_->asked(who, m.record.asked());
+  if (is_asked) runtime().asked(who, m.record.asked());
 }
 
 void go_engine::read_own(const id& who) {
@@ -100,8 +100,8 @@ void go_engine::watch_own_from(const id& who, std::int64_t known_as_of) {
 // Its watch was refused. Whoever waits, or holds, is told so by the answer to what it asks now.
 void go_engine::ask_again(const id& who) {
   const auto at = mine_.find(who);
-  if (at == mine_.end() || closed_) return;
-  at->second.waits ? its_turn(at->second) : events_->suspect(who);
+  if (at == mine_.end() || closed()) return;
+  at->second.waits ? its_turn(at->second) : runtime().suspect(who);
 }
 
 // --- who is ahead of a waiter ---
@@ -133,11 +133,11 @@ void go_engine::look_ahead(const id& who) {
   read_all(r, layout_.room(at->second.name));
   r.set_max_create_revision(at->second.created);
   link_.call<pb::RangeRequest, pb::RangeResponse>(
-      method::range, std::move(r), environment_.clock->now() + environment_.request_timeout,
+      method::range, std::move(r), around().clock->now() + around().request_timeout,
       [this, who](const failure* f, pb::RangeResponse& answer) {
         looks_.end(who);
         const auto still = mine_.find(who);
-        if (still == mine_.end() || closed_) return;
+        if (still == mine_.end() || closed()) return;
         mine& m = still->second;
         if (f != nullptr || !m.waits) return;  // look_again, and up(), remain
         link_.saw(answer.header());
@@ -153,7 +153,7 @@ void go_engine::look_ahead(const id& who) {
 
 void go_engine::its_turn(mine& m) {
   if (m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
-  if (!std::exchange(m.woken, true) && !m.leaving) events_->wake(m.who);
+  if (!std::exchange(m.woken, true) && !m.leaving) runtime().wake(m.who);
 }
 
 }  // namespace tyer::etcd::go

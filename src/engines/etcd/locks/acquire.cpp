@@ -17,10 +17,12 @@ constexpr int leases_tried_max = 3;
 
 }  // namespace
 
-void etcd_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
+void etcd_engine::do_acquire(const tyer::engine::request& r, const call_ptr<answer>& c) {
+  if (auto f = ledger::objection(r)) return calls().fail(*c, *std::move(f));
   auto a = std::make_shared<acquiring>();
-  a->back = std::make_shared<reply<answer>>(asked_by(r.what.who, std::string{r.what.name}, std::move(back)));
+  a->call = c;
   a->name = std::string{r.what.name};
+  a->o = std::make_shared<operation>(c, a->name);
   a->owner = std::string{r.owner};
   a->wish.r = r;
   a->wish.r.what.name = a->name;
@@ -28,47 +30,36 @@ void etcd_engine::acquire(const tyer::engine::request& r, reply<answer> back) {
   a->wish.hold_lease_ttl = rounded(r.ttl);
   a->wish.place_lease_ttl = rounded(r.waiter_ttl);
   a->wish.waiters_max = config_.waiters_max;
-  a->o = make(a->name, a->back);
-  a->o->not_after = a->o->sent + r.not_after;
   asking_.insert(r.what.who);
+  c->when_over = [this, a] { has_its_answer(*a); };
   a->wish.at = numbers_.of(a->name, r.what.who);
   a->key = keys_.seat(a->name, a->wish.at);
   a->o->on_lease_lost = [this, weak = std::weak_ptr{a}] {
     if (const auto self = weak.lock()) again_with_new_lease(self, self->wish.hold_lease);
   };
-  if (auto f = ledger::objection(a->wish.r)) {
-    box_->put([this, a, wrong = std::move(*f)]() mutable { fail(a->o, std::move(wrong)); });
-    return;
-  }
-  enqueue(a->o, [this, a] { start_acquiring(a); });
+  calls().in_turn(c, a->name, [this, a] { start_acquiring(a); });
 }
 
-// Until it has its answer, what is found at its key may be what it has just written.
-reply<answer> etcd_engine::asked_by(const id& who, const std::string& name, reply<answer> back) {
-  return [this, who, name, back = std::move(back)](outcome<answer>&& o) mutable {
-    if (const auto at = asking_.find(who); at != asking_.end()) asking_.erase(at);
-    back(std::move(o));
-    free_number(name, who);
-  };
+// Until then, what is found at its key may be what it has just written.
+void etcd_engine::has_its_answer(const acquiring& a) noexcept {
+  asking_.erase(asking_.find(a.wish.r.what.who));
+  free_number(a.name, a.wish.r.what.who);
 }
 
 void etcd_engine::start_acquiring(const std::shared_ptr<acquiring>& a) {
-  if (environment_.clock->now() >= a->o->not_after) {
-    box_->put([this, a] { too_late(a->o); });
-    return;
-  }
-  leases_.use(a->wish.r.ttl, a->o->deadline, [this, a](const failure* f, std::int64_t lease) {
-    if (f != nullptr) return fail(a->o, *f);
-    if (a->o->over()) return next_of(a->o);
-    if (too_late(a->o)) return;
+  if (calls().too_late(*a->call, now())) return;
+  leases_.use(a->wish.r.ttl, a->call->deadline, [this, a](const failure* f, std::int64_t lease) {
+    if (f != nullptr) return calls().fail(*a->call, *f);
+    if (a->call->over()) return;
+    if (calls().too_late(*a->call, now())) return;
     a->wish.hold_lease = lease;
     spare(*a);
     const auto own = mine_.find(a->wish.r.what.who);
     const bool known = own != mine_.end();
     const bool has_its_turn =
-        known && own->second.handed_over && !own->second.upgrading && own->second.due > environment_.clock->now();
+        known && own->second.handed_over && !own->second.upgrading && own->second.due > around().clock->now();
     // Whoever only repeats what it was told before is told as much again.
-    a->kept_since = a->o->sent - (known && !has_its_turn ? lease_clock::duration{0} : may_be_earlier(a->wish.r.ttl));
+    a->kept_since = a->call->sent - (known && !has_its_turn ? lease_clock::duration{0} : may_be_earlier(a->wish.r.ttl));
     if (has_its_turn && own->second.key == a->key) return claim(a, own->second);
     const auto next_part = static_cast<std::uint64_t>(link_.revision() + 1) * places_per_revision;
     if (!known && a->wish.r.seen < next_part) return try_free(a);
@@ -79,8 +70,8 @@ void etcd_engine::start_acquiring(const std::shared_ptr<acquiring>& a) {
 // What this request may make a hold of is not taken away before that hold would be over. Should the answer get lost, it
 // is then: it is not to stay for as long as others keep the lease.
 void etcd_engine::spare(acquiring& a) {
-  a.spared_until = a.o->sent + std::max(a.wish.r.ttl, a.wish.r.waiter_ttl);
-  if (!a.doubt_before) a.doubt_before = begin_doubt(a.key, a.o->deadline);
+  a.spared_until = a.call->sent + std::max(a.wish.r.ttl, a.wish.r.waiter_ttl);
+  if (!a.doubt_before) a.doubt_before = begin_doubt(a.key, a.call->deadline);
   a.wish.known = false;
   const auto at = mine_.find(a.wish.r.what.who);
   if (at == mine_.end()) return overdue_->set(a.key, 0, a.spared_until);
@@ -99,7 +90,7 @@ void etcd_engine::end_without_a_write(const acquiring& a) {
 // At its key lies what is not its own, though it should be free: brought back with an old copy of the data, or written by a
 // request that came later than any should. That is left alone, and its number for a while too.
 void etcd_engine::sit_elsewhere(acquiring& a) {
-  begin_doubt(a.key, environment_.clock->now());
+  begin_doubt(a.key, around().clock->now());
   overdue_->forget(a.key);
   look_later(a.key);
   a.wish.at = numbers_.another(a.name, a.wish.r.what.who);
@@ -113,9 +104,9 @@ void etcd_engine::renew_for(const std::shared_ptr<acquiring>& a, std::int64_t le
   a->renewing = true;
   leases_.renew(lease, a->kept_since, a->wish.r.ttl, [this, a, lease](const failure* f, bool alive, time_point) {
     a->renewing = false;
-    if (a->o->over()) return;
+    if (a->call->over()) return;
     if (f != nullptr) {
-      if (a->granted) fail(a->o, *f);
+      if (a->granted) calls().fail(*a->call, *f);
       return;
     }
     if (!alive) {
@@ -142,7 +133,7 @@ void etcd_engine::try_free(const std::shared_ptr<acquiring>& a) {
     read_oldest(*t.add_failure()->mutable_request_range(), room, some);
   }
   if (leases_.kept_at(a->wish.hold_lease) < a->kept_since) renew_for(a, a->wish.hold_lease);
-  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), a->o->deadline,
+  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), a->call->deadline,
                                               [this, a, s, place](const failure* f, pb::TxnResponse& answer) mutable {
                                                 if (f != nullptr) {
                                                   if (names_a_lost_lease(*f)) {
@@ -150,7 +141,7 @@ void etcd_engine::try_free(const std::shared_ptr<acquiring>& a) {
                                                     return again_with_new_lease(a, a->wish.hold_lease);
                                                   }
                                                   if (f->kind != why::unknown) end_without_a_write(*a);
-                                                  return fail(a->o, *f);
+                                                  return calls().fail(*a->call, *f);
                                                 }
                                                 link_.saw(answer.header());
                                                 const auto revision = answer.header().revision();
@@ -179,18 +170,15 @@ void etcd_engine::claim(const std::shared_ptr<acquiring>& a, const mine& m) {
   kv.set_lease(m.lease);
   auto l = std::get<ledger>(ledger::from(keys_, known, m.modified));
   a->result = l.acquire(a->wish);
-  if (auto* wrong = std::get_if<failure>(&a->result)) {
-    box_->put([this, a, f = std::move(*wrong)]() mutable { fail(a->o, std::move(f)); });
-    return;
-  }
+  if (auto* wrong = std::get_if<failure>(&a->result)) return calls().fail(*a->call, std::move(*wrong));
   if (leases_.kept_at(a->wish.hold_lease) < a->kept_since) renew_for(a, a->wish.hold_lease);
   auto t = write_changes(l, keys_, a->name, if_meanwhile::anything);
   link_.call<pb::TxnRequest, pb::TxnResponse>(
-      method::txn, std::move(t), a->o->deadline,
+      method::txn, std::move(t), a->call->deadline,
       [this, a, l = std::move(l)](const failure* f, pb::TxnResponse& answer) mutable {
         if (f != nullptr) {
           if (names_a_lost_lease(*f)) return again_with_new_lease(a, a->wish.hold_lease);
-          return fail(a->o, *f);
+          return calls().fail(*a->call, *f);
         }
         link_.saw(answer.header());
         const auto revision = answer.header().revision();
@@ -205,7 +193,7 @@ void etcd_engine::look_and_take(const std::shared_ptr<acquiring>& a, const pb::R
   auto l = ledger::from(keys_, read, revision);
   if (auto* wrong = std::get_if<failure>(&l)) {
     end_doubt(a->key, *a->doubt_before);  // its place may be there: it is looked for once
-    return fail(a->o, std::move(*wrong));
+    return calls().fail(*a->call, std::move(*wrong));
   }
   settle_acquiring(a, std::get<ledger>(std::move(l)));
 }
@@ -257,7 +245,7 @@ void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l)
   const seat* s = l.find(who);
   if (auto* f = std::get_if<failure>(&a->result)) {
     s == nullptr ? end_without_a_write(*a) : end_doubt(a->key, *a->doubt_before);
-    return fail(a->o, std::move(*f));
+    return calls().fail(*a->call, std::move(*f));
   }
   auto& result = std::get<answer>(a->result);
   if (std::holds_alternative<tyer::engine::granted>(result) && s != nullptr) {
@@ -269,11 +257,11 @@ void etcd_engine::answer_acquire(const std::shared_ptr<acquiring>& a, ledger& l)
     mine& m = wait_for_turn(*a, *s, look_out_after);
     if (m.ahead != 0 || m.upgrading) watch_ahead(m, l);
   }
-  finish(a->o, a->back, std::move(a->result));
+  calls().answer<answer>(*a->call, std::move(a->result));
 }
 
 etcd_engine::mine& etcd_engine::wait_for_turn(const acquiring& a, const seat& s, lease_clock::duration look_after) {
-  const auto due = a.o->sent + (s.waits() ? a.wish.r.waiter_ttl : a.wish.r.ttl);
+  const auto due = a.call->sent + (s.waits() ? a.wish.r.waiter_ttl : a.wish.r.ttl);
   mine& m = have(a.name, s, due);
   end_doubt(a.key, *a.doubt_before);
   if (m.due == a.spared_until) {  // as a place it has less
@@ -288,7 +276,7 @@ etcd_engine::mine& etcd_engine::wait_for_turn(const acquiring& a, const seat& s,
 
 // Time counts from when this request left. What the lease was last confirmed for, a little earlier, may be less than the ttl.
 void etcd_engine::grant_once_kept(const std::shared_ptr<acquiring>& a, const seat& s) {
-  if (a->o->over()) return next_of(a->o);
+  if (a->call->over()) return;
   const auto kept = leases_.kept_at(s.lease);
   if (kept < a->kept_since) {
     a->granted = s;
@@ -296,15 +284,15 @@ void etcd_engine::grant_once_kept(const std::shared_ptr<acquiring>& a, const sea
     return;
   }
   const milliseconds length{static_cast<std::int64_t>(s.record.lease_ms())};
-  const auto proven = std::chrono::floor<milliseconds>(kept + length - a->o->sent);
-  mine& m = have(a->name, s, a->o->sent + a->wish.r.ttl);
+  const auto proven = std::chrono::floor<milliseconds>(kept + length - a->call->sent);
+  mine& m = have(a->name, s, a->call->sent + a->wish.r.ttl);
   end_doubt(a->key, *a->doubt_before);
   auto& g = std::get<tyer::engine::granted>(std::get<answer>(a->result));
   g.part = s.part();
   g.key = {m.key, static_cast<std::uint64_t>(s.created)};
   g.ttl = std::min(a->wish.r.ttl, proven);
   was_told_of_more(m) ? watch_own(m) : watch_when_lasting(s.who);
-  finish(a->o, a->back, std::move(a->result));
+  calls().answer<answer>(*a->call, std::move(a->result));
 }
 
 void etcd_engine::again_with_new_lease(const std::shared_ptr<acquiring>& a, std::int64_t lease) {
@@ -312,7 +300,8 @@ void etcd_engine::again_with_new_lease(const std::shared_ptr<acquiring>& a, std:
   a->granted.reset();
   a->renewing = false;
   if (++a->tries > leases_tried_max) {
-    return fail(a->o, no(why::unknown, errc::outcome_unknown, "its leases ended as soon as they were granted"));
+    return calls().fail(*a->call,
+                        no(why::unknown, errc::outcome_unknown, "its leases ended as soon as they were granted"));
   }
   start_acquiring(a);
 }

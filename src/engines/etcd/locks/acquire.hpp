@@ -12,8 +12,8 @@
 namespace tyer::etcd {
 
 struct etcd_engine::acquiring {
+  call_ptr<answer> call;
   op o;
-  std::shared_ptr<reply<answer>> back;
   std::string name, owner, key;
   ledger::wish wish;
   int tries = 0;

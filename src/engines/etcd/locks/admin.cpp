@@ -29,9 +29,8 @@ void add(const std::string& name, ledger& l, std::vector<Found>& out) {
 
 }  // namespace
 
-void etcd_engine::show(std::string_view name, reply<page> back) {
-  auto x = start_listing(std::move(back));
-  show_all(x, std::string{name});
+void etcd_engine::do_show(std::string_view name, const call_ptr<page>& c) {
+  show_all(start_listing(c), std::string{name});
 }
 
 // A hold that ends is told with what it was; one whose past the server has forgotten may have been anything.
@@ -42,8 +41,8 @@ bool etcd_engine::of_holders(const std::string&, const pb::Event& e) {
   return !record || record->state() != pb::Record::WAITING;
 }
 
-void etcd_engine::look(std::string_view name, bool waiters, reply<page> back) {
-  auto x = start_listing(std::move(back));
+void etcd_engine::do_look(std::string_view name, bool waiters, const call_ptr<page>& c) {
+  auto x = start_listing(c);
   x->holders_only = !waiters;
   x->brief = true;
   show_all(x, std::string{name});
@@ -54,29 +53,30 @@ void etcd_engine::show_all(const std::shared_ptr<listing>& x, const std::string&
   pb::RangeRequest r;
   r.set_key(room.from);
   r.set_range_end(room.to);
-  link_.call<pb::RangeRequest, pb::RangeResponse>(method::range, std::move(r), x->o->deadline,
+  link_.call<pb::RangeRequest, pb::RangeResponse>(method::range, std::move(r), x->call->deadline,
                                                   [this, x, name](const failure* f, pb::RangeResponse& answer) {
-                                                    if (f != nullptr) return fail(x->o, *f);
+                                                    if (f != nullptr) return calls().fail(*x->call, *f);
                                                     auto l = ledger::from(keys_, answer, answer.header().revision());
                                                     if (auto* wrong = std::get_if<failure>(&l))
-                                                      return fail(x->o, std::move(*wrong));
+                                                      return calls().fail(*x->call, std::move(*wrong));
                                                     add(name, std::get<ledger>(l), x->all);
                                                     ask_time_left(x);
                                                   });
 }
 
 // A page is whole names: who holds and who waits is seen only from all keys of a name. The cursor is the key to go on from.
-void etcd_engine::list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<page> back) {
-  auto x = start_listing(std::move(back));
+void etcd_engine::do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
+                          const call_ptr<page>& c) {
+  auto x = start_listing(c);
   auto range = keys_.beginning_with(prefix);
   if (cursor > range.from && cursor < range.to) range.from = std::string{cursor};
   pb::RangeRequest r;
   r.set_key(range.from);
   r.set_range_end(range.to);
   r.set_limit(std::max<std::int64_t>(limit, 1));
-  link_.call<pb::RangeRequest, pb::RangeResponse>(method::range, std::move(r), x->o->deadline,
+  link_.call<pb::RangeRequest, pb::RangeResponse>(method::range, std::move(r), x->call->deadline,
                                                   [this, x](const failure* f, pb::RangeResponse& answer) {
-                                                    if (f != nullptr) return fail(x->o, *f);
+                                                    if (f != nullptr) return calls().fail(*x->call, *f);
                                                     take_page(x, answer);
                                                   });
 }

@@ -52,14 +52,14 @@ const seat* etcd_engine::ahead_of(const mine& m, const ledger& l) {
 // Most have their turn before that, and need not look out.
 void etcd_engine::look_out(mine& m, lease_clock::duration after) {
   if (m.looks_out) return;
-  lookouts_.join(m.name, m.created, m.who, environment_.clock->now() + after);
+  lookouts_.join(m.name, m.created, m.who, around().clock->now() + after);
   m.looks_out = true;
 }
 
 void etcd_engine::stop_looking_out(mine& m) {
   if (m.ahead != 0) watches_.remove(std::exchange(m.ahead, 0));
   if (std::exchange(m.looks_out, false))
-    lookouts_.leave(m.name, m.created, m.who, environment_.clock->now() + look_out_after);
+    lookouts_.leave(m.name, m.created, m.who, around().clock->now() + look_out_after);
 }
 
 // What is known of it is older than was thought (as_of.hpp).
@@ -79,10 +79,10 @@ void etcd_engine::look_ahead(const id& who) {
   read_newest(before, room, 2);
   before.set_max_create_revision(at->second.created);
   link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t),
-                                              environment_.clock->now() + environment_.request_timeout,
+                                              around().clock->now() + around().request_timeout,
                                               [this, who](const failure* f, pb::TxnResponse& answer) {
                                                 looks_.end(who);
-                                                if (!mine_.contains(who) || closed_) return;
+                                                if (!mine_.contains(who) || closed()) return;
                                                 if (f != nullptr) return look_again(who);
                                                 link_.saw(answer.header());
                                                 seen_ahead(who, answer);
@@ -113,11 +113,11 @@ void etcd_engine::seen_ahead(const id& who, const pb::TxnResponse& answer) {
   if (s != nullptr) {
     const bool has_its_turn = m.waits ? !s->waits() : !s->record.upgrading();
     watch_ahead(m, *l);
-    if (has_its_turn) events_->wake(who);
+    if (has_its_turn) runtime().wake(who);
   } else if (oldest.more() && last->find(who) != nullptr) {
     watch_ahead(m, *last);
     if (l->queue().empty())
-      events_->wake(who);  // all before it have their turn, and so may have this one: asking will tell
+      runtime().wake(who);  // all before it have their turn, and so may have this one: asking will tell
   }  // else it is told at its own key
 }
 
@@ -130,10 +130,10 @@ void etcd_engine::look_again_if_blind(const id& who) {
 void etcd_engine::look_again(const id& who) {
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
-  if (at->second.waits) lookouts_.arm(at->second.name, environment_.clock->now() + look_out_again_after);
+  if (at->second.waits) lookouts_.arm(at->second.name, around().clock->now() + look_out_again_after);
   if (at->second.upgrading) look_after(who, look_out_again_after);
 }
 
-void etcd_engine::look_after(const id& who, lease_clock::duration d) { looks_.set(environment_.clock->now() + d, who); }
+void etcd_engine::look_after(const id& who, lease_clock::duration d) { looks_.set(around().clock->now() + d, who); }
 
 }  // namespace tyer::etcd

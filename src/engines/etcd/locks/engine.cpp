@@ -17,7 +17,7 @@ constexpr std::size_t keep_batch = 100;  // one read each in a transaction of at
 }  // namespace
 
 etcd_engine::etcd_engine(const config& c, const tyer::engine::environment& e)
-    : frame(c, e, keys{e.prefix}.beginning_with("").from), keys_(e.prefix), numbers_(e.ids->next()) {
+    : frame(c, e, "etcd://", keys{e.prefix}.beginning_with("").from), keys_(e.prefix), numbers_(e.ids->next()) {
   watches_.on_progress = [this](std::uint64_t stream, const pb::ResponseHeader& h) {
     fresh_.on_progress(stream, h.member_id(), h.revision());
   };
@@ -37,7 +37,7 @@ tyer::engine::capabilities etcd_engine::can() const noexcept {
 }
 
 void etcd_engine::set_back(std::int64_t revision) {
-  numbers_.draw_anew(environment_.ids->next());
+  numbers_.draw_anew(around().ids->next());
   for (auto& [key, w] : key_watches_) w.last.reset();
   for (auto& [who, m] : mine_) {
     is_known_as_of(m, revision);
@@ -50,7 +50,7 @@ void etcd_engine::look_for_turns() {
   for (const auto& [who, m] : mine_) {
     if (m.upgrading) look_after(who, {});
   }
-  lookouts_.arm_all(environment_.clock->now());
+  lookouts_.arm_all(now());
 }
 
 void etcd_engine::watch_lasting(const id& who) {

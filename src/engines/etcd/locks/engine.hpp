@@ -1,7 +1,7 @@
 // The engine behind etcd:// and etcds://, and how one operation goes through it.
 //
-//   an operation ──▶ the queue of its name ──▶ a lease ──▶ read, decide (ledger), write ──▶ answer
-//                                                              ▲────somebody was quicker────┘
+//   a call ──▶ the line of its name (kit::calls) ──▶ a lease ──▶ read, decide (ledger), write ──▶ answer
+//                                                                     ▲────somebody was quicker────┘
 #pragma once
 
 #include "engines/etcd/client/looks.hpp"
@@ -30,19 +30,32 @@ class etcd_engine final : public frame {
 
   tyer::engine::capabilities can() const noexcept override;
 
-  void acquire(const tyer::engine::request&, reply<answer>) override;
-  void keep(std::span<const target>, fate as, milliseconds ttl, reply<tyer::engine::kept>) override;
-  void confirm(const target&, milliseconds ttl, reply<tyer::engine::kept>) override;
-  void release(const target&, bool clean, reply<fate>) override;
-  void convert(const target&, mode to, milliseconds not_after, reply<answer>) override;
-  void lift(const target&, std::uint64_t part, reply<fate>) override;
-  void ask(std::string_view name, std::string_view reason, reply<std::uint32_t>) override;
-  void evict(const target&, std::string_view reason, reply<fate>) override;
-  void show(std::string_view name, reply<tyer::engine::page>) override;
-  void look(std::string_view name, bool waiters, reply<tyer::engine::page>) override;
-  void list(std::string_view prefix, std::string_view cursor, std::uint32_t limit, reply<tyer::engine::page>) override;
-
  private:
+  // --- what the kit asks ---
+  void do_acquire(const tyer::engine::request&, const call_ptr<answer>&) override;
+  void do_keep(std::span<const target>, fate as, milliseconds ttl, const call_ptr<tyer::engine::kept>&) override;
+  void do_confirm(const target&, milliseconds ttl, const call_ptr<tyer::engine::kept>&) override;
+  void do_release(const target&, bool clean, const call_ptr<fate>&) override;
+  void do_convert(const target&, mode to, milliseconds not_after, const call_ptr<answer>&) override;
+  void do_ask(std::string_view name, std::string_view reason, const call_ptr<std::uint32_t>&) override;
+  void do_evict(const target&, std::string_view reason, const call_ptr<fate>&) override;
+  void do_show(std::string_view name, const call_ptr<tyer::engine::page>&) override;
+  void do_look(std::string_view name, bool waiters, const call_ptr<tyer::engine::page>&) override;
+  void do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
+               const call_ptr<tyer::engine::page>&) override;
+
+  // A call on its way through read, decide and write.
+  struct operation {
+    operation(std::shared_ptr<kit::call> c, std::string_view n) : call(std::move(c)), name(n) {}
+
+    const std::shared_ptr<kit::call> call;
+    const std::string name;
+    std::function<void()> on_lease_lost;  // a write named a lease that the server does not know
+    std::function<void()> on_no_space;    // etcd has no space left to write, only to delete
+    int refused = 0;                      // writes that somebody else was quicker than
+  };
+  using op = std::shared_ptr<operation>;
+
   // A hold or a place in the queue that this client has.
   struct mine {
     std::string name, key;
@@ -85,6 +98,7 @@ class etcd_engine final : public frame {
   std::set<std::int64_t> leases_of_holds() const override;
 
   // --- settle.cpp ---
+  static bool says_no_space(const failure&);
   void read_and_settle(const op&, decide, settled);
   void settle(const op&, ledger, decide, settled);
   void written(const op&, ledger, const pb::TxnResponse&, decide, settled);
@@ -97,7 +111,7 @@ class etcd_engine final : public frame {
   // --- acquire.cpp ---
   void start_acquiring(const std::shared_ptr<acquiring>&);
   void spare(acquiring&);
-  reply<answer> asked_by(const id&, const std::string& name, reply<answer>);
+  void has_its_answer(const acquiring&) noexcept;
   void sit_elsewhere(acquiring&);
   void end_without_a_write(const acquiring&);
   void try_free(const std::shared_ptr<acquiring>&);
@@ -143,7 +157,8 @@ class etcd_engine final : public frame {
   void take_page(const std::shared_ptr<listing>&, const pb::RangeResponse&);
 
   // --- keep.cpp ---
-  std::shared_ptr<keeping> start_keeping(std::span<const target>, fate as, milliseconds ttl, reply<tyer::engine::kept>);
+  std::shared_ptr<keeping> start_keeping(std::span<const target>, fate as, milliseconds ttl,
+                                         const call_ptr<tyer::engine::kept>&);
   void renew_and_read(const std::shared_ptr<keeping>&);
   void lease_kept(const std::shared_ptr<keeping>&, std::int64_t lease, time_point sent);
   bool rests_on_watch(const keeping&, const mine&) const;

@@ -24,7 +24,7 @@ lease_clock::duration look_out_behind_many(const tyer::engine::request& r) {
 bool etcd_engine::nobody_moves(const ledger& oldest) const {
   const auto overdue = [&](const seat& s) {
     const auto at = mine_.find(s.who);
-    return at != mine_.end() && at->second.due <= environment_.clock->now();
+    return at != mine_.end() && at->second.due <= around().clock->now();
   };
   if (oldest.queue().empty() || std::ranges::any_of(oldest.seats(), overdue)) return false;
   ledger after = oldest;
@@ -56,7 +56,7 @@ void etcd_engine::take_far_place(const std::shared_ptr<acquiring>& a, const pb::
   auto* const last = std::get_if<ledger>(&n);
   if (oldest == nullptr || last == nullptr || !nobody_moves(*oldest)) return read_all(a);
   const seat* const own = last->find(a->wish.r.what.who);
-  if (own == nullptr || own->created != revision || a->o->over()) return read_all(a);
+  if (own == nullptr || own->created != revision || a->call->over()) return read_all(a);
   const auto ahead = newest.count() - static_cast<std::int64_t>(oldest->holds().size()) - 1;
   if (ahead >= config_.waiters_max) return read_all(a);
   wait_far_back(a, *own, ahead);
@@ -67,7 +67,7 @@ void etcd_engine::wait_far_back(const std::shared_ptr<acquiring>& a, const seat&
   crowded_.insert(a->name);
   wait_for_turn(*a, s, look_out_behind_many(a->wish.r));
   a->result = tyer::engine::queued{static_cast<std::uint32_t>(ahead), std::max(a->wish.r.waiter_ttl, milliseconds{1})};
-  finish(a->o, a->back, std::move(a->result));
+  calls().answer<answer>(*a->call, std::move(a->result));
 }
 
 new_key etcd_engine::place_of(const acquiring& a, std::int64_t lease) const {
@@ -75,10 +75,10 @@ new_key etcd_engine::place_of(const acquiring& a, std::int64_t lease) const {
 }
 
 void etcd_engine::take_place(const std::shared_ptr<acquiring>& a) {
-  leases_.use(a->wish.r.waiter_ttl, a->o->deadline, [this, a](const failure* f, std::int64_t lease) {
-    if (f != nullptr) return fail(a->o, *f);
-    if (a->o->over()) return next_of(a->o);
-    if (too_late(a->o)) return;
+  leases_.use(a->wish.r.waiter_ttl, a->call->deadline, [this, a](const failure* f, std::int64_t lease) {
+    if (f != nullptr) return calls().fail(*a->call, *f);
+    if (a->call->over()) return;
+    if (calls().too_late(*a->call, now())) return;
     write_place(a, lease, company::some);
   });
 }
@@ -93,11 +93,11 @@ std::int64_t etcd_engine::lease_of_place(const acquiring& a) {
 void etcd_engine::write_place(const std::shared_ptr<acquiring>& a, std::int64_t lease, company c) {
   keep_place(*a, lease);
   link_.call<pb::TxnRequest, pb::TxnResponse>(
-      method::txn, etcd::take_place(keys_.room(a->name), place_of(*a, lease), c), a->o->deadline,
+      method::txn, etcd::take_place(keys_.room(a->name), place_of(*a, lease), c), a->call->deadline,
       [this, a, lease, c](const failure* wrong, pb::TxnResponse& answer) {
         if (wrong != nullptr) {
           if (names_a_lost_lease(*wrong)) return again_with_new_lease(a, lease);
-          return fail(a->o, *wrong);
+          return calls().fail(*a->call, *wrong);
         }
         link_.saw(answer.header());
         const auto revision = answer.header().revision();
@@ -108,7 +108,7 @@ void etcd_engine::write_place(const std::shared_ptr<acquiring>& a, std::int64_t 
 
 // It is there now, and must be told of.
 void etcd_engine::placed(const std::shared_ptr<acquiring>& a, const pb::TxnResponse& answer, std::int64_t revision) {
-  a->o->not_after = time_point::max();
+  a->call->not_after = time_point::max();
   a->has_come = true;
   a->wish.known = answer.succeeded();
   const auto& read = answer.responses(answer.succeeded() ? 1 : 0).response_range();
@@ -119,10 +119,10 @@ void etcd_engine::placed(const std::shared_ptr<acquiring>& a, const pb::TxnRespo
 // Many wait before it, so it is not its turn; if all of them died, it finds out when it looks out.
 void etcd_engine::placed_among_many(const std::shared_ptr<acquiring>& a, std::int64_t lease,
                                     const pb::TxnResponse& answer, std::int64_t revision) {
-  a->o->not_after = time_point::max();
+  a->call->not_after = time_point::max();
   a->wish.known = a->unseen = true;
   const auto there = answer.responses(1).response_range().count();
-  if (a->o->over()) return next_of(a->o);
+  if (a->call->over()) return;
   if (there <= some) crowded_.erase(a->name);
   if (there <= some || there > config_.waiters_max) return read_all(a);
   seat s{a->wish.r.what.who, ledger::place(a->wish), revision, revision, lease};

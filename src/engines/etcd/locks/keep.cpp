@@ -41,6 +41,8 @@ struct etcd_engine::reading {
 };
 
 struct etcd_engine::keeping : keep_round<kept_seat> {
+  using keep_round::keep_round;
+
   time_point since;           // what left earlier does not count
   bool by_watch_too = false;  // what is watched needs no read
   std::set<std::int64_t> renewed;
@@ -48,34 +50,32 @@ struct etcd_engine::keeping : keep_round<kept_seat> {
 };
 
 std::shared_ptr<etcd_engine::keeping> etcd_engine::start_keeping(std::span<const target> targets, fate as,
-                                                                 milliseconds ttl, reply<tyer::engine::kept> back) {
-  auto k = start_round<keeping>(as, ttl, std::move(back));
-  k->since = k->o->sent - may_be_earlier(ttl);
+                                                                 milliseconds ttl,
+                                                                 const call_ptr<tyer::engine::kept>& c) {
+  auto k = std::make_shared<keeping>(c, as, ttl);
+  k->since = k->call->sent - may_be_earlier(ttl);
   for (const target& t : targets) {
     auto& one = k->all.emplace_back(t.who, std::string{t.name});
     const auto at = mine_.find(t.who);
     if (at == mine_.end() || at->second.name != one.name) continue;
-    one.overdue = at->second.due <= k->o->sent;
+    one.overdue = at->second.due <= k->call->sent;
     if (!one.overdue) k->leases.insert(at->second.lease);
   }
   return k;
 }
 
-void etcd_engine::keep(std::span<const target> targets, fate as, milliseconds ttl, reply<tyer::engine::kept> back) {
-  const auto k = start_keeping(targets, as, ttl, std::move(back));
-  if (targets.size() > can().keep_batch) {
-    box_->put([this, k] { fail(k->o, no(why::over_limit, errc::over_limit, "too many to keep at once")); });
-    return;
-  }
+void etcd_engine::do_keep(std::span<const target> targets, fate as, milliseconds ttl,
+                          const call_ptr<tyer::engine::kept>& c) {
+  const auto k = start_keeping(targets, as, ttl, c);
   k->by_watch_too = true;
   renew_and_read(k);
 }
 
 // Nothing that was known before counts. A watch tells what the server it comes from has been told; a read is answered for most of
 // them.
-void etcd_engine::confirm(const target& t, milliseconds ttl, reply<tyer::engine::kept> back) {
-  const auto k = start_keeping({&t, 1}, fate::holding, ttl, std::move(back));
-  k->since = k->o->sent;
+void etcd_engine::do_confirm(const target& t, milliseconds ttl, const call_ptr<tyer::engine::kept>& c) {
+  const auto k = start_keeping({&t, 1}, fate::holding, ttl, c);
+  k->since = k->call->sent;
   renew_and_read(k);
 }
 
@@ -88,29 +88,26 @@ void etcd_engine::renew_and_read(const std::shared_ptr<keeping>& k) {
     }
     ++k->awaited;
     leases_.renew(lease, k->since, k->lives(), [this, k, lease](const failure* f, bool alive, time_point sent) {
-      if (k->o->over()) return;
-      if (f != nullptr) return fail(k->o, *f);
+      if (k->call->over()) return;
+      if (f != nullptr) return calls().fail(*k->call, *f);
       if (alive) lease_kept(k, lease, sent);
       if (--k->awaited == 0) judge_kept(k);
     });
   }
   read_beside(k);
-  if (--k->awaited > 0) return;
-  box_->put([this, k] {
-    if (!k->o->over()) judge_kept(k);
-  });
+  if (--k->awaited == 0) judge_kept(k);
 }
 
 void etcd_engine::lease_kept(const std::shared_ptr<keeping>& k, std::int64_t lease, time_point sent) {
-  k->o->counts_from = k->renewed.empty() ? sent : std::min(k->o->counts_from, sent);
+  k->call->counts_from = k->renewed.empty() ? sent : std::min(k->call->counts_from, sent);
   k->renewed.insert(lease);
 }
 
 // Whatever becomes of its lease.
 bool etcd_engine::rests_on_watch(const keeping& k, const mine& m) const {
   if (!k.by_watch_too) return false;
-  if (k.as == fate::holding && unproven_for(m, k.o->sent) >= lease_clock::duration{k.ttl} * 5 / 6) return false;
-  return !m.handed_over && m.waits == (k.as == fate::waiting) && m.due > environment_.clock->now() &&
+  if (k.as == fate::holding && unproven_for(m, k.call->sent) >= lease_clock::duration{k.ttl} * 5 / 6) return false;
+  return !m.handed_over && m.waits == (k.as == fate::waiting) && m.due > around().clock->now() &&
          m.lease_ttl >= rounded(k.ttl) && m.seen_under != 0 && m.seen_under == watches_.confirmed_on(m.own);
 }
 
@@ -120,25 +117,25 @@ lease_clock::duration etcd_engine::unproven_for(const mine& m, time_point now) c
 
 // Nobody waits for it: as long as it is not known, keys are read.
 void etcd_engine::prove_watches(milliseconds ttl) {
-  const auto now = environment_.clock->now();
+  const auto now = around().clock->now();
   const freshness::source from{watches_.stream_number(), link_.said().member, link_.said().version};
   const auto attempt = fresh_.begin(now, from, lease_clock::duration{ttl} / 2);
   if (attempt == 0) return;
   pb::RangeRequest r;
   r.set_key(keys_.beginning_with("").from);
   link_.call<pb::RangeRequest, pb::RangeResponse>(
-      method::range, std::move(r), now + environment_.request_timeout,
+      method::range, std::move(r), now + around().request_timeout,
       [this, attempt](const failure* f, pb::RangeResponse& answer) {
         if (f != nullptr) return fresh_.give_up(attempt);
         link_.saw(answer.header());
-        if (fresh_.on_read(attempt, answer.header().revision(), environment_.clock->now())) watches_.ask_progress();
+        if (fresh_.on_read(attempt, answer.header().revision(), around().clock->now())) watches_.ask_progress();
       });
 }
 
 // Not one that is over, even if the server still has it: it is being taken away, as it is.
 bool etcd_engine::extend(mine& m, time_point due) {
   due = std::max(m.due, due);
-  if (m.due <= environment_.clock->now() || !overdue_->put_off(m.key, m.modified, due)) return false;
+  if (m.due <= around().clock->now() || !overdue_->put_off(m.key, m.modified, due)) return false;
   m.due = due;
   return true;
 }
@@ -194,8 +191,8 @@ void etcd_engine::judge_kept(const std::shared_ptr<keeping>& k) {
       look_at(*later, *k, i);
       continue;
     }
-    if (extend(at->second, k->o->sent + k->ttl)) one.is = k->as;
-    if (k->as == fate::holding && unproven_for(at->second, k->o->sent) >= k->ttl / 2) prove_watches(k->ttl);
+    if (extend(at->second, k->call->sent + k->ttl)) one.is = k->as;
+    if (k->as == fate::holding && unproven_for(at->second, k->call->sent) >= k->ttl / 2) prove_watches(k->ttl);
   }
   if (!later->looks.empty()) {
     ++k->awaited;
@@ -244,12 +241,12 @@ void etcd_engine::keep_one(const std::shared_ptr<keeping>& k, std::size_t i, con
   const auto at = mine_.find(k->all[i].who);
   if (at != mine_.end() && at->second.key == kv.key()) {
     if (at->second.modified <= as_of) is_known_as_of(at->second, kv.mod_revision());
-    if (!extend(at->second, k->o->sent + k->ttl)) return void(k->all[i].is = fate::gone);
-    at->second.read_at = k->o->sent;
+    if (!extend(at->second, k->call->sent + k->ttl)) return void(k->all[i].is = fate::gone);
+    at->second.read_at = k->call->sent;
     const auto under = k->all[i].watched_under;
     if (under == watches_.confirmed_on(at->second.own)) at->second.seen_under = under;
   }
-  if (k->renewed.contains(kv.lease()) || leases_.kept_at(kv.lease()) >= k->o->sent) return;
+  if (k->renewed.contains(kv.lease()) || leases_.kept_at(kv.lease()) >= k->call->sent) return;
   renew_lease_of(k, i, kv.lease());
 }
 
@@ -265,9 +262,9 @@ void etcd_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, 
     s.record.set_ttl_ms(std::max(s.record.ttl_ms(), static_cast<std::uint64_t>(k->ttl.count())));
   }
   s.record.set_lease_ms(static_cast<std::uint64_t>(rounded(k->ttl).count()));
-  leases_.use(k->ttl, k->o->deadline, [this, k, i, s](const failure* f, std::int64_t lease) mutable {
-    if (k->o->over()) return;
-    if (f != nullptr) return fail(k->o, *f);
+  leases_.use(k->ttl, k->call->deadline, [this, k, i, s](const failure* f, std::int64_t lease) mutable {
+    if (k->call->over()) return;
+    if (f != nullptr) return calls().fail(*k->call, *f);
     s.lease = lease;
     confirm_longer(k, i, lease);
     pb::TxnRequest t;
@@ -280,16 +277,17 @@ void etcd_engine::move_longer(const std::shared_ptr<keeping>& k, std::size_t i, 
     p.set_value(write_value(s.record));
     p.set_lease(lease);
     link_.call<pb::TxnRequest, pb::TxnResponse>(
-        method::txn, std::move(t), k->o->deadline,
+        method::txn, std::move(t), k->call->deadline,
         [this, k, i, s](const failure* wrong, pb::TxnResponse& answer) mutable {
-          if (k->o->over()) return;
-          if (wrong != nullptr) return fail(k->o, *wrong);
+          if (k->call->over()) return;
+          if (wrong != nullptr) return calls().fail(*k->call, *wrong);
           if (!answer.succeeded()) {  // just then it changed: the caller asks again
-            return fail(k->o, no(why::unknown, errc::outcome_unknown, "it changed while it was being kept"));
+            return calls().fail(*k->call,
+                                no(why::unknown, errc::outcome_unknown, "it changed while it was being kept"));
           }
           s.modified = answer.header().revision();
           const auto at = mine_.find(s.who);
-          if (at != mine_.end() && at->second.created == s.created) have(k->all[i].name, s, k->o->sent + k->ttl);
+          if (at != mine_.end() && at->second.created == s.created) have(k->all[i].name, s, k->call->sent + k->ttl);
           one_kept(k);
         });
   });
@@ -300,8 +298,8 @@ void etcd_engine::confirm_longer(const std::shared_ptr<keeping>& k, std::size_t 
   if (const auto kept = leases_.kept_at(lease); kept >= k->since) return lease_kept(k, lease, kept);
   ++k->awaited;
   leases_.renew(lease, k->since, k->lives(), [this, k, i, lease](const failure* f, bool alive, time_point sent) {
-    if (k->o->over()) return;
-    if (f != nullptr) return fail(k->o, *f);
+    if (k->call->over()) return;
+    if (f != nullptr) return calls().fail(*k->call, *f);
     alive ? lease_kept(k, lease, sent) : void(k->all[i].is = fate::gone);
     one_kept(k);
   });

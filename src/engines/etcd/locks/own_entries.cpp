@@ -27,10 +27,10 @@ etcd_engine::mine& etcd_engine::have(const std::string& name, const seat& s, tim
     m.seen_under = 0;
     stop_looking_out(m);
     if (m.key != key) let_go_of_watch(m);
-    events_->suspect(s.who);
+    runtime().suspect(s.who);
   }
   if (m.created == s.created && ((m.waits && !s.waits()) || (m.upgrading && s.how() == mode::exclusive))) {
-    events_->wake(s.who);
+    runtime().wake(s.who);
   }
   m.name = std::move(known_as);
   m.created = s.created;
@@ -85,16 +85,16 @@ void etcd_engine::free_if_done(const std::string& name, const id& at) {
 void etcd_engine::find_lost(const id& who) {
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
-  const bool was_due = at->second.due <= environment_.clock->now();
+  const bool was_due = at->second.due <= around().clock->now();
   lose(who);
-  if (!was_due && !closed_) events_->suspect(who);
+  if (!was_due) runtime().suspect(who);
 }
 
 void etcd_engine::forget_released(const id& who, fate was) {
   if (was == fate::gone) return find_lost(who);
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
-  if (was == fate::holding && at->second.waits && !closed_) events_->wake(who);  // its turn had just come
+  if (was == fate::holding && at->second.waits) runtime().wake(who);  // its turn had just come
   lose(who);
 }
 
@@ -141,7 +141,7 @@ void etcd_engine::watch_own(mine& m, std::int64_t known_as_of) {
   // Its turn may have come before the answer that gave it its place.
   if (const auto e = std::exchange(w.last, std::nullopt); e && e->kv().mod_revision() > known_as_of) {
     link_.later([this, who = m.who, e = *e] {
-      if (!closed_) own_changed(who, e);
+      if (!closed()) own_changed(who, e);
     });
   }
 }
@@ -174,7 +174,7 @@ void etcd_engine::key_missed(const std::string& key) {
 void etcd_engine::let_go_of_watch(mine& m) {
   if (m.own == 0) return;
   if (const auto w = key_watches_.find(m.key); w != key_watches_.end() && !w->second.idle) {
-    w->second.idle = idle_watches_.emplace(environment_.clock->now() + idle_watch_max, m.key);
+    w->second.idle = idle_watches_.emplace(around().clock->now() + idle_watch_max, m.key);
   }
   m.own = 0;
 }
@@ -194,12 +194,12 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
   if (e.type() == pb::Event::DELETE || e.kv().create_revision() != m.created) {
     lose(who);
     remember_for_who_asks(who, e);
-    return events_->gone(who);
+    return runtime().gone(who);
   }
   auto record = read_value(e.kv().value());
   if (!record) {
     m.seen_under = 0;  // so that it is read
-    return events_->suspect(who);
+    return runtime().suspect(who);
   }
   auto to_claim = record->state() == pb::Record::HANDED_OVER ? e.kv().value() : std::string{};
   m.modified = e.kv().mod_revision();
@@ -216,13 +216,13 @@ void etcd_engine::own_changed(const id& who, const pb::Event& e) {
   m.asked_count = std::max(m.asked_count, record->asked_count());
   if (has_its_turn) be_told_of_turn(m, *record->mutable_line());
   // One that is overdue goes at once. Whoever asks for it meanwhile may have just written it, and be about to have it.
-  const auto now = environment_.clock->now();
+  const auto now = around().clock->now();
   const bool spared = m.due <= now && asking_.contains(who);
   spared ? overdue_->set(m.key, 0, now + again_after) : overdue_->set(m.key, m.modified, m.due);
   if (has_its_turn || is_upgraded) stop_looking_out(m);
   if (m.waits) look_out(m, look_out_after);
-  if (has_its_turn || is_upgraded) events_->wake(who);
-  if (is_asked) events_->asked(who, record->asked());
+  if (has_its_turn || is_upgraded) runtime().wake(who);
+  if (is_asked) runtime().asked(who, record->asked());
 }
 
 // An answer may be on its way that says it has it, as of before.
@@ -239,7 +239,7 @@ bool etcd_engine::was_told_of_more(const mine& m) const {
 
 // It has one waiter lease from now on to claim it.
 void etcd_engine::be_told_of_turn(mine& m, std::string& line) {
-  const auto now = environment_.clock->now();
+  const auto now = around().clock->now();
   m.line = std::move(line);
   m.due = std::max(m.due, now + m.waiter_ttl);
   leases_.make_last(m.lease, m.lease_ttl, m.waiter_ttl);
@@ -259,8 +259,8 @@ void etcd_engine::watch_own_from(const id& who, std::int64_t known_as_of) {
 // Its watch was refused. Whoever waits, or holds, is told so by the answer to what it asks now.
 void etcd_engine::ask_again(const id& who) {
   const auto at = mine_.find(who);
-  if (at == mine_.end() || closed_) return;
-  at->second.waits ? events_->wake(who) : events_->suspect(who);
+  if (at == mine_.end() || closed()) return;
+  at->second.waits ? runtime().wake(who) : runtime().suspect(who);
 }
 
 // --- what nobody kept ---
@@ -269,7 +269,7 @@ void etcd_engine::gave_up(const std::string& key, std::int64_t modified, bool go
   const auto where = keys_.read(key);
   if (!where || !where->at) return;
   const mine* const m = find_mine(key);
-  const auto now = environment_.clock->now();
+  const auto now = around().clock->now();
   if (m == nullptr) {
     if (!gone && !overdue_->awaits(key)) overdue_->set(key, 0, now + again_after);  // it had its turn just then
     look_later(key);
@@ -283,10 +283,10 @@ void etcd_engine::gave_up(const std::string& key, std::int64_t modified, bool go
 // --- what may have been written by a request whose answer got lost ---
 
 void etcd_engine::found_written(const std::string& key, const pb::KeyValue& there) {
-  if (closed_ || overdue_->awaits(key)) return;  // it has been asked for since
+  if (closed() || overdue_->awaits(key)) return;  // it has been asked for since
   const auto where = keys_.read(key);
   if (!where || !where->at) return;
-  const auto now = environment_.clock->now();
+  const auto now = around().clock->now();
   const mine* const m = find_mine(key);
   const auto who = m != nullptr ? m->who : numbers_.whose(where->name, *where->at).value_or(id{});
   // Whoever asks for it may have just written it, and be about to have it.

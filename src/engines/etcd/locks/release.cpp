@@ -11,9 +11,12 @@
 namespace tyer::etcd {
 
 struct etcd_engine::releasing {
-  op o;
-  std::shared_ptr<reply<fate>> back;
-  id who;
+  releasing(const call_ptr<fate>& c, const target& t)
+      : call(c), o(std::make_shared<operation>(c, t.name)), who(t.who) {}
+
+  const call_ptr<fate> call;
+  const op o;
+  const id who;
   fate was = fate::gone;
 
   decide removed() {
@@ -21,12 +24,8 @@ struct etcd_engine::releasing {
   }
 };
 
-void etcd_engine::release(const target& t, bool, reply<fate> back) {
-  const auto r = std::make_shared<releasing>();
-  r->back = std::make_shared<reply<fate>>(std::move(back));
-  r->who = t.who;
-  r->o = make(std::string{t.name}, r->back);
-  r->o->gives_back = true;
+void etcd_engine::do_release(const target& t, bool, const call_ptr<fate>& c) {
+  const auto r = std::make_shared<releasing>(c, t);
   r->o->on_no_space = [this, weak = std::weak_ptr{r}] {
     const auto self = weak.lock();
     if (!self) return;
@@ -35,7 +34,7 @@ void etcd_engine::release(const target& t, bool, reply<fate> back) {
       released(self);
     });
   };
-  enqueue(r->o, [this, r] {
+  calls().in_turn(c, t.name, [this, r] {
     const auto at = mine_.find(r->who);
     if (at == mine_.end() || at->second.name != r->o->name) return settle_release(r);
     give_back(r, at->second);
@@ -48,12 +47,12 @@ void etcd_engine::settle_release(const std::shared_ptr<releasing>& r) {
 
 void etcd_engine::released(const std::shared_ptr<releasing>& r) {
   forget_released(r->who, r->was);
-  finish(r->o, r->back, {r->was});
+  calls().answer<fate>(*r->call, r->was);
 }
 
 // To the next, if it is known who that is. Else it is tried whether there is nobody, unless that is known to be in vain.
 void etcd_engine::give_back(const std::shared_ptr<releasing>& r, const mine& m) {
-  if (m.due <= environment_.clock->now()) return settle_release(r);
+  if (m.due <= around().clock->now()) return settle_release(r);
   if (m.waits || !m.exclusive) return leave(r, m);
   pb::Line line;
   if (line.ParseFromString(m.line)) {
@@ -64,9 +63,9 @@ void etcd_engine::give_back(const std::shared_ptr<releasing>& r, const mine& m) 
     if (line.goes_on()) return look_for_next(r);
   }
   auto t = give_back_if_alone(keys_, m.name, m.key, m.created, m.modified);
-  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), r->o->deadline,
+  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), r->call->deadline,
                                               [this, r](const failure* f, pb::TxnResponse& answer) {
-                                                if (f != nullptr) return fail(r->o, *f);
+                                                if (f != nullptr) return calls().fail(*r->call, *f);
                                                 if (!answer.succeeded()) return hand_over(r, answer);
                                                 link_.saw(answer.header());
                                                 r->was = fate::holding;
@@ -81,18 +80,15 @@ void etcd_engine::leave(const std::shared_ptr<releasing>& r, const mine& m) {
   // Of readers and places those who came first say enough; but whoever waited to be upgraded kept out all who came since.
   const auto as_many = (m.permits && !m.waits) || m.upgrading ? 0 : some;
   link_.call<pb::TxnRequest, pb::TxnResponse>(
-      method::txn, etcd::leave(keys_.room(m.name), m.key, m.modified, as_many), r->o->deadline,
+      method::txn, etcd::leave(keys_.room(m.name), m.key, m.modified, as_many), r->call->deadline,
       [this, r](const failure* f, pb::TxnResponse& answer) {
-        if (f != nullptr) return fail(r->o, *f);
+        if (f != nullptr) return calls().fail(*r->call, *f);
         link_.saw(answer.header());
         if (!answer.succeeded()) return settle_release(r);  // it has changed meanwhile
         forget_released(r->who, r->was);
-        if (!r->o->over())
-          r->o->fail = [o = r->o.get(), back = r->back, was = r->was](const failure&) {
-            (*back)({o->counts_from, was});
-          };
+        r->call->achieved = r->was;
         tell_turns_behind(r->o->name, r->was, answer.responses(1).response_range(), answer.header().revision(),
-                          [this, r] { finish(r->o, r->back, {r->was}); });
+                          [this, r] { calls().answer<fate>(*r->call, r->was); });
       });
 }
 
@@ -113,13 +109,14 @@ void etcd_engine::look_for_next(const std::shared_ptr<releasing>& r) {
     if (f == nullptr) return hand_over(r, answer);
     auto wrong = *f;
     if (wrong.kind == why::unknown) wrong.kind = why::not_sent;  // only reading has been tried
-    fail(r->o, std::move(wrong));
+    calls().fail(*r->call, std::move(wrong));
   };
-  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, look_who_is_next(keys_, r->o->name), r->o->deadline, looked);
+  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, look_who_is_next(keys_, r->o->name), r->call->deadline,
+                                              looked);
 }
 
 void etcd_engine::hand_over(const std::shared_ptr<releasing>& r, pb::TxnResponse& answer) {
-  if (r->o->over()) return next_of(r->o);
+  if (r->call->over()) return;
   link_.saw(answer.header());
   auto& oldest = *answer.mutable_responses(0)->mutable_response_range();
   const auto& floor = answer.responses(1).response_range();
@@ -140,7 +137,7 @@ bool etcd_engine::is_plain_hand_over(const ledger& l, const id& who) const {
   const seat &first = l.seats().front(), &next = l.seats()[1];
   const auto overdue = [&](const seat& s) {
     const auto at = mine_.find(s.who);
-    return at != mine_.end() && at->second.due <= environment_.clock->now();
+    return at != mine_.end() && at->second.due <= around().clock->now();
   };
   return first.who == who && !first.waits() && first.how() == mode::exclusive && next.waits() &&
          next.how() == mode::exclusive && !overdue(first) && !overdue(next);
@@ -152,73 +149,64 @@ void etcd_engine::pass_on(const std::shared_ptr<releasing>& r, ledger l, const p
   tell_line(l, line);
   auto t = write_changes(l, keys_, r->o->name, if_meanwhile::anything);
   link_.call<pb::TxnRequest, pb::TxnResponse>(
-      method::txn, std::move(t), r->o->deadline, [this, r](const failure* f, pb::TxnResponse& answer) {
-        if (f != nullptr && says_no_space(*f) && r->o->on_no_space && !r->o->over())
+      method::txn, std::move(t), r->call->deadline, [this, r](const failure* f, pb::TxnResponse& answer) {
+        if (f != nullptr && says_no_space(*f) && r->o->on_no_space && !r->call->over())
           return std::exchange(r->o->on_no_space, {})();
-        if (f != nullptr) return fail(r->o, *f);
+        if (f != nullptr) return calls().fail(*r->call, *f);
         link_.saw(answer.header());
         answer.succeeded() ? released(r) : look_for_next(r);
       });
 }
 
-void etcd_engine::evict(const target& t, std::string_view, reply<fate> back) {
-  auto b = std::make_shared<reply<fate>>(std::move(back));
-  const auto o = make(std::string{t.name}, b);
+void etcd_engine::do_evict(const target& t, std::string_view, const call_ptr<fate>& c) {
+  const auto o = std::make_shared<operation>(c, t.name);
   const auto was = std::make_shared<fate>(fate::gone);
-  o->on_no_space = [this, weak = std::weak_ptr{o}, b, who = t.who] {
+  o->on_no_space = [this, weak = std::weak_ptr{o}, c, who = t.who] {
     const auto self = weak.lock();
-    if (self) delete_alone(self, who, [this, self, b](fate is) { finish(self, b, {is}); });
+    if (self) delete_alone(self, who, [this, c](fate is) { calls().answer<fate>(*c, is); });
   };
-  enqueue(o, [this, o, b, was, who = t.who] {
+  calls().in_turn(c, t.name, [this, o, c, was, who = t.who] {
     read_and_settle(
-        o, [who, was](ledger& l) { *was = l.remove(who); }, [this, o, b, was](ledger&) { finish(o, b, {*was}); });
+        o, [who, was](ledger& l) { *was = l.remove(who); },
+        [this, c, was](ledger&) { calls().answer<fate>(*c, *was); });
   });
 }
 
-// For engines made of several servers without an order of their own; here revisions are that order.
-void etcd_engine::lift(const target& t, std::uint64_t, reply<fate> back) {
-  const auto o = make(std::string{t.name}, std::make_shared<reply<fate>>(std::move(back)));
-  box_->put([this, o] { fail(o, no(why::unsupported, errc::unsupported, "etcd's tokens are its revisions")); });
-}
-
 struct etcd_engine::asking_holders {
+  call_ptr<std::uint32_t> call;
   op o;
-  std::shared_ptr<reply<std::uint32_t>> back;
   std::string reason;
-  std::set<id> asked;
-  std::vector<id> now;
+  std::set<id> asked = {};
+  std::vector<id> now = {};
 
   decide some() {
     return [this](ledger& l) { now = l.ask(reason, asked); };
   }
 };
 
-void etcd_engine::ask(std::string_view name, std::string_view reason, reply<std::uint32_t> back) {
-  const auto x = std::make_shared<asking_holders>();
-  x->back = std::make_shared<reply<std::uint32_t>>(std::move(back));
-  x->reason = std::string{reason};
-  x->o = make(std::string{name}, x->back);
-  enqueue(x->o, [this, x] { read_and_settle(x->o, x->some(), [this, x](ledger& l) { ask_more(x, l); }); });
+void etcd_engine::do_ask(std::string_view name, std::string_view reason, const call_ptr<std::uint32_t>& c) {
+  const auto x =
+      std::make_shared<asking_holders>(asking_holders{c, std::make_shared<operation>(c, name), std::string{reason}});
+  calls().in_turn(c, name, [this, x] { read_and_settle(x->o, x->some(), [this, x](ledger& l) { ask_more(x, l); }); });
 }
 
 void etcd_engine::ask_more(const std::shared_ptr<asking_holders>& x, const ledger& l) {
   x->asked.insert(x->now.begin(), x->now.end());
-  if (x->now.size() < asked_per_write) return finish(x->o, x->back, {static_cast<std::uint32_t>(x->asked.size())});
+  if (x->now.size() < asked_per_write) {
+    return calls().answer<std::uint32_t>(*x->call, static_cast<std::uint32_t>(x->asked.size()));
+  }
   settle(x->o, l, x->some(), [this, x](ledger& after) { ask_more(x, after); });
 }
 
-void etcd_engine::convert(const target& t, mode to, milliseconds not_after, reply<answer> back) {
-  auto b = std::make_shared<reply<answer>>(std::move(back));
-  const auto o = make(std::string{t.name}, b);
-  o->not_after = o->sent + not_after;
+void etcd_engine::do_convert(const target& t, mode to, milliseconds, const call_ptr<answer>& c) {
+  const auto o = std::make_shared<operation>(c, t.name);
   const auto result = std::make_shared<std::variant<answer, failure>>();
-  enqueue(o, [this, o, b, result, who = t.who, to] {
+  calls().in_turn(c, t.name, [this, o, c, result, who = t.who, to] {
     read_and_settle(
         o, [result, who, to](ledger& l) { *result = l.convert(who, to); },
-        [this, o, b, result, who](ledger& l) {
-          if (auto* f = std::get_if<failure>(result.get())) return fail(o, std::move(*f));
-          converted(who, l, std::get<answer>(*result));
-          finish(o, b, std::move(*result));
+        [this, c, result, who](ledger& l) {
+          if (auto* a = std::get_if<answer>(result.get())) converted(who, l, *a);
+          calls().answer<answer>(*c, std::move(*result));
         });
   });
 }
@@ -230,7 +218,7 @@ void etcd_engine::converted(const id& who, const ledger& l, answer& a) {
   auto left = milliseconds{static_cast<std::int64_t>(at->record.ttl_ms())};
   if (const auto own = mine_.find(who); own != mine_.end()) {
     const auto due = own->second.due;
-    left = std::max(milliseconds{1}, std::chrono::floor<milliseconds>(due - environment_.clock->now()));
+    left = std::max(milliseconds{1}, std::chrono::floor<milliseconds>(due - around().clock->now()));
     mine& m = have(own->second.name, *at, due);
     m.line.clear();  // it was told to an exclusive hold, which this is or was not
     if (m.upgrading) {

@@ -14,28 +14,30 @@ constexpr std::ptrdiff_t dropped_per_write = 40;  // of the 128 operations that 
 
 }  // namespace
 
+bool etcd_engine::says_no_space(const failure& f) { return f.words.find("database space exceeded") != f.words.npos; }
+
 void etcd_engine::read_and_settle(const op& o, decide d, settled s) {
   const auto room = keys_.room(o->name);
   pb::RangeRequest r;
   r.set_key(room.from);
   r.set_range_end(room.to);
   link_.call<pb::RangeRequest, pb::RangeResponse>(
-      method::range, std::move(r), o->deadline,
+      method::range, std::move(r), o->call->deadline,
       [this, o, d = std::move(d), s = std::move(s)](const failure* f, pb::RangeResponse& answer) mutable {
         if (f != nullptr) {
           auto wrong = *f;
           if (wrong.kind == why::unknown) wrong.kind = why::not_sent;  // only reading has been tried
-          return fail(o, std::move(wrong));
+          return calls().fail(*o->call, std::move(wrong));
         }
         link_.saw(answer.header());
         auto l = ledger::from(keys_, answer, answer.header().revision());
-        if (auto* wrong = std::get_if<failure>(&l)) return fail(o, std::move(*wrong));
+        if (auto* wrong = std::get_if<failure>(&l)) return calls().fail(*o->call, std::move(*wrong));
         settle(o, std::get<ledger>(std::move(l)), std::move(d), std::move(s));
       });
 }
 
 void etcd_engine::settle(const op& o, ledger l, decide d, settled s) {
-  if (o->over()) return next_of(o);
+  if (o->call->over()) return;
   if (drop_overdue(l, o->name)) {
     d(l);
   } else {  // more than one write takes away: first those
@@ -43,18 +45,18 @@ void etcd_engine::settle(const op& o, ledger l, decide d, settled s) {
     d = [](ledger&) {};
   }
   if (!l.dirty()) return s(l);
-  if (too_late(o)) return;
+  if (calls().too_late(*o->call, now())) return;
   auto t = write_changes(l, keys_, o->name, needed_for(l, o->refused));
-  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), o->deadline,
+  link_.call<pb::TxnRequest, pb::TxnResponse>(method::txn, std::move(t), o->call->deadline,
                                               [this, o, l = std::move(l), d = std::move(d), s = std::move(s)](
                                                   const failure* f, pb::TxnResponse& answer) mutable {
                                                 if (f == nullptr)
                                                   return written(o, std::move(l), answer, std::move(d), std::move(s));
-                                                if (names_a_lost_lease(*f) && o->on_lease_lost && !o->over())
+                                                if (names_a_lost_lease(*f) && o->on_lease_lost && !o->call->over())
                                                   return o->on_lease_lost();
-                                                if (says_no_space(*f) && o->on_no_space && !o->over())
+                                                if (says_no_space(*f) && o->on_no_space && !o->call->over())
                                                   return std::exchange(o->on_no_space, {})();
-                                                fail(o, *f);
+                                                calls().fail(*o->call, *f);
                                               });
 }
 
@@ -64,13 +66,13 @@ void etcd_engine::written(const op& o, ledger l, const pb::TxnResponse& answer, 
   if (!answer.succeeded()) {
     ++o->refused;
     auto now = ledger::from(keys_, answer.responses(0).response_range(), revision);
-    if (auto* wrong = std::get_if<failure>(&now)) return fail(o, std::move(*wrong));
+    if (auto* wrong = std::get_if<failure>(&now)) return calls().fail(*o->call, std::move(*wrong));
     return settle(o, std::get<ledger>(std::move(now)), std::move(d), std::move(told));
   }
   // What was dropped is gone now, and not before: had the write come to nothing, it would still have to be taken away.
   for (const seat& s : l.seats()) {
     const auto own = mine_.find(s.who);
-    if (s.removed && own != mine_.end() && own->second.due <= environment_.clock->now()) lose(s.who);
+    if (s.removed && own != mine_.end() && own->second.due <= around().clock->now()) lose(s.who);
   }
   l.wrote(revision);
   if (const auto after = turns_left(answer)) tell_turns(o->name, after, [] {});
@@ -89,12 +91,11 @@ std::optional<ledger> etcd_engine::turns_left(const pb::TxnResponse& answer) con
   return after.dirty() ? std::optional{std::move(*now)} : std::nullopt;
 }
 
-// As an operation of its own, that waits for no other; `then` it has come to its end, whatever that is.
+// As a call of its own, that waits for no other; `then` it has come to its end, whatever that is.
 void etcd_engine::tell_turns(const std::string& name, const std::optional<ledger>& known, std::function<void()> then) {
-  const auto back =
-      std::make_shared<reply<tyer::engine::done>>([then = std::move(then)](outcome<tyer::engine::done>&&) { then(); });
-  const auto o = make(name, back);
-  o->gives_back = o->own = true;
+  using tyer::engine::done;
+  const auto c = calls().begin_own<done>(now(), [then = std::move(then)](outcome<done>&&) { then(); });
+  const auto o = std::make_shared<operation>(c, name);
   // Whoever was quicker to tell the first in the queue has seen in the same step what there is left to tell.
   const auto all = [o = o.get(), first = id{}](ledger& l) mutable {
     const seat* const was_first = o->refused > 0 ? l.find(first) : nullptr;
@@ -102,7 +103,7 @@ void etcd_engine::tell_turns(const std::string& name, const std::optional<ledger
     if (const auto queue = l.queue(); !queue.empty()) first = queue.front()->who;
     l.turn();
   };
-  const auto told = [this, o, back](ledger&) { finish(o, back, {tyer::engine::done{}}); };
+  const auto told = [this, c](ledger&) { calls().answer<done>(*c, done{}); };
   known ? settle(o, *known, all, told) : read_and_settle(o, all, told);
 }
 
@@ -123,7 +124,7 @@ void etcd_engine::tell_turns_behind(const std::string& name, fate left, const pb
 
 // A hold of ours that nobody kept is over, even if the server still has it. False: there are still more of them.
 bool etcd_engine::drop_overdue(ledger& l, const std::string& name) {
-  const auto now = environment_.clock->now();
+  const auto now = around().clock->now();
   auto most = dropped_per_write;
   for (seat& s : l.seats()) {
     const auto at = mine_.find(s.who);
