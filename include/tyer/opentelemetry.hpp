@@ -126,11 +126,7 @@ class [[nodiscard]] opentelemetry_wait {
   }
   void end(const failure& why) noexcept {
     if (!why) return end(false);
-    try {
-      fail(why.message());
-    } catch (const std::exception&) {  // no memory
-      fail("");
-    }
+    fail([&] { return why.message(); });
   }
 
  private:
@@ -142,8 +138,15 @@ class [[nodiscard]] opentelemetry_wait {
     const std::lock_guard lock{in_->mutex};
     at_ = in_->all.emplace(std::string{name}, std::move(s));
   }
-  void fail(std::string_view words) noexcept {
-    if (span_) span_->SetStatus(::opentelemetry::trace::StatusCode::kError, detail::otel_view(words));
+  template <class Words>
+  void fail(Words words) noexcept {
+    constexpr auto error = ::opentelemetry::trace::StatusCode::kError;
+    if (!span_) return;
+    try {
+      span_->SetStatus(error, detail::otel_view(detail::to_utf8(words())));
+    } catch (const std::exception&) {  // no memory
+      span_->SetStatus(error);
+    }
     finish("failed");
   }
   void finish(const char* outcome) noexcept {
@@ -214,7 +217,10 @@ class opentelemetry_waits {
         return got;
       }
     } catch (const std::exception& e) {
-      wait.fail(e.what());
+      wait.fail([&] { return e.what(); });
+      throw;
+    } catch (...) {
+      wait.fail([] { return "an exception that is no std::exception"; });
       throw;
     }
   }

@@ -32,8 +32,8 @@ LINE = re.compile(r'^(\w+)(?:\{\w+="((?:[^"\\]|\\.)*)"\})? (\S+)$')
 class Exporter(Watching):
     """The exporter on a free port, and its page."""
 
-    def __init__(self, url: str, *words: str):
-        super().__init__(url, "exporter", "--listen", "127.0.0.1:0", "--every", "100ms", *words)
+    def __init__(self, url: str, *words: str, stderr=None):
+        super().__init__(url, "exporter", "--listen", "127.0.0.1:0", "--every", "100ms", *words, stderr=stderr)
         self.page_url = self.await_line("metrics at ").split()[-1]
         self.port = int(self.page_url.rsplit(":", 1)[1].split("/")[0])
 
@@ -152,6 +152,15 @@ class Exporting(harness.OnEngine):
     def test_it_starts_where_no_engine_is(self):
         shown = self.stack.enter_context(Exporter(harness.NOBODY_LISTENS))
         shown.await_metric("tyer_engine_up", lambda n: n == 0)
+
+    def test_a_password_is_neither_on_the_page_nor_in_what_it_says(self):
+        login = self.engine.shown.replace("://", "://joe:s3cr3t@")  # whom this engine does not know
+        with Exporter(login, "order/", stderr=subprocess.STDOUT) as shown:
+            eventually(lambda: sum(n for (name, _), n in shown.metrics().items() if name == "tyer_exporter_looks_total"), what="a look")
+            page = shown.page()
+            shown.process.terminate()
+            said = (shown._rest + shown.process.stdout.read()).decode()
+        self.assertNotIn("s3cr3t", page + said)
 
     def test_a_signal_ends_it(self):
         for number in (signal.SIGTERM, signal.SIGINT):

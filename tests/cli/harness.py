@@ -177,8 +177,8 @@ class Terminal:
 class Lines:
     """A process whose lines can be waited for."""
 
-    def __init__(self, words: list[str], env: dict[str, str]):
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
+    def __init__(self, words: list[str], env: dict[str, str], stderr=None):
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, env=env)
         self._rest = b""
 
     def __enter__(self):
@@ -230,8 +230,8 @@ class Holder(Lines):
 class Watching(Lines):
     """The binary in a pipe, as it goes on."""
 
-    def __init__(self, url: str, *words: str):
-        super().__init__([TYER, *words], environment(url))
+    def __init__(self, url: str, *words: str, stderr=None):
+        super().__init__([TYER, *words], environment(url), stderr)
 
 
 class OnEngine(unittest.TestCase):

@@ -157,6 +157,7 @@ class otel_exporter final : public ::opentelemetry::sdk::metrics::PushMetricExpo
     const time now = std::chrono::system_clock::now();
     for (const otel_source& source : of_->all()) {
       const client_stats s = source.read();
+      if (s.groups.empty()) continue;  // in a forked child nothing is counted: zeros would be less than before
       const otel_before nothing{source.since};
       const auto before = before_.find(source.number);
       auto& ours = all.emplace_back();

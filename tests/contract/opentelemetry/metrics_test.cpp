@@ -12,6 +12,9 @@
 #include <opentelemetry/sdk/metrics/export/periodic_exporting_metric_reader_factory.h>
 #include <opentelemetry/sdk/metrics/meter_provider.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -150,6 +153,24 @@ TEST_F(opentelemetry_metrics, are_differences_if_the_exporter_prefers_them) {
   use(order, 2);
   EXPECT_EQ(acquired(), 2U);
   EXPECT_EQ(acquired(), 0U);
+}
+
+// It was: the zeros of the child, less what the parent had been told of.
+TEST_F(opentelemetry_metrics, of_a_forked_child_were_less_than_nothing) {
+  const tyer::opentelemetry_metrics locks{client};
+  const auto exporter = locks.exporter(memory::InMemoryMetricExporterFactory::Create(
+      data, [](sdk::InstrumentType) { return sdk::AggregationTemporality::kDelta; }));
+  const auto clients_shown = [&] {
+    exporter->Export(sdk::ResourceMetrics{});
+    return data->Get().back()->scope_metric_data_.size();
+  };
+  use(order, 3);
+  ASSERT_EQ(clients_shown(), 1U);
+  const auto child = ::fork();
+  if (child == 0) ::_exit(clients_shown() == 0 ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 TEST_F(opentelemetry_metrics, go_beside_those_of_the_program) {

@@ -154,6 +154,25 @@ TEST_F(opentelemetry_waits, that_fail_are_errors) {
   EXPECT_FALSE(s->GetDescription().empty());
 }
 
+// A collector refuses what is not UTF-8, with all that is sent beside it.
+TEST_F(opentelemetry_waits, that_fail_with_words_that_are_no_text) {
+  const auto said = [&] {
+    const auto s = the_only_one();
+    return std::string{s->GetDescription().data(), s->GetDescription().size()};
+  };
+  EXPECT_THROW(waits.around(order, [] { throw std::runtime_error("no \xff"); }), std::runtime_error);
+  EXPECT_EQ(said(), "no \\xff");
+  waits.begin(name).end(tyer::failure{tyer::errc::refused, "not \xc3"});
+  EXPECT_TRUE(said().ends_with("not \\xc3"));
+}
+
+TEST_F(opentelemetry_waits, that_ended_with_an_exception_of_any_type_were_called_abandoned) {
+  EXPECT_THROW(waits.around(order, [] { throw 42; }), int);
+  const auto s = the_only_one();
+  EXPECT_EQ(text(*s, "tyer.outcome"), "failed");
+  EXPECT_EQ(s->GetStatus(), StatusCode::kError);
+}
+
 TEST_F(opentelemetry_waits, by_hand_end_once_and_are_abandoned_if_nobody_ends_them) {
   {
     auto wait = waits.begin(name);

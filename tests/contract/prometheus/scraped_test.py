@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
-"""scraped_test.py TARGET: a real Prometheus scrapes TARGET over loopback, and is asked for what TARGET has done.
+"""scraped_test.py TARGET [TYER]: a real Prometheus scrapes TARGET, and `tyer exporter`, over loopback, and is asked for what TARGET
+has done, and for all that the dashboard and the alerts of docs/monitoring look at.
 
-What it exposes is also judged by promtool, which knows how metrics are named.
+What TARGET exposes is also judged by promtool, which knows how metrics are named.
 """
+import contextlib
 import json
+import math
+import os
 import pathlib
+import re
 import socket
 import subprocess
 import sys
@@ -66,15 +71,37 @@ def ask(port: int, query: str) -> float | None:
     return float(result[0]["value"][1]) if len(result) == 1 else None
 
 
-def refused_queries(port: int) -> list[str]:
-    """Queries of the dashboard that Prometheus does not understand."""
-    wrong = []
-    for query in monitoring.dashboard_queries():
-        try:
-            fetch(f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": query}))
-        except urllib.error.HTTPError as e:
-            wrong.append(f"{query}: {e.read().decode()}")
-    return wrong
+def all_numbers(port: int, query: str) -> list[float]:
+    """Those of the whole result; where a quantile of nothing is none."""
+    url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": query})
+    numbers = [float(one["value"][1]) for one in json.loads(fetch(url))["data"]["result"]]
+    return [n for n in numbers if not math.isnan(n)]
+
+
+def alerts(port: int) -> dict[str, str]:
+    """What each looks at, without the limit that raises it; or the error of one that could not be evaluated."""
+    groups = json.loads(fetch(f"http://127.0.0.1:{port}/api/v1/rules"))["data"]["groups"]
+    rules = {rule["name"]: rule for group in groups for rule in group["rules"]}
+    return {name: rules[name].get("lastError") or re.sub(r" (>|==) [0-9.]+$", "", rules[name]["query"]) for name in monitoring.alerts()}
+
+
+def without_data(port: int, of_the_exporter: bool) -> list[str]:
+    """Panels and alerts that show nothing, though there is something of all that they look at."""
+    asked = {query: query for query in monitoring.dashboard_queries()} | alerts(port)
+    limit = time.monotonic() + PATIENCE_S
+    while True:
+        wrong = []
+        for who, query in asked.items():
+            if not of_the_exporter and monitoring.OF_THE_EXPORTER.search(query):
+                continue
+            try:
+                if not all_numbers(port, query):
+                    wrong.append(f"{who} gives nothing")
+            except urllib.error.HTTPError as e:
+                wrong.append(f"{who}: {e.read().decode()}")
+        if not wrong or time.monotonic() > limit:
+            return wrong
+        time.sleep(0.2)
 
 
 def judge(metrics: int) -> list[str]:
@@ -98,38 +125,61 @@ def not_as_expected(server: int) -> list[str]:
         time.sleep(0.2)
 
 
-def scrape(metrics: int, folder: pathlib.Path) -> list[str]:
+@contextlib.contextmanager
+def prometheus(folder: pathlib.Path, targets: list[int]):
+    """A real one that scrapes these ports and evaluates the alerts; its own port."""
     server = free_port()
     config = folder / "prometheus.yml"
     config.write_text(json.dumps({
-        "global": {"scrape_interval": "500ms", "scrape_timeout": "500ms"},
-        "scrape_configs": [{"job_name": "tyer", "static_configs": [{"targets": [f"127.0.0.1:{metrics}"]}]}],
+        "global": {"scrape_interval": "500ms", "scrape_timeout": "500ms", "evaluation_interval": "500ms"},
+        "rule_files": [str(monitoring.FOLDER / "alerts.yml")],
+        "scrape_configs": [{"job_name": "tyer", "static_configs": [{"targets": [f"127.0.0.1:{port}" for port in targets]}]}],
     }))
     with open(folder / "log", "w", encoding="utf-8") as log:
-        prometheus = subprocess.Popen(
+        process = subprocess.Popen(
             ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/data", f"--web.listen-address=127.0.0.1:{server}"],
             stdout=log, stderr=log)
         try:
-            return not_as_expected(server) + refused_queries(server)
+            yield server
         finally:
-            prometheus.terminate()
+            process.terminate()
             try:
-                prometheus.wait(timeout=30)
+                process.wait(timeout=30)
             except subprocess.TimeoutExpired:
-                prometheus.kill()
-                prometheus.wait()
+                process.kill()
+                process.wait()
+
+
+@contextlib.contextmanager
+def exporter(tyer: str):
+    """`tyer exporter` of the same engine; its port."""
+    words = [tyer, "exporter", "--listen", "127.0.0.1:0", "--every", "200ms"]
+    with subprocess.Popen(words, env=os.environ | {"TYER_URL": os.environ["TYER_URI"]}, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield int(re.search(r":([0-9]+)/", process.stdout.readline()).group(1))
+        finally:
+            process.terminate()
+
+
+def scrape(target: int, tyer: str | None) -> list[str]:
+    with contextlib.ExitStack() as stack:
+        folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        targets = [target] + ([stack.enter_context(exporter(tyer))] if tyer else [])
+        server = stack.enter_context(prometheus(folder, targets))
+        return not_as_expected(server) + without_data(server, tyer is not None)
 
 
 def main() -> int:
-    with tempfile.TemporaryDirectory() as folder, subprocess.Popen(
-            [sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as target:
-        port = target.stdout.readline()
+    target, tyer = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None
+    with subprocess.Popen([target], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        port = process.stdout.readline()
         if not port.strip():
             return 1
-        wrong = judge(int(port)) + scrape(int(port), pathlib.Path(folder))
-        target.stdin.close()
-        if target.wait(timeout=60) != 0:
+        wrong = judge(int(port)) + scrape(int(port), tyer)
+        process.stdin.close()
+        if process.wait(timeout=60) != 0:
             wrong.append("what was scraped ended badly")
+    wrong += [f"a legend of the dashboard is {one}" for one in monitoring.legends_that_may_be_empty()]
     for line in wrong:
         print(f"scraped: {line}")
     return 1 if wrong else 0

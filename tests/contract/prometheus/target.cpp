@@ -1,5 +1,5 @@
 // What Prometheus scrapes in the test: a client of TYER_URI that has done what is counted in scraped_test.py. Prints its port, and
-// stays until its input ends.
+// stays until its input ends: meanwhile locks are taken in a group of their own, so that what is a rate is not nothing.
 #include <tyer/prometheus.hpp>
 #include <tyer/tyer.hpp>
 
@@ -12,7 +12,9 @@
 #include <iostream>
 #include <memory>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -64,6 +66,10 @@ int main() try {
   }
   locks->add(other, {{"engine", "its other"}});  // in its place: promtool takes no sample twice
   refuses_what_prometheus_refuses(*locks, other);
+  const std::jthread busy{[&](const std::stop_token& over) {
+    const tyer::mutex often{client, name + "/busy", {.group = "busy"}};
+    for (; !over.stop_requested(); std::this_thread::sleep_for(10ms)) often.acquire().release();
+  }};
   ::prometheus::Exposer exposer{"127.0.0.1:0"};
   exposer.RegisterCollectable(locks);
   std::cout << exposer.GetListeningPorts().at(0) << std::endl;

@@ -104,6 +104,7 @@ talk::talk(const std::string& uri, std::chrono::milliseconds limit) {
   tyer::client_options options;
   options.request_timeout = limit;
   options.log = [this](tyer::log_level, std::string_view line) { hear(line); };
+  options.on_event = [this](const tyer::event& e) { hear(e.text + '\n' + e.words + '\n' + e.server); };
   try {
     client_.emplace(uri, options);
   } catch (const tyer::error& e) {
