@@ -33,32 +33,40 @@ struct options {
 class engines {
  public:
   engines(session& s, const std::vector<std::string>& also) {
-    all_.push_back({short_address(s.admin().address()), s.admin()});
+    all_.push_back({short_address(s.admin().address()), s.engine().url, s.admin()});
     for (const auto& url : also) {
       others_.push_back(s.open_beside(url, "--also"));
       s.reach(others_.back());
       const tyer::admin its{others_.back()};
-      all_.push_back({short_address(its.address()), its});
+      all_.push_back({short_address(its.address()), url, its});
     }
   }
 
   // Only what somebody waits for can be part of a deadlock. Who comes before whom, only show() says.
   std::vector<seen_lock> look(const std::string& prefix) const {
     std::vector<seen_lock> found;
-    for (const auto& [address, admin] : all_) {
-      for (auto& l : list_all(admin, prefix)) {
+    for (const auto& at : all_) {
+      for (auto& l : list_all(at.admin, prefix)) {
         if (waiting(l.all) == 0) continue;
-        l.all = admin.show(l.name);
-        found.push_back({address, std::move(l)});
+        l.all = at.admin.show(l.name);
+        found.push_back({at.address, std::move(l)});
       }
     }
     return found;
   }
   bool several() const { return all_.size() > 1; }
+  // How the one at this address was named, if it was.
+  const std::string& typed(const std::string& address) const {
+    return std::ranges::find(all_, address, &one::address)->url;
+  }
 
  private:
   std::list<tyer::client> others_;
-  std::vector<std::pair<std::string, tyer::admin>> all_;
+  struct one {
+    std::string address, url;
+    tyer::admin admin;
+  };
+  std::vector<one> all_;
 };
 
 struct sight {
@@ -88,32 +96,36 @@ std::string step_text(const sight& seen, const circle_step& step, const circle_s
   const auto& w = step.waits;
   std::string text = "  " + screen.in(tone::bold, who(w)) + "\n    waits for " + named(w.name);
   if (with_engine) text += " at " + seen.locks[step.on].engine;
-  text += ", " + how(w) + ", for " + age(w) + ", in " + where(w);
-  if (step.other.waiting) return text + "; before it in the queue is\n";
-  text += "; it is held by";
+  text += "\n    " + how(w) + ", for " + age(w) + ", in " + where(w) + "\n    ";
+  if (step.other.waiting) return text + "before it in the queue is\n";
+  text += "it is held by";
   const bool inside = step.other.owner.pid != next.waits.owner.pid;
   return text + (inside ? ' ' + process(step.other) + ", inside whose command is\n" : "\n");
 }
 
-// `tyer`, with what was said to this one before its command. A URL with a login is not repeated.
-std::string tyer_as_called(const given& g) {
+// `tyer`, with what was said to this one before its command, for that engine. A URL with a login is not repeated.
+std::string tyer_as_called(const given& g, const std::string& url) {
   std::string text = "tyer ";
   if (!g.config.empty()) text += "--config " + for_shell(g.config) + ' ';
-  if (!g.url.empty() && g.url.find('@') == g.url.npos) text += "--url " + for_shell(g.url) + ' ';
-  return g.prefix.empty() ? text : text + "--prefix " + for_shell(g.prefix) + ' ';
+  if (!url.empty() && url.find('@') == url.npos) text += "--url " + for_shell(url) + ' ';
+  const bool has_its_own = url.find("prefix=") != url.npos;
+  return g.prefix.empty() || has_its_own ? text : text + "--prefix " + for_shell(g.prefix) + ' ';
 }
 
-std::string circle_text(const sight& seen, const circle& c, bool with_engine, session& s) {
+std::string advice(const circle_step& held, const std::string& engine, const engines& all, session& s) {
+  return "It ends when one of them lets go: end a process, or take a lock from its holder" +
+         (all.several() ? "\nat " + engine : std::string{}) + ":\n  " + tyer_as_called(s.engine(), all.typed(engine)) +
+         "break " + for_shell(held.other.name) + " --now --reason deadlock\n";
+}
+
+std::string circle_text(const sight& seen, const circle& c, const engines& all, session& s) {
   const auto& screen = s.screen();
   std::string text = screen.in(tone::bad, "deadlock of " + std::to_string(c.size()) + " processes") + "\n\n";
-  for (std::size_t i = 0; i < c.size(); ++i) text += step_text(seen, c[i], c[(i + 1) % c.size()], with_engine, screen);
+  for (std::size_t i = 0; i < c.size(); ++i)
+    text += step_text(seen, c[i], c[(i + 1) % c.size()], all.several(), screen);
   text += "  " + who(c.front().waits) + ", the first of them\n\n";
   const auto held = std::ranges::find_if(c, [](const circle_step& step) { return !step.other.waiting; });
-  if (held != c.end())
-    text += "It ends when one of them lets go: end a process, or take a lock from its holder" +
-            (with_engine ? ", at " + seen.locks[held->on].engine : std::string{}) + ":\n  " +
-            tyer_as_called(s.engine()) + "break " + for_shell(held->other.name) + " --now --reason deadlock\n";
-  return text;
+  return held == c.end() ? text : text + advice(*held, seen.locks[held->on].engine, all, s);
 }
 
 json circle_json(const sight& seen, const circle& c) {
@@ -143,9 +155,9 @@ exit_code deadlocks(session& s, const options& o) {
   } else if (seen.found.empty()) {
     std::cout << "no deadlock found; `tyer deadlocks --help` says which cannot be seen\n";
   } else {
-    for (const auto& c : seen.found) std::cout << circle_text(seen, c, at.several(), s) << '\n';
-    std::cout << "A process is told by host and pid. If it waits in one thread and holds in another, it may still go "
-                 "on.\n";
+    for (const auto& c : seen.found) std::cout << circle_text(seen, c, at, s) << '\n';
+    std::cout << "A process is told by host and pid. If it waits in one thread and holds in\n"
+                 "another, it may still go on.\n";
   }
   return seen.found.empty() ? exit_code::ok : exit_code::no;
 }

@@ -108,7 +108,7 @@ class Deadlocks(harness.OnEngine):
         self.assertTrue(text.startswith("deadlock of 2 processes\n"), text)
         for one in stuck:
             self.assertIn(f"pid {one.process.pid} clerk", text)
-            self.assertIn(f"waits for '{one.second[2]}', exclusive, for ", text)
+            self.assertIn(f"waits for '{one.second[2]}'\n    exclusive, for ", text)
         self.assertIn("in entangled.cpp:", text)
 
     def test_the_command_that_was_advised_was_refused(self):
@@ -183,8 +183,18 @@ class Deadlocks(harness.OnEngine):
             self.assertEqual(self.deadlocks(code=harness.OK), [], "half of it is elsewhere")
             self.assertEqual(self.deadlocks("--also", other.url), [self.circle(stuck)])
             text = tyer(self.url, "deadlocks", self.base, "--apart", "100ms", "--also", other.url, code=harness.NO).stdout
-            self.assertIn(f"'{self.base}b' at {other.url.split('?')[0]}", text)
-            self.assertRegex(text, r"from its holder, at \S+:\n  tyer break \S+ --now", "a name alone would be broken at the first engine")
+            self.assertIn(f"'{self.base}b' at {other.url.split('?')[0]}\n", text)
+            self.assertLessEqual(max(map(len, text.splitlines())), 80)
+            self.assertRegex(text, r"from its holder\nat \S+:\n  tyer (--url \S+ )?break \S+ --now")
+
+    def test_the_command_that_was_advised_was_for_the_first_engine(self):
+        with Engine("etcd" if KIND == "redis" else "redis") as other:
+            a, b = self.lock("a", url=other.url), self.lock("b", url=other.url)
+            self.entangle((a, b), (b, a))
+            text = tyer(self.url, "deadlocks", self.base, "--apart", "100ms", "--also", other.url, code=harness.NO).stdout
+            (line,) = [one.strip() for one in text.splitlines() if " break " in one]
+            tyer(self.url, *shlex.split(line)[1:], "--yes")
+            eventually(lambda: self.deadlocks("--also", other.url, code=None) == [], what="the end of the deadlock")
 
     def test_the_other_engine_was_looked_at_with_another_prefix_and_there_was_no_deadlock(self):
         with Engine("etcd" if KIND == "redis" else "redis") as other, tempfile.TemporaryDirectory() as folder:
