@@ -52,7 +52,7 @@ inline namespace v1 {
 // pulled from has no exporter: for Prometheus there is <tyer/prometheus.hpp>.
 //
 // Thread safety: everything may be called from any thread. Lifetimes: it, and its exporters, may outlive the clients, and the
-//   exporters may outlive it. A copy shows the same clients.
+//   exporters may outlive it. A copy shows the same clients. After fork() the child's copy shows none.
 class opentelemetry_metrics {
  public:
   using attributes = std::vector<std::pair<std::string, std::string>>;

@@ -5,6 +5,8 @@
 
 #include <tyer/client.hpp>
 #include <tyer/detail/labels.hpp>
+#include <tyer/detail/own_process.hpp>
+#include <tyer/error.hpp>
 #include <tyer/stats.hpp>
 
 #include <prometheus/client_metric.h>
@@ -45,7 +47,8 @@ inline std::string prometheus_name(const instrument& i) {
 // with the same labels as one added before takes its place, as a new client in place of one that is gone. Two collectors in one
 // Exposer would describe each metric twice, which promtool and some scrapers refuse.
 //
-// Thread safety: everything may be called from any thread. Lifetimes: it may outlive the client.
+// Thread safety: everything may be called from any thread. Lifetimes: it may outlive the client. After fork() the child's copy shows
+// nothing.
 class prometheus_collector final : public ::prometheus::Collectable {
  public:
   using labels = std::vector<std::pair<std::string, std::string>>;
@@ -55,6 +58,7 @@ class prometheus_collector final : public ::prometheus::Collectable {
   explicit prometheus_collector(const client& c, labels with = {}) { add(c, std::move(with)); }
 
   void add(const client& c, labels with) {
+    if (!here_.is_this()) throw error(failure{errc::forked});
     with = detail::checked_labels(std::move(with), "label", is_label,
                                   "a label's name has letters, digits and _, no digit first, and no two _ first");
     auto read = c.stats_reader();
@@ -68,6 +72,7 @@ class prometheus_collector final : public ::prometheus::Collectable {
 
   std::vector<::prometheus::MetricFamily> Collect() const override {
     std::vector<::prometheus::MetricFamily> all;
+    if (!here_.is_this()) return all;
     std::map<const instrument*, std::size_t> places;
     const std::lock_guard lock{mutex_};
     for (const auto& [read, with] : sources_) {
@@ -131,6 +136,7 @@ class prometheus_collector final : public ::prometheus::Collectable {
     return shown;
   }
 
+  const detail::own_process here_;
   mutable std::mutex mutex_;
   std::vector<std::pair<std::function<client_stats()>, labels>> sources_;
 };

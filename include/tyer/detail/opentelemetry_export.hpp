@@ -4,6 +4,8 @@
 #include <tyer/detail/cxx20.hpp>
 
 #include <tyer/detail/labels.hpp>
+#include <tyer/detail/own_process.hpp>
+#include <tyer/error.hpp>
 #include <tyer/stats.hpp>
 #include <tyer/version.hpp>
 
@@ -47,9 +49,11 @@ struct otel_source {
   std::uint64_t number = 0;
 };
 
+// In a forked child there are none: nothing is counted there, and the zeros would be less than what was told before.
 class otel_sources {
  public:
   void put(std::function<client_stats()> read, labels with) {
+    if (!here_.is_this()) throw error(failure{errc::forked});
     const std::lock_guard lock{mutex_};
     otel_source made{std::move(read), std::move(with), std::chrono::system_clock::now(), ++last_};
     const auto same = std::find_if(all_.begin(), all_.end(), [&](const auto& s) { return s.with == made.with; });
@@ -59,11 +63,13 @@ class otel_sources {
       all_.push_back(std::move(made));
   }
   std::vector<otel_source> all() const {
+    if (!here_.is_this()) return {};
     const std::lock_guard lock{mutex_};
     return all_;
   }
 
  private:
+  const own_process here_;
   mutable std::mutex mutex_;
   std::vector<otel_source> all_;
   std::uint64_t last_ = 0;
@@ -157,7 +163,6 @@ class otel_exporter final : public ::opentelemetry::sdk::metrics::PushMetricExpo
     const time now = std::chrono::system_clock::now();
     for (const otel_source& source : of_->all()) {
       const client_stats s = source.read();
-      if (s.groups.empty()) continue;  // in a forked child nothing is counted: zeros would be less than before
       const otel_before nothing{source.since};
       const auto before = before_.find(source.number);
       auto& ours = all.emplace_back();

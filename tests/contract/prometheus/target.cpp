@@ -5,6 +5,7 @@
 
 #include <prometheus/exposer.h>
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -44,6 +45,23 @@ void refuses_what_prometheus_refuses(tyer::prometheus_collector& shown, const ty
   }
 }
 
+// One that was forked while another thread had the mutex.
+void a_forked_child_that_collected_waited_for_ever(const tyer::prometheus_collector& shown) {
+  const std::jthread scraper{[&](const std::stop_token& over) {
+    while (!over.stop_requested()) static_cast<void>(shown.Collect());
+  }};
+  for (int i = 0; i < 20; ++i) {
+    const auto child = ::fork();
+    if (child == 0) {
+      ::alarm(10);
+      ::_exit(shown.Collect().empty() ? 0 : 1);
+    }
+    int status = 0;
+    if (::waitpid(child, &status, 0) != child || status != 0)
+      throw std::runtime_error("a forked child did not end well");
+  }
+}
+
 }  // namespace
 
 int main() try {
@@ -66,6 +84,7 @@ int main() try {
   }
   locks->add(other, {{"engine", "its other"}});  // in its place: promtool takes no sample twice
   refuses_what_prometheus_refuses(*locks, other);
+  a_forked_child_that_collected_waited_for_ever(*locks);
   const std::jthread busy{[&](const std::stop_token& over) {
     const tyer::mutex often{client, name + "/busy", {.group = "busy"}};
     for (; !over.stop_requested(); std::this_thread::sleep_for(10ms)) often.acquire().release();
