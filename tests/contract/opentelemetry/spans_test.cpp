@@ -132,7 +132,7 @@ TEST_F(opentelemetry_waits, say_who_had_the_lock_and_since_when) {
 TEST_F(opentelemetry_waits, of_other_locks_hear_nothing_of_it) {
   const tyer::hold theirs = tyer::mutex{other, name, {.ttl = 60s}}.acquire();
   auto mine = waits.begin(name + "/other");
-  const tyer::hold none = waits.around(order, [&] { return order.try_acquire_for(300ms); });
+  const tyer::hold none = waits.around(order, [&] { return order.try_acquire_for(1s); });
   EXPECT_FALSE(none);
   ASSERT_TRUE(eventually([&] { return reported > 0; }));
   mine.end(true);

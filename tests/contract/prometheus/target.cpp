@@ -73,7 +73,7 @@ int main() try {
   {
     const tyer::hold h = theirs.acquire();
     if (const tyer::hold none = order.try_acquire()) throw std::runtime_error("somebody else has it");
-    if (const tyer::hold none = order.try_acquire_for(20ms)) throw std::runtime_error("somebody else has it");
+    if (const tyer::hold none = order.try_acquire_for(500ms)) throw std::runtime_error("somebody else has it");
   }
   const tyer::hold held = order.acquire();
   const auto locks = std::make_shared<tyer::prometheus_collector>(
