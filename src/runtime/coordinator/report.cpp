@@ -130,7 +130,14 @@ holder coordinator::who_has(engine::entry&& seen) {
   return h;
 }
 
+// Nothing is reported of a lock that this lane has been granted meanwhile: the answer is on its way.
 void coordinator::report_slow(lane& l, engine::outcome<engine::page>&& o) noexcept {
+  const auto* seen = std::get_if<engine::page>(&o.result);
+  const auto is_ours = [&](const engine::entry& x) {
+    const ticket* t = x.what == core::fate::waiting ? nullptr : find(x.who);
+    return t != nullptr && t->home == &l && !t->current;
+  };
+  if (seen != nullptr && std::ranges::any_of(seen->entries, is_ours)) return;
   report([&] {
     const acquisition& first = static_cast<const acquisition&>(*l.line.front());
     event e{.kind = event_kind::slow_wait,
