@@ -144,6 +144,31 @@ TEST_F(cached_of, a_reader_that_was_overtaken_by_a_writer_caches_nothing_old) {
   EXPECT_EQ(store->find(lock())->value, "new");
 }
 
+TEST_F(cached_of, a_writer_that_was_overtaken_before_it_began_changes_nothing_beside_a_reader) {
+  door d, e;
+  const cached a{one, name(), std::make_shared<counting_store>(store, &d)};
+  const auto b = make(two);
+  auto writer = in_background([&] {
+    a.write("k", [&](const hold&) { commit("new"); });
+    return true;
+  });
+  ASSERT_TRUE(d.reached());
+  break_holds_of(lock());
+  auto reader = in_background([&] {
+    return b.read("k", [&](const hold&) {
+      e.pass();
+      return load();
+    });
+  });
+  ASSERT_TRUE(e.reached());
+  d.open();
+  ASSERT_TRUE(waits(lock(), 1));  // the writer, again
+  e.open();
+  EXPECT_EQ(soon(reader), "old");
+  EXPECT_TRUE(soon(writer));
+  EXPECT_EQ(b.read("k", [&](const hold&) { return load(); }), "new");
+}
+
 TEST_F(cached_of, a_writer_that_was_overtaken_removes_what_readers_have_cached_meanwhile) {
   const auto a = make(one), b = make(two);
   door d;
@@ -161,6 +186,53 @@ TEST_F(cached_of, a_writer_that_was_overtaken_removes_what_readers_have_cached_m
   d.open();
   EXPECT_TRUE(soon(writer));
   EXPECT_EQ(b.read("k", [&](const hold&) { return load(); }), "new");
+}
+
+// It may have committed all the same.
+TEST_F(cached_of, a_writer_that_was_overtaken_and_throws_removes_what_readers_have_cached_meanwhile) {
+  const auto a = make(one), b = make(two);
+  door d;
+  auto writer = in_background([&] {
+    a.write("k", [&](const hold& h) {
+      d.pass();
+      EXPECT_TRUE(wait_for_loss(h.lost()));
+      commit("new");
+      throw std::runtime_error("is it committed?");
+    });
+    return true;
+  });
+  ASSERT_TRUE(d.reached());
+  break_holds_of(lock());
+  EXPECT_EQ(b.read("k", [&](const hold&) { return load(); }), "old");
+  d.open();
+  EXPECT_THROW(soon(writer), std::runtime_error);
+  EXPECT_EQ(b.read("k", [&](const hold&) { return load(); }), "new");
+}
+
+// It has what the others of its process wait for, and does not come back; another machine goes on.
+TEST_F(cached_of, who_reads_behind_one_of_its_process_that_hangs_waits_for_its_hold_only) {
+  const auto a = make(one, {.lock = {.ttl = 2s}, .wait_at_most = 2 * patience}), b = make(two);
+  door d;
+  std::atomic<bool> first = true;
+  const auto slowly = [&](const hold&) {
+    fresh f = load();
+    if (first.exchange(false)) d.pass();
+    return f;
+  };
+  auto hangs = in_background([&] { return a.read("k", slowly); });
+  ASSERT_TRUE(d.reached());
+  std::atomic<bool> asked = false;
+  auto waiting = in_background([&] {
+    asked = true;
+    return a.read("k", slowly);
+  });
+  ASSERT_TRUE(eventually([&] { return asked.load(); }));
+  break_holds_of(lock());
+  break_holds_of(lock() + ":load");
+  b.write("k", [&](const hold&) { commit("new"); });
+  EXPECT_EQ(soon(waiting), "new");
+  d.open();
+  EXPECT_EQ(soon(hangs), "new");
 }
 
 TEST_F(cached_of, a_read_inside_its_own_write_is_told) {

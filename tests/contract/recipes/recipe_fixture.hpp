@@ -33,10 +33,11 @@ class door {
   std::atomic<bool> come_{false}, opened_{false};
 };
 
-// Counts how often the one behind it is read.
+// Counts how often the one behind it is read. With a door, whoever erases comes by it.
 class counting_store final : public recipes::store {
  public:
-  explicit counting_store(std::shared_ptr<recipes::store> behind) : behind_(std::move(behind)) {}
+  explicit counting_store(std::shared_ptr<recipes::store> behind, door* before_erase = nullptr)
+      : behind_(std::move(behind)), before_erase_(before_erase) {}
 
   std::optional<recipes::found> find(std::string_view key) override {
     auto there = behind_->find(key);
@@ -49,12 +50,16 @@ class counting_store final : public recipes::store {
   bool put(std::string_view key, const tyer::fence_pass& shown, const recipes::fresh& made) override {
     return behind_->put(key, shown, made);
   }
-  bool erase(std::string_view key, const tyer::fence_pass& shown) override { return behind_->erase(key, shown); }
+  bool erase(std::string_view key, const tyer::fence_pass& shown) override {
+    if (before_erase_ != nullptr) before_erase_->pass();
+    return behind_->erase(key, shown);
+  }
 
   std::atomic<int> finds{0};
 
  private:
   std::shared_ptr<recipes::store> behind_;
+  door* before_erase_;
 };
 
 class recipe_fixture : public fixture {

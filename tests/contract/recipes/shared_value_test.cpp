@@ -96,7 +96,7 @@ TEST_F(shared_value_of, a_period_that_is_too_long_to_wait_for_is_told_at_once) {
 TEST_F(shared_value_of, while_there_is_a_value_nobody_waits_for_the_next_one) {
   int failures = 0;
   const auto a =
-      make(one, 1h, {.ends_before = 0ms, .refresh_before = 1min, .refresh_failed = [&](auto) { ++failures; }});
+      make(one, 20s, {.ends_before = 0ms, .refresh_before = 1min, .refresh_failed = [&](auto) { ++failures; }});
   EXPECT_EQ(a.get([](const hold&) { return fresh{"token", 30s}; }), "token");
   const stopwatch watch;
   EXPECT_EQ(a.get([](const hold&) { return fresh{"too soon", 30s}; }), "token");

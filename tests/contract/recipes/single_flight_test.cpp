@@ -65,10 +65,12 @@ TEST_F(single_flight_of, keys_do_not_wait_for_each_other) {
 }
 
 TEST_F(single_flight_of, a_value_in_the_store_needs_no_lock) {
-  const auto a = make(one);
+  const auto a = make(one, {.lock = {.group = "asked"}});
   EXPECT_EQ(a.get("k", [](const hold&) { return fresh{"value", 10min}; }), "value");
   const hold theirs = tyer::mutex{two, lock()}.acquire();
   EXPECT_EQ(a.get("k", [](const hold&) { return fresh{"another", 10min}; }), "value");
+  EXPECT_EQ(holds_of(one, "asked"), 1U);
+  EXPECT_EQ(group_of(one, "asked").acquire_duration[tyer::acquire_end::busy].count(), 0U);
 }
 
 TEST_F(single_flight_of, what_is_not_to_be_stored_goes_to_its_caller_only) {
@@ -219,7 +221,7 @@ TEST_F(single_flight_of, all_who_waited_in_one_process_took_the_lock_one_after_t
 }
 
 TEST_F(single_flight_of, of_those_who_wait_in_one_process_the_next_computes_after_one_that_threw) {
-  const auto a = make(one);
+  const auto a = make(one, {.lock = {.ttl = 1min}});  // longer than the test waits: they are told
   std::atomic<int> computed = 0;
   std::vector<std::future<std::string>> all;
   for (int i = 0; i < 8; ++i) {
@@ -244,7 +246,7 @@ TEST_F(single_flight_of, of_those_who_wait_in_one_process_the_next_computes_afte
 
 // It has what the others of its process wait for, and does not come back; another machine does its work.
 TEST_F(single_flight_of, who_waits_behind_one_of_its_process_that_hangs_waits_for_its_hold_only) {
-  const auto a = make(one, {.lock = {.ttl = 2s}}), b = make(two);
+  const auto a = make(one, {.lock = {.ttl = 2s}, .wait_at_most = 2 * patience}), b = make(two);
   door d;
   auto hangs = in_background([&] {
     return a.get("k", [&](const hold&) {

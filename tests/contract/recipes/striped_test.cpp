@@ -27,6 +27,15 @@ class striped_of : public recipe_fixture {
   striped make(const tyer::client& c, std::size_t n, tyer::lock_options o = {}) const {
     return striped{c, name(), n, o};
   }
+
+  // Of a cluster, and nobody takes its place; the others go on, where all would refuse by default.
+  void pause_one_server() {
+    for (const auto& server : servers_of(engine_uri())) {
+      tyer::test::raw_redis{server}.ask({"CONFIG", "SET", "cluster-require-full-coverage", "no"});
+    }
+    engine.pause("replica-0");
+    engine.pause("master-0");
+  }
 };
 
 TEST_F(striped_of, a_key_has_the_same_stripe_everywhere_and_for_ever) {
@@ -129,9 +138,6 @@ TEST_F(striped_of, each_stripe_is_asked_once_and_given_back) {
 // In a cluster, where the others are on servers that answer.
 TEST_F(striped_of, a_server_that_was_away_kept_everybody_from_the_stripes_of_the_others) {
   if (!engine.there() || !engine_uri().starts_with("redis+cluster")) GTEST_SKIP() << "no cluster";
-  for (const auto& server : servers_of(engine_uri())) {  // else all would refuse when one is away
-    tyer::test::raw_redis{server}.ask({"CONFIG", "SET", "cluster-require-full-coverage", "no"});
-  }
   const tyer::client impatient = connect({.request_timeout = 500ms});
   const auto s = make(impatient, 16);
   const auto all_there = [&] {
@@ -140,10 +146,30 @@ TEST_F(striped_of, a_server_that_was_away_kept_everybody_from_the_stripes_of_the
     return sold;
   };
   ASSERT_EQ(all_there(), 16);
-  engine.pause("replica-0");  // nobody takes its place
-  engine.pause("master-0");
+  pause_one_server();
   EXPECT_EQ(all_there(), 16);
   EXPECT_TRUE(s.acquire_any().held.valid());
+}
+
+TEST_F(striped_of, a_stock_that_is_left_on_a_server_that_is_away_is_not_told_as_sold_out) {
+  if (!engine.there() || !engine_uri().starts_with("redis+cluster")) GTEST_SKIP() << "no cluster";
+  const tyer::client impatient = connect({.request_timeout = 500ms, .unavailable_after = 1s});
+  const auto s = make(impatient, 16);
+  const auto none = [](std::size_t, const hold&) { return false; };
+  ASSERT_FALSE(s.take(none));
+  pause_one_server();
+  EXPECT_EQ(code_of([&] { std::ignore = s.take(none); }), errc::unavailable);
+}
+
+TEST_F(striped_of, with_the_engine_away_nothing_is_taken) {
+  if (!engine.there()) GTEST_SKIP() << no_server;
+  const tyer::client impatient = connect({.request_timeout = 200ms});
+  const auto s = make(impatient, 64);
+  engine.pause();
+  const stopwatch watch;
+  EXPECT_EQ(code_of([&] { std::ignore = s.take([](std::size_t, const hold&) { return true; }); }), errc::unavailable);
+  EXPECT_EQ(code_of([&] { std::ignore = s.acquire_any(); }), errc::unavailable);
+  EXPECT_LT(watch.elapsed(), 2 * 8 * 200ms + slack);  // eight stripes that are silent speak for all, twice
 }
 
 TEST_F(striped_of, what_is_out_of_range_is_refused) {
