@@ -3,6 +3,8 @@
 // The kit has the duties towards the runtime (engine_base, calls) and decides who holds what (resource). What is left: read the
 // state, let the resource decide, write it back, and meanwhile keep other processes out. What others have done to its holds and
 // waiters an engine finds by reading the state again, as often as look_every says.
+//
+// Longer than the other examples, since it is a whole engine: docs/extending.md goes through it from the beginning to the end.
 #include "directory.hpp"
 #include "engine/table.hpp"
 #include "engines/kit/engine_base.hpp"

@@ -14,9 +14,9 @@ using namespace std::chrono_literals;
 
 inline constexpr auto ttl = 3s;
 
-// "NAME:COUNT:stop" or "NAME:COUNT:slow" of LADDER_FAULT: when the point NAME is passed for the COUNT-th time, the process says so
-// on its standard output and stops itself (SIGSTOP), or is just slow for twice the ttl. What comes then, tools/ladder does:
-// SIGKILL, SIGCONT after a while, the end of a master.
+// "NAME:COUNT:HOW" of LADDER_FAULT: when the point NAME is passed for the COUNT-th time, the process says so on its standard output.
+// HOW: it stops itself (stop: SIGSTOP), or this thread is just slow for twice the ttl (slow), or until there is a line on the
+// standard input (wait). What comes then, tools/ladder does: SIGKILL, SIGCONT after a while, the end of a master.
 void at(const char* point);
 
 // The tickets: in a Redis of their own, which nothing happens to.

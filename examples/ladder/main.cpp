@@ -1,7 +1,8 @@
 // One process that sells tickets under one rung's lock, until it is ended. Several are started by tools/ladder, which brings the
 // fault and counts.
 //
-//   ladder RUNG SHOP LOCKS NAME     the shop is a redis://; the locks are a redis://, redis+sentinel:// (for tyer), or mysql://
+//   ladder RUNG SHOP LOCKS NAME     the shop is a redis://; the locks are a redis:// or redis+sentinel://, mysql:// for the rungs of a
+//                                   database, and for Tyer whatever it has an engine for
 #include "rungs.hpp"
 
 #include <tyer/tyer.hpp>
@@ -25,12 +26,14 @@ const std::map<std::string, bool (*)(workplace&)> rungs{
     {"setnx_expire", ladder::setnx_expire},
     {"expire_by_all", ladder::expire_by_all},
     {"getset", ladder::getset},
+    {"set_xx", ladder::set_xx},
     {"set_nx_ex", ladder::set_nx_ex},
     {"thread_id", ladder::thread_id},
     {"owner", ladder::owner},
     {"script", ladder::script},
     {"renewal", ladder::renewal},
     {"sentinel", ladder::renewal},
+    {"unfenced", ladder::unfenced},
     {"tyer", ladder::with_tyer},
 #ifdef LADDER_MARIADB
     {"unique_index", ladder::unique_index},
@@ -50,7 +53,7 @@ void sell_until_ended(const std::string& rung, const std::string& shop_uri, cons
                       const std::string& name) {
   ladder::shop tickets{shop_uri, name};
   std::optional<tyer::client> client;
-  if (rung == "tyer") client.emplace(locks);
+  if (rung == "tyer" || rung == "unfenced") client.emplace(locks);
   for (;;) try {
       stories::redis server{client || locks.starts_with("mysql") ? shop_uri : master_of(locks)};
       workplace w{tickets, server, name + ":lock", std::to_string(getpid()), {}, locks};

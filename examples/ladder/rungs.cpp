@@ -100,6 +100,15 @@ bool getset(workplace& w) {
 }
 // [getset]
 
+// [set_xx]
+bool set_xx(workplace& w) {
+  while (w.locks.ask({"SET", w.key, w.me, "XX", "EX", seconds}).nil) wait();  // only if it is there: it never is
+  const bool sold = w.tickets.sell();
+  unlock(w);
+  return sold;
+}
+// [set_xx]
+
 // [set_nx_ex]
 bool set_nx_ex(workplace& w) {
   while (w.locks.ask({"SET", w.key, w.me, "NX", "EX", seconds}).nil) wait();
@@ -156,6 +165,13 @@ bool renewal(workplace& w) {
   return sold;
 }
 // [renewal]
+
+// [unfenced]
+bool unfenced(workplace& w) {
+  tyer::hold h = w.mutex->acquire();
+  return w.tickets.sell();  // paused in there: the lock is another's by now, and the shop does not ask
+}
+// [unfenced]
 
 // [tyer]
 bool with_tyer(workplace& w) {

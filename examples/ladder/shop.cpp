@@ -36,6 +36,7 @@ void at(const char* point) {
   std::cout << "at " << point << std::endl;
   if (how == "stop") raise(SIGSTOP);
   if (how == "slow") std::this_thread::sleep_for(2 * ttl);
+  if (std::string word; how == "wait") std::getline(std::cin, word);
 }
 
 shop::shop(const std::string& uri, std::string rung)

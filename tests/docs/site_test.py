@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The checks of the site find what they are there for."""
+import json
 import pathlib
 import sys
 import tempfile
@@ -8,12 +9,14 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/lib"))
 sys.dont_write_bytecode = True
+import ladder_run  # noqa: E402
 import site_api_filter  # noqa: E402
 import site_chinese  # noqa: E402
 import site_hook  # noqa: E402
 import site_links  # noqa: E402
 import site_stage  # noqa: E402
 import snippets  # noqa: E402
+import story_pages  # noqa: E402
 import surface  # noqa: E402
 
 
@@ -149,6 +152,56 @@ class Chinese(unittest.TestCase):
         navigation = (ROOT / "mkdocs.yml").read_text()
         for page in (ROOT / "docs/zh").rglob("*.md"):
             self.assertIn(page.relative_to(ROOT / "docs").as_posix(), navigation)
+
+
+class Snippets(unittest.TestCase):
+    PAGE = "Text.\n\n<!-- snippet: examples/ladder/rungs.cpp none -->\n"
+
+    def test_code_that_differs_from_its_program_is_found(self):
+        right = snippets.refreshed(self.PAGE)
+        self.assertIn("bool none(workplace& w)", right)
+        self.assertEqual(snippets.refreshed(right), right)
+        self.assertNotEqual(snippets.refreshed(right.replace("none(", "nothing(")), right.replace("none(", "nothing("))
+
+    def test_code_that_nobody_compiles_is_found(self):
+        self.assertIsNone(snippets.LOOSE.search(snippets.refreshed(self.PAGE)))
+        self.assertIsNotNone(snippets.LOOSE.search("Text.\n\n```cpp\nint a;\n```\n"))
+
+
+class Examples(unittest.TestCase):
+    LINES_MAX = 200
+
+    def test_each_is_short_or_says_why_it_is_not(self):
+        for file in (ROOT / "examples").rglob("*.[ch]pp"):
+            text = file.read_text()
+            if text.count("\n") >= self.LINES_MAX:
+                self.assertIn("// Longer than the other examples, since ", text, file)
+
+
+class Ladder(unittest.TestCase):
+    PAGES = ("docs/ladder.md", "docs/zh/ladder.md")
+
+    def setUp(self):
+        self.rows = json.loads((ROOT / "docs/pictures/ladder.json").read_text())
+
+    def test_the_last_run_had_all_rungs_and_the_last_one_all_their_faults(self):
+        self.assertEqual([(row["rung"], row["fault"]) for row in self.rows[:-1]],
+                         [(rung.name, rung.fault) for rung in ladder_run.RUNGS])
+        last = self.rows[-1]
+        self.assertEqual(last["rung"], "tyer")
+        self.assertEqual(set(last["under"]), {rung.fault for rung in ladder_run.RUNGS})
+        self.assertEqual([last[what] for what in ("oversold", "stuck", "deleted", "standstill")], [0, 0, 0, 0])
+
+    def test_both_pages_have_the_table_of_the_picture(self):
+        for language, page in enumerate(self.PAGES):
+            self.assertIn(story_pages.ladder_table(self.rows, language), (ROOT / page).read_text(), page)
+
+    def test_both_pages_show_the_code_of_every_rung(self):
+        same_code = {"sentinel"}  # as renewal
+        for page in self.PAGES:
+            text = (ROOT / page).read_text()
+            for rung in (*(r.name for r in ladder_run.RUNGS if r.name not in same_code), "tyer"):
+                self.assertRegex(text, rf"<!-- snippet: examples/ladder/\w+.cpp {rung} -->", page)
 
 
 class Index(unittest.TestCase):

@@ -41,6 +41,7 @@ class Fault:
     then: str = ""  # kill, or resume after pause_s, or failover
     pause_s: float = 0.0
     ahead_s: float = 0.0
+    alone: bool = False  # until it is at the point, so that nobody works beside it
     processes: int = PROCESSES
     servers: str = "redis"  # for Tyer under this fault
 
@@ -54,11 +55,12 @@ FAULTS = {
     "crowd": Fault(),
     "kill": Fault("inside:3:stop", "kill"),
     "kill_between": Fault("between:3:stop", "kill"),
-    "clock": Fault("inside:20:stop", "kill", ahead_s=AHEAD_S),
+    "ahead": Fault(ahead_s=AHEAD_S),
+    "ahead_kill": Fault("inside:3:stop", "kill", ahead_s=AHEAD_S, alone=True),
     "slow": Fault("inside:3:slow", "wait", 2 * TTL),
     "pause_late": Fault("checked:3:stop", "resume", TTL + 0.7),
     "pause": Fault("inside:3:stop", "resume", 2 * TTL),
-    "failover": Fault("inside:3:slow", "failover", 2 * TTL, servers="sentinel"),
+    "failover": Fault("inside:3:wait", "failover", TTL + 0.5, servers="sentinel"),
     "connections": Fault("inside:3:stop", "resume", 3 * TTL, processes=16),
 }
 
@@ -69,7 +71,9 @@ RUNGS = (
     Rung("in_finally", "crowd", "deleted"),
     Rung("setnx_expire", "kill_between", "stuck"),
     Rung("expire_by_all", "kill", "stuck"),
-    Rung("getset", "clock", "oversold"),
+    Rung("getset", "ahead", "oversold"),
+    Rung("getset", "ahead_kill", "stuck"),
+    Rung("set_xx", "crowd", "stuck"),
     Rung("set_nx_ex", "slow", "deleted"),
     Rung("thread_id", "slow", "deleted"),
     Rung("owner", "pause_late", "deleted"),
@@ -78,6 +82,7 @@ RUNGS = (
     Rung("sentinel", "failover", "oversold", "sentinel"),
     Rung("unique_index", "kill", "stuck", "mariadb"),
     Rung("for_update", "connections", "standstill", "mariadb"),
+    Rung("unfenced", "pause", "oversold", "etcd"),
 )
 
 TABLES = """
@@ -130,7 +135,7 @@ class Seller:
     def __init__(self, servers: Servers, rung: str, locks: str, name: str, environment: dict[str, str]):
         self.process = subprocess.Popen(
             [servers.program, rung, servers.uris["shop"], locks, name],
-            env=os.environ | environment, stdout=subprocess.PIPE, text=True)
+            env=os.environ | environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.reached = threading.Event()  # it is at the point of its fault
         threading.Thread(target=self._listen, daemon=True).start()
 
@@ -138,6 +143,10 @@ class Seller:
         for line in self.process.stdout:
             if line.startswith("at "):
                 self.reached.set()
+
+    def go_on(self) -> None:
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
 
     def stopped(self) -> bool:
         with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
@@ -150,7 +159,7 @@ class Seller:
 
 def climb(servers: Servers, rung: str, fault_name: str) -> dict:
     """A fault that has come between two holders, where it does no harm, is brought again. Not to Tyer: any run counts."""
-    shows = next((r.shows for r in RUNGS if r.name == rung), "")
+    shows = next((r.shows for r in RUNGS if (r.name, r.fault) == (rung, fault_name)), "")
     for attempt in range(1, ATTEMPTS + 1):
         run = _climb(servers, rung, fault_name, f"{rung}/{fault_name}/{attempt}")
         if not shows or run[shows] or FAULTS[fault_name].then == "failover":
@@ -170,14 +179,15 @@ def _climb(servers: Servers, rung: str, fault_name: str, name: str) -> dict:
     try:
         for i in range(fault.processes):
             sellers.append(Seller(servers, rung, locks, name, _environment(servers, fault, name) if i == 0 else {}))
-        over = threading.Event()  # the fault
-        trouble = threading.Thread(target=_trouble, args=(fault, sellers[0], locks, over), daemon=True)
+            if fault.alone:
+                sellers[0].reached.wait(RUN_S_MAX)
+        trouble = Trouble(fault, sellers[0], locks)
         trouble.start()
-        _watch(servers, name, over)
+        _watch(servers, name, trouble.over)
     finally:
         for seller in sellers:
             seller.end()
-    return _counted(servers, rung, fault_name, name)
+    return _counted(servers, rung, fault_name, name, trouble.away_s)
 
 
 def _environment(servers: Servers, fault: Fault, name: str) -> dict[str, str]:
@@ -190,33 +200,53 @@ def _environment(servers: Servers, fault: Fault, name: str) -> dict[str, str]:
     return environment
 
 
-def _trouble(fault: Fault, victim: Seller, locks: str, over: threading.Event) -> None:
-    if fault.point:
-        if not victim.reached.wait(RUN_S_MAX):
-            return  # the run ends without it, and shows no mistake
-        while fault.point.endswith("stop") and not victim.stopped():
-            time.sleep(0.01)
-    if fault.then == "kill":
-        victim.process.kill()
-    elif fault.then == "resume":
-        time.sleep(fault.pause_s)
-        victim.process.send_signal(signal.SIGCONT)
-    elif fault.then == "wait":
-        time.sleep(fault.pause_s + 0.5)
-    elif fault.then == "failover":
-        engines("kill", locks, "node-0")
-        engines("resume", locks, "node-1", "node-2")
-        time.sleep(fault.pause_s + 0.5)
-    over.set()
+class Trouble(threading.Thread):
+    """Brings the fault."""
+
+    def __init__(self, fault: Fault, victim: Seller, locks: str):
+        super().__init__(daemon=True)
+        self.fault, self.victim, self.locks = fault, victim, locks
+        self.over = threading.Event()
+        self.away_s = 0.0  # for so long there was no server to ask
+
+    def run(self) -> None:
+        if self.fault.point:
+            if not self.victim.reached.wait(RUN_S_MAX):
+                return  # the run ends without it, and shows no mistake
+            while self.fault.point.endswith("stop") and not self.victim.stopped():
+                time.sleep(0.01)
+        if self.fault.then == "kill":
+            self.victim.process.kill()
+        elif self.fault.then == "resume":
+            time.sleep(self.fault.pause_s)
+            self.victim.process.send_signal(signal.SIGCONT)
+        elif self.fault.then == "wait":
+            time.sleep(self.fault.pause_s + 0.5)
+        elif self.fault.then == "failover":
+            self._fail_over()
+        self.over.set()
+
+    def _fail_over(self) -> None:
+        begun, before = time.monotonic(), _master(self.locks)
+        engines("kill", self.locks, "node-0")
+        engines("resume", self.locks, "node-1", "node-2")
+        while _master(self.locks) == before and time.monotonic() < begun + RUN_S_MAX:
+            time.sleep(0.05)
+        self.away_s = time.monotonic() - begun
+        time.sleep(self.fault.pause_s)  # others are in there by now, beside it
+        self.victim.go_on()
+
+
+def _master(locks: str) -> int:
+    sentinel = locks.split("://")[1].split(",")[0].split(":")[1]
+    with Connection(int(sentinel), 5.0) as ask:
+        return int(ask.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "mymaster")[1])
 
 
 def _cut_off_replicas(locks: str) -> None:
     """What the master grants from now on is on no replica: they are stopped, and the streams to them are closed."""
     engines("pause", locks, "node-1", "node-2")
-    sentinel = locks.split("://")[1].split(",")[0].split(":")[1]
-    with Connection(int(sentinel), 5.0) as ask:
-        master = ask.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "mymaster")[1]
-    with Connection(int(master), 5.0) as ask:
+    with Connection(_master(locks), 5.0) as ask:
         ask.ask("CLIENT", "KILL", "TYPE", "replica")
 
 
@@ -235,14 +265,14 @@ def _watch(servers: Servers, name: str, over: threading.Event) -> None:
             time.sleep(0.05)
 
 
-def _counted(servers: Servers, rung: str, fault: str, name: str) -> dict:
+def _counted(servers: Servers, rung: str, fault: str, name: str, away_s: float) -> dict:
     with servers.shop() as shop:
         times = [int(t) for t in shop.ask("LRANGE", f"{name}:sold", "0", "-1")]
         counts = shop.ask("HGETALL", f"{name}:counts")
         left = int(shop.ask("GET", f"{name}:stock"))
     seen = dict(zip(counts[::2], map(int, counts[1::2])))
-    # A holder that is at work, and lives, may be; one that does not costs a ttl.
-    allowed = 2 * TTL if FAULTS[fault].point.endswith("slow") else TTL
+    # A holder that is at work, and lives, may be; one that does not costs a ttl. Without a server nobody can have the lock.
+    allowed = 2 * TTL if FAULTS[fault].point.endswith("slow") else TTL + away_s
     gaps = [(b - a) / 1000 for a, b in zip(times, times[1:])] + [STUCK_S if left > 0 else 0.0]
     return {"rung": rung, "fault": fault, "oversold": max(0, len(times) - (STOCK - left)), "stuck": 1 if left > 0 else 0,
             "deleted": seen.get("deleted", 0), "standstill": max(0, int(max(gaps) - allowed)), "gap": round(max(gaps), 1),

@@ -1,4 +1,4 @@
-"""Servers for the stories: started when they are asked for, and down when the story is over."""
+"""Programs and servers for the stories: servers are started when they are asked for, and down when the story is over."""
 
 from __future__ import annotations
 
@@ -26,6 +26,14 @@ class Engines:
         made = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
         self._ids.append(made["id"])
         return made["uri"]
+
+
+def program(build: pathlib.Path, name: str) -> pathlib.Path:
+    """Ends this program with a word if that one has not been built."""
+    path = (build / "examples" / name).resolve()
+    if not path.exists():
+        raise SystemExit(f"{path} is not there: build it with cmake --build {build} --target tyer_stories")
+    return path
 
 
 def engines(*words: str) -> None:

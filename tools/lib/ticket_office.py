@@ -117,7 +117,7 @@ class Street:
 
 
 def sell_out(program: pathlib.Path, engine: str, database: str, tickets: int, kills: int, while_open=None) -> dict:
-    """Sells all there is; gives what was counted. `while_open` is called with the street when a third is sold."""
+    """Sells all there is; gives what was counted. `while_open` is called with the street before the last of the kills."""
     subprocess.run([program, "open", database, str(tickets)], check=True)
     with Street(program, engine, database) as street:
         over = threading.Event()
@@ -165,7 +165,7 @@ def _disturb(street: Street, tickets: int, kills: int, deadline: float, while_op
     be seen which one is selling, then that one."""
     for n in range(1, kills + 1):
         street.wait_sold(tickets * n // (kills + 2), deadline)
-        if n == 1 and while_open:
+        if n == kills and while_open:
             while_open(street)
         port = street.selling() or random.choice(street.ports)
         if n % 2 == 0:
