@@ -20,7 +20,7 @@ ENGINES = {
     "zookeeper": ["boost", "openssl::ssl"],
 }
 VERSIONS = {
-    "boost": "[>=1.88 <2]",
+    "boost": "[>=1.88 <1.89]",  # Boost.Redis of 1.88; inside, so a program may have another
     "openssl": "[>=3 <4]",
     "libnghttp2": "[>=1.52 <2]",
     "protobuf": "[>=3.21.12 <4]",  # later ones need Abseil; nobody has tried that here

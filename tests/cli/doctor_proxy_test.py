@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
 
 import harness
-from harness import Engine, environment, fresh_name, tyer, tyer_json
+from harness import Engine, environment, eventually, fresh_name, tyer, tyer_json
 
 BEHIND = os.path.join(harness.ROOT, "tests", "contract", "behind_proxy")
 # With this ttl a machine that stands still for a second says nothing about the engine.
@@ -32,6 +32,16 @@ def proxy(which: str, engine: Engine):
             it.wait()
 
 
+@contextlib.contextmanager
+def holding(url: str, name: str):
+    with subprocess.Popen([harness.TYER, "run", name, "--", "sleep", "1000"], env=environment(url)) as it:
+        try:
+            eventually(lambda: tyer(url, "show", name, code=None).returncode == 0, what="holding")
+            yield
+        finally:
+            it.terminate()
+
+
 class BehindAProxy(unittest.TestCase):
     def test_the_doctor_says_what_is_lost(self):
         for which in ("twemproxy", "polite"):
@@ -48,6 +58,12 @@ class BehindAProxy(unittest.TestCase):
             told = tyer_json(url, "doctor", *BEARS_STALLS)
             self.assertIn("push", next(c["what"] for c in told["checks"] if c["what"].startswith("it can")))
             self.assertNotIn("RESP3", str(told["checks"]))
+
+    def test_a_connection_that_was_cut_twice_while_it_greeted_spoke_resp2_until_it_was_lost(self):
+        name = fresh_name()
+        with Engine("redis") as engine, proxy("cut_twice", engine) as url, holding(url, name):
+            words = ("break", name, "--reason", "only RESP3 hears it", "--yes", "--timeout", "1s")
+            eventually(lambda: tyer(engine.url, *words, code=None).returncode == 0, what="asking the holder")
 
     def test_a_command_runs_under_a_lock(self):
         name = fresh_name()

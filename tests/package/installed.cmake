@@ -71,6 +71,14 @@ if(BOOST)
   run(${WORK}/asio/asio_user)
 endif()
 
+# ---- Boost.Redis in the program and in the library: in archives the linker took the one for the other
+if(BOOST AND "redis" IN_LIST COMPONENTS)
+  run(${configure} -B ${WORK}/boost -D CMAKE_PREFIX_PATH=${prefix} -D WANTED=redis -D WITH_BOOST=ON -D Boost_ROOT=${BOOST})
+  run(${CMAKE_COMMAND} --build ${WORK}/boost --target boost_user)
+  run(${ENGINES} run redis -- ${HERE}/../contract/behind_proxy polite sh -c "exec ${WORK}/boost/boost_user $TYER_URI")
+  expect("each in its way")
+endif()
+
 # ---- a component that does not exist is refused when the project is configured
 refused(${configure} -B ${WORK}/unknown -D CMAKE_PREFIX_PATH=${prefix} -D WANTED=carrier_pigeon)
 expect("This Tyer was installed without the component 'carrier_pigeon'; there are: redis, etcd.")

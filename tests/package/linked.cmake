@@ -4,7 +4,7 @@
 set(may_need_always "libtyer|libstdc\\+\\+|libm|libgcc_s|libc|libpthread|ld-linux[^.]*|lib[a-z]+san")
 set(may_need_redis "libtyer_redis|libssl|libcrypto")
 set(may_need_etcd "libtyer_etcd|libnghttp2|libprotobuf-lite|libssl|libcrypto")
-set(symbols_of_redis " [TtWw] (tyer_engine_redis|boost::redis::[^\n]*)")
+set(symbols_of_redis " [TtWw] (tyer_engine_redis|tyer_boost::redis::[^\n]*)")
 set(symbols_of_etcd " [TtWw] (tyer_engine_etcd|google::protobuf::[^\n]*)")
 
 function(needs_only file)

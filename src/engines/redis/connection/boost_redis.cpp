@@ -1,15 +1,15 @@
 // The compiled parts of Boost.Redis, once. Everything else sees only their declarations.
 //
 // Boost.Redis 1.88 always greets with HELLO 3. So its function for that is compiled under another name, and called for all
-// but our connections that are to speak RESP2. Later versions have no such function: with them a server must know HELLO.
+// but our connections that are to speak RESP2. Each of the two names is defined once: all of Boost has a namespace of ours
+// here (cmake/tyer_boost.cmake), and a program's own Boost.Redis is another one.
 #include "engines/redis/connection/resp2.hpp"
 
 #include <boost/redis/connection.hpp>
 #include <boost/version.hpp>
 
-#if BOOST_VERSION >= 108900
-#include <boost/redis/src.hpp>
-#else
+static_assert(BOOST_VERSION / 100 == 1088, "later versions have no such function, and another interface");
+
 #define push_hello push_hello_of_boost
 #include <boost/redis/src.hpp>
 #undef push_hello
@@ -26,4 +26,3 @@ void push_hello(const config& c, request& r) {
 }
 
 }  // namespace boost::redis::detail
-#endif

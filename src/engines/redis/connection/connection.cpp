@@ -96,6 +96,7 @@ void connection::body::tick(time_point t) {
   }
   if (!flying_.empty() && t >= flying_.front()->sent + s_.request_timeout) tick_requests(t);
   if (t >= next_time_) ask_time(t);
+  if (t >= next_look_) look_again(t);
 }
 
 // A later answer is ignored: the outcome of the request counts as unknown.
@@ -112,7 +113,7 @@ void connection::body::tick_requests(time_point t) {
 }
 
 time_point connection::body::due() const {
-  auto t = std::min(next_attempt_, next_time_);
+  auto t = std::min({next_attempt_, next_time_, next_look_});
   if (stage_ == stage::arriving) t = std::min(t, arrive_by_);
   if (!flying_.empty()) t = std::min(t, flying_.front()->sent + s_.request_timeout);
   return t;

@@ -5,6 +5,7 @@
 #include "engines/net/lookup.hpp"
 #include "engines/redis/connection/batch.hpp"
 #include "engines/redis/connection/connection.hpp"
+#include "engines/redis/connection/second_look.hpp"
 #include "engines/redis/connection/session.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -52,6 +53,7 @@ class connection::body final : public loop::member,
     closed_ = nullptr;
     s_.log = nullptr;
     lookup_.forget();
+    end_look();
     if (const auto old = std::exchange(session_, nullptr)) old->end();
   }
 
@@ -186,6 +188,11 @@ class connection::body final : public loop::member,
   void try_address();
   bool try_resp2(session&, const session::error_code&);
   void try_again_in(bool resp3);
+  void look_again(time_point);
+  void end_look() noexcept {
+    next_look_ = time_point::max();
+    if (const auto old = std::exchange(look_, nullptr)) old->end();
+  }
   void on_read() override { last_read_ = now(); }
   void on_greeted(session&) override;
   void on_subscribed(session&, std::string_view channel, std::string_view error) override;
@@ -263,6 +270,10 @@ class connection::body final : public loop::member,
   std::shared_ptr<session> session_;
   bool resp3_ = true;          // else RESP2: see resp2.hpp
   bool resp2_works_ = false;   // in this attempt
+  bool said_resp2_ = false;    // it has answered HELLO with an error, and was not only silent
+  std::shared_ptr<second_look> look_;
+  time_point next_look_ = time_point::max();
+  milliseconds look_pause_{};
   std::string without_hello_;  // how the greeting with HELLO ended
 };
 

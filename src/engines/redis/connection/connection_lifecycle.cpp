@@ -11,6 +11,7 @@ namespace tyer::redis {
 namespace {
 
 constexpr milliseconds arrive_limit{5000};  // at least, for name, TCP, TLS and greeting together
+constexpr milliseconds look_pause_least{3000}, look_pause_most{300000};
 
 // The value of `field` in an answer of INFO.
 std::string_view info_field(std::string_view info, std::string_view field) {
@@ -85,9 +86,26 @@ bool connection::body::try_resp2(session& s, const session::error_code& e) {
   const bool may = s_.where.deployment == shape::one_server && s_.purpose != use::listening;
   if (!may || stage_ != stage::arriving || !s.may_know_only_resp2()) return false;
   without_hello_ = s.explain(e);
-  resp2_works_ |= !s.is_silent();  // it has said so itself
+  said_resp2_ = !s.is_silent();
+  resp2_works_ |= said_resp2_;
   try_again_in(false);
   return true;
+}
+
+// Silence tells little. While we speak RESP2 because of it, HELLO is tried beside, ever more seldom.
+void connection::body::look_again(time_point t) {
+  end_look();
+  next_look_ = t + look_pause_;
+  look_pause_ = std::min(2 * look_pause_, look_pause_most);
+  auto made = tls::make_context(s_.where);
+  if (!made.words.empty()) return;
+  try {
+    look_ = std::make_shared<second_look>(context_, std::move(made.value), s_.where);
+    look_->start(addresses_[next_address_ - 1], arrive_limit, [this] {
+      if (!closing_) move_to(s_.where.server, s_.where.shown + " speaks RESP3 after all, and is connected to anew");
+    });
+  } catch (const std::bad_alloc&) {  // the next one
+  } catch (const boost::system::system_error&) {}
 }
 
 // The same address once more.
@@ -250,6 +268,7 @@ void connection::body::prepared() {
   stage_ = stage::up;
   reconnect_.up(t);
   next_time_ = t + clock_interval;
+  if (!resp3_ && !said_resp2_) next_look_ = t + (look_pause_ = look_pause_least);
   outage_ = false;
   ready_.push_back({item::kind::up, 0, nullptr});
 }
@@ -305,6 +324,7 @@ void connection::body::lose(std::string words, why kind) {
   next_time_ = time_point::max();
   absence_ = std::move(gone);
 
+  end_look();
   lookup_.forget();
   std::uint64_t written = 0;
   if (const auto old = std::exchange(session_, nullptr)) {
