@@ -1,13 +1,13 @@
 #include "run/runner.hpp"
 
+#include "run/shown_command.hpp"
+
 #include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
-#include <sstream>
 
 namespace cli {
 
@@ -21,60 +21,6 @@ std::string user_name() {
   const auto id = ::geteuid();
   const passwd* found = ::getpwuid(id);
   return found == nullptr ? "uid " + std::to_string(id) : found->pw_name;
-}
-
-bool names_a_secret(std::string_view word) {
-  constexpr std::array<std::string_view, 7> parts{"pass", "pwd", "secret", "token", "credential", "apikey", "api-key"};
-  std::string low{word};
-  std::ranges::transform(low, low.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::ranges::any_of(parts, [&](std::string_view p) { return low.find(p) != low.npos; });
-}
-
-// The login in scheme://user:password@host.
-std::string without_login(std::string word) {
-  const auto scheme = word.find("://");
-  if (scheme == word.npos) return word;
-  const auto end = word.rfind('@');
-  if (end == word.npos || end < scheme) return word;
-  return word.replace(scheme + 3, end - scheme - 3, not_shown);
-}
-
-std::string in_a_line(const std::vector<std::string>& command);
-
-std::vector<std::string> words_in(const std::string& text) {
-  std::vector<std::string> all;
-  std::istringstream words{text};
-  for (std::string w; words >> w;) all.push_back(std::move(w));
-  return all;
-}
-
-std::string shown_word(const std::string& word, bool is_secret) {
-  if (is_secret) return std::string{not_shown};
-  if (word.find_first_of(" \t\n") != word.npos) return '\'' + in_a_line(words_in(word)) + '\'';  // of sh -c
-  const auto equals = word.find('=');
-  if (equals != word.npos && names_a_secret(word.substr(0, equals)))
-    return word.substr(0, equals + 1).append(not_shown);
-  auto shown = without_login(word);
-  return shown.empty() ? "''" : shown;
-}
-
-// `mysql -pSECRET`
-bool is_password_of_mysql(const std::string& program, const std::string& word) {
-  const auto name = program.substr(program.rfind('/') + 1);
-  return (name.starts_with("mysql") || name.starts_with("mariadb")) && word.starts_with("-p") && word.size() > 2;
-}
-
-std::string in_a_line(const std::vector<std::string>& command) {
-  std::string line;
-  bool is_secret = false;  // the previous word is an option that takes a secret
-  for (const auto& word : command) {
-    if (!line.empty()) line += ' ';
-    line +=
-        is_password_of_mysql(command.front(), word) ? std::string{"-p"}.append(not_shown) : shown_word(word, is_secret);
-    is_secret =
-        &word != &command.front() && word.starts_with('-') && word.find('=') == word.npos && names_a_secret(word);
-  }
-  return line;
 }
 
 std::string fitted(std::string text) {
@@ -94,7 +40,7 @@ std::string label_of(std::string_view verb, std::string_view shown_as, std::uint
 }
 
 std::string label_of(std::string_view verb, const std::vector<std::string>& command, std::uint64_t inside) {
-  return label_of(verb, in_a_line(command), inside);
+  return label_of(verb, shown_command(command), inside);
 }
 
 std::optional<runner> read_label(std::string_view label) {

@@ -73,7 +73,8 @@ void row::erase_again() const try {
   }
 } catch (const std::exception& e) {
   throw error(
-      {errc::lost, key + ": the hold was lost during the change, and the cache may have the old value: " + e.what()});
+      {errc::lost,
+       core::quoted(key) + ": the hold was lost during the change, and the cache may have the old value: " + e.what()});
 }
 
 // False: a later writer was here before us, and nothing was done.

@@ -30,7 +30,7 @@ single_flight_options flight_options(shared_value_options& o) {
 }
 
 [[noreturn]] void too_often(const once_per& at_most, milliseconds left) {
-  throw error({errc::over_limit, at_most.name() +
+  throw error({errc::over_limit, core::quoted(at_most.name()) +
                                      ": already fetched in this period, but no value was stored; try again in " +
                                      std::to_string(left.count()) + " ms"});
 }
@@ -42,7 +42,9 @@ void take(const once_per& at_most, const client& asks, const hold& h, const time
     if (start_by && lease_clock::now() < *start_by) return;
     const auto left = at_most.remaining(asks);
     if (left > limit.left()) too_often(at_most, left);
-    if (!h.valid()) throw error({errc::lost, at_most.name() + ": lost the lock while waiting for the period"});
+    if (!h.valid()) {
+      throw error({errc::lost, core::quoted(at_most.name()) + ": lost the lock while waiting for the period"});
+    }
     std::this_thread::sleep_for(std::max(left, ask_again_after));
   }
 }

@@ -1,6 +1,8 @@
 // Shared by the recipes: a bounded wait for a lock, and its error message.
 #pragma once
 
+#include "core/name.hpp"
+
 #include <tyer/acquirable.hpp>
 #include <tyer/clock.hpp>
 #include <tyer/error.hpp>
@@ -42,7 +44,7 @@ inline void require(bool so, const char* words) {
 
 [[noreturn]] inline void timed_out(std::string_view name, const time_limit& limit) {
   throw error({std::make_error_code(std::errc::timed_out),
-               std::string{name} + ": others have held the lock for longer than wait_at_most, " +
+               core::quoted(name) + ": others have held the lock for longer than wait_at_most, " +
                    std::to_string(limit.whole().count()) + " ms"});
 }
 

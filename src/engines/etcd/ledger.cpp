@@ -1,5 +1,7 @@
 #include "engines/etcd/ledger.hpp"
 
+#include "core/name.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -18,7 +20,8 @@ milliseconds length(std::uint64_t ms) {
 }
 
 failure not_ours(const std::string& key) {
-  return no(why::name_conflict, errc::name_conflict, "something that is no lock of Tyer's lies at " + key);
+  return no(why::name_conflict, errc::name_conflict,
+            "something that is no lock of Tyer's lies at " + core::quoted(key));
 }
 
 bool read_floor(const std::string& value, std::uint64_t& to) {

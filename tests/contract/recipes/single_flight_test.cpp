@@ -107,6 +107,18 @@ TEST_F(single_flight_of, who_waits_for_too_long_is_told) {
   EXPECT_LT(watch.elapsed(), 300ms + slack);
 }
 
+TEST_F(single_flight_of, a_key_in_a_message_could_look_like_the_rest_of_the_sentence) {
+  const auto a = make(one, {.wait_at_most = 50ms});
+  const std::string key = "k: free\n";
+  const hold theirs = tyer::mutex{two, name() + '/' + key}.acquire();
+  try {
+    std::ignore = a.get(key, [](const hold&) { return fresh{"value", 10min}; });
+    FAIL() << "others have the lock";
+  } catch (const tyer::error& e) {
+    EXPECT_EQ(e.words().find('"' + name() + "/k: free\\x0a\": others"), 0U) << e.words();
+  }
+}
+
 TEST_F(single_flight_of, an_old_value_is_made_anew_by_one_and_nobody_waits) {
   std::optional<std::future<void>> refreshing;
   const auto a = make(one, {.refresh_before = 1min, .refresh_on = [&](auto f) { refreshing = in_background(f); }});

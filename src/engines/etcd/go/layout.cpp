@@ -1,5 +1,7 @@
 #include "engines/etcd/go/layout.hpp"
 
+#include "core/name.hpp"
+
 #include <algorithm>
 #include <charconv>
 
@@ -65,7 +67,7 @@ std::variant<std::vector<place>, failure> read(const layout& l, std::string_view
     if (l.name_of(kv.key()) != name) continue;
     if (kv.lease() == 0) {
       return no(why::name_conflict, errc::name_conflict,
-                "at " + kv.key() + " lies something that has no lease, so it is no lock of Go's");
+                "at " + core::quoted(kv.key()) + " lies something that has no lease, so it is no lock of Go's");
     }
     auto& p = all.emplace_back(stranger(kv), kv.key(), kv.create_revision(), kv.mod_revision(), kv.lease(),
                                read_value(kv.value()));

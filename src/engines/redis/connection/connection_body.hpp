@@ -268,9 +268,9 @@ class connection::body final : public loop::member,
   net::lookup::addresses addresses_;  // of this attempt
   std::size_t next_address_ = 0;
   std::shared_ptr<session> session_;
-  bool resp3_ = true;          // else RESP2: see resp2.hpp
-  bool resp2_works_ = false;   // in this attempt
-  bool said_resp2_ = false;    // it has answered HELLO with an error, and was not only silent
+  bool resp3_ = true;         // else RESP2: see resp2.hpp
+  bool resp2_works_ = false;  // in this attempt
+  bool said_resp2_ = false;   // it has answered HELLO with an error, and was not only silent
   std::shared_ptr<second_look> look_;
   time_point next_look_ = time_point::max();
   milliseconds look_pause_{};
