@@ -166,6 +166,12 @@ class Failover(Interop):
             time.sleep(0.05)
         self.expect(peer, "unlocked", "unlock", name)
 
+    def await_replicas(self, name: str) -> None:
+        limit = time.monotonic() + PATIENCE_S
+        while not all(name in ask(port, "KEYS", "*") for port in servers):
+            self.assertLess(time.monotonic(), limit, f"not all servers have {name}")
+            time.sleep(0.005)
+
     @unittest.skipIf("+" not in os.environ.get("TYER_URI", ""), "one server")
     def test_both_go_on_at_the_new_master(self) -> None:
         both = (self.cpp, self.java)
@@ -188,6 +194,38 @@ class Failover(Interop):
             self.assertLess(seconds(ns - unlocked), LEASE_MS / 1000 / 2)  # woken: else it looks again after its lease
             self.expect(waiter, "unlocked", "unlock", name)
             self.await_waiters(name, 0)
+
+    @unittest.skipUnless("+sentinel" in os.environ.get("TYER_URI", ""), "the master of a Sentinel")
+    def test_whoever_waits_when_the_master_dies_gets_the_lock_at_the_next(self) -> None:
+        for number, (holder, waiter) in enumerate(((self.cpp, self.java), (self.java, self.cpp))):
+            name = f"{self.name()}/{number}"
+            self.expect(holder, "locked", "lock", name)
+            waiter.tell("t", "lock", name)
+            self.await_waiters(name, 1)
+            self.await_replicas(name)  # or the failover forgets it, as the page says
+            victim = engines("kill", os.environ["TYER_URI"], "master").split()
+            engines("wait", os.environ["TYER_URI"])
+            engines("restart", os.environ["TYER_URI"], *victim)
+            holder.ask("t", "unlock", name)  # whatever it says: its lease ends in any case
+            self.assertEqual(waiter.answer("t")[0], "locked")
+            self.lock_again(holder, f"{name}/other")
+            self.assertEqual(waiter.ask("t", "unlock", name)[0], "unlocked")
+            engines("wait", os.environ["TYER_URI"])
+
+    @unittest.skipUnless("+cluster" in os.environ.get("TYER_URI", ""), "slots")
+    def test_whoever_waits_when_the_slot_moves_gets_the_lock_at_the_other_master(self) -> None:
+        for number, (holder, waiter) in enumerate(((self.cpp, self.java), (self.java, self.cpp))):
+            name = f"{self.name()}/{number}"
+            slot = ask(servers[0], "CLUSTER", "KEYSLOT", name)
+            self.expect(holder, "locked", "lock", name)
+            waiter.tell("t", "lock", name)
+            self.await_waiters(name, 1)
+            engines("migrate", os.environ["TYER_URI"], str(slot), f"master-{(slot // 5462 + 1) % 3}")
+            unlocked = self.expect(holder, "unlocked", "unlock", name)
+            got, ns = waiter.answer("t")
+            self.assertEqual(got, "locked")
+            self.assertLess(seconds(ns - unlocked), LEASE_MS / 1000 + SLACK_S)  # it looks again after its lease
+            self.expect(waiter, "unlocked", "unlock", name)
 
 
 class Contention(lab.Contenders):
