@@ -27,6 +27,7 @@ add_library(tyer_boost INTERFACE)
 target_include_directories(tyer_boost SYSTEM INTERFACE ${TYER_BOOST_INCLUDE})
 # Asio makes its symbols visible whatever the compiler was told, unless it is asked not to. The program may have a Boost of its own,
 # of any version: in an archive of ours hidden symbols are still seen, and the linker would take the one for the other. So ours has
-# another namespace.
+# another namespace. (The last is Boost's own file, whose name would be taken for that of the namespace.)
 target_compile_definitions(tyer_boost INTERFACE BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED
-                                                BOOST_ASIO_DISABLE_VISIBILITY boost=tyer_boost)
+                                                BOOST_ASIO_DISABLE_VISIBILITY boost=tyer_boost
+                                                BOOST_USER_CONFIG="boost/config/user.hpp")

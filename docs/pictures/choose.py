@@ -21,7 +21,7 @@ ZH = {
 
 def draw(words):
     d = Drawing(TITLE, 700, words)
-    left, right, w = 14, 272, 200
+    left, right, w = 14, 272, 214
 
     def question(y, text):
         d.box(left, y, w, 62, "box", text, size=14)

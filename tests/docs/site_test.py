@@ -141,6 +141,14 @@ class Chinese(unittest.TestCase):
             if hidden:
                 sys.modules["jieba"] = hidden
 
+    def test_the_way_to_the_other_language_is_never_alone_in_a_line(self):
+        self.assertEqual(site_hook.on_page_content('differ.\n· <a href="zh/choose.html">中文</a>', None, None, None),
+                         'differ.&nbsp;·&nbsp;<a href="zh/choose.html">中文</a>')
+
+    def test_a_long_name_is_broken_where_its_parts_end(self):
+        self.assertEqual(site_hook.on_page_content("<code>tyer.engine.request.duration</code>", None, None, None),
+                         "<code>tyer.<wbr>engine.<wbr>request.<wbr>duration</code>")
+
     def test_comments_in_code_are_translated_and_strings_are_not(self):
         missing = set()
         code = 'client c{"redis://a"};  // mine\nint b;  // "redis://b"\nf([] { /* stop */ });\n// other\n'

@@ -3,6 +3,9 @@ import pathlib
 import re
 
 SHORT = re.compile(r"<code>([^<\s]{1,24})</code>")  # a name or the beginning of a URI, which is not to be broken
+LONG = re.compile(r"<code>([^<\s]{25,})</code>")  # which is broken where its parts end, if it must be
+PART_ENDS = re.compile(r"(?<=[._/])(?=\w)")
+OTHER_LANGUAGE = re.compile(r"\s+· (<a [^>]*>(?:中文|English)</a>)")  # never alone in a line
 CHINESE = "中文"  # the part of the navigation that has the Chinese pages
 DESCRIPTION = "C++20 分布式锁，跑在你已经在用的引擎上：Redis、Valkey、etcd"
 PERMALINK = ('title="Link to this part"', 'title="本节的链接"')
@@ -54,7 +57,9 @@ def on_nav(nav, config, files):
 
 
 def on_page_content(html, page, config, files):
-    return SHORT.sub(r'<code class="whole">\1</code>', html)
+    html = SHORT.sub(r'<code class="whole">\1</code>', html)
+    html = LONG.sub(lambda long: f"<code>{PART_ENDS.sub('<wbr>', long[1])}</code>", html)
+    return OTHER_LANGUAGE.sub(r"&nbsp;·&nbsp;\1", html)
 
 
 def on_page_context(context, page, config, nav):
