@@ -14,7 +14,7 @@ namespace cli {
 namespace {
 
 constexpr std::size_t label_bytes_max = 128;  // as many as the library keeps
-constexpr std::string_view in = " in ", by = " by ", runs = ": ", not_shown = "…";
+constexpr std::string_view in = " in ", by = " by ", runs = ": ", cut = "…";
 constexpr std::array<std::string_view, 3> tools{"tyer run", "tyer try", "tyer elect"};
 
 std::string user_name() {
@@ -26,9 +26,9 @@ std::string user_name() {
 std::string fitted(std::string text) {
   std::ranges::replace_if(text, [](unsigned char c) { return c < ' '; }, ' ');
   if (text.size() <= label_bytes_max) return text;
-  auto end = label_bytes_max - not_shown.size();
+  auto end = label_bytes_max - cut.size();
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // not inside a character
-  return text.substr(0, end).append(not_shown);
+  return text.substr(0, end).append(cut);
 }
 
 }  // namespace
