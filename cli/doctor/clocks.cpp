@@ -18,53 +18,74 @@ using std::chrono::system_clock;
 
 constexpr int looks = 3;
 constexpr auto between_looks = 300ms;
-constexpr auto jump = 50ms;        // far more than a clock drifts in a second, or than connecting takes
+constexpr auto jump = 50ms;        // far more than a clock drifts in a second
 constexpr auto far_apart = 500ms;  // more than this misleads people who compare logs
 
+milliseconds in_ms(tyer::lease_clock::duration d) { return std::chrono::ceil<milliseconds>(d); }
+
+struct offset {
+  milliseconds ahead;  // of our clock
+  milliseconds error;  // at most: how long it took to be told
+};
+
 // A server reports its clock when a client connects: so each reading uses a client of its own.
-std::vector<milliseconds> offsets(session& s) {
-  std::vector<milliseconds> all;
+std::vector<offset> offsets(session& s) {
+  std::vector<offset> all;
   for (int i = 0; i < looks; ++i) {
     if (i > 0) std::this_thread::sleep_for(between_looks);
+    const auto begin = tyer::lease_clock::now();
     auto fresh = s.open();
     s.reach(fresh);
     const auto told = tyer::admin{fresh}.server();
     if (!told.clock) return {};
-    all.push_back(std::chrono::duration_cast<milliseconds>(*told.clock - told.told));
+    all.push_back(
+        {std::chrono::duration_cast<milliseconds>(*told.clock - told.told), in_ms(tyer::lease_clock::now() - begin)});
   }
   return all;
 }
+
+// The wall clock and the steady clock at one moment, as exactly as this thread is let.
+struct moment {
+  moment() {
+    do {
+      time = tyer::lease_clock::now();
+      wall = system_clock::now();
+    } while (tyer::lease_clock::now() - time > 1ms);
+  }
+  system_clock::time_point wall;
+  tyer::lease_clock::time_point time;
+};
 
 // How much more the wall clock has advanced than the steady clock.
 class own_clock {
  public:
   milliseconds jumped() const {
-    const auto wall = system_clock::now() - wall_;
-    const auto time = tyer::lease_clock::now() - time_;
-    return std::chrono::duration_cast<milliseconds>(wall - std::chrono::duration_cast<system_clock::duration>(time));
+    const moment now;
+    const auto time = std::chrono::duration_cast<system_clock::duration>(now.time - since_.time);
+    return std::chrono::duration_cast<milliseconds>(now.wall - since_.wall - time);
   }
 
  private:
-  system_clock::time_point wall_ = system_clock::now();
-  tyer::lease_clock::time_point time_ = tyer::lease_clock::now();
+  const moment since_;
 };
 
 milliseconds size_of(milliseconds d) { return d < 0ms ? -d : d; }
 
-void judge(report& r, const std::vector<milliseconds>& all) {
-  const auto [least, most] = std::ranges::minmax(all);
-  r.clock_offset = least;  // the fastest connection is the most exact
-  if (most - least > jump) {
-    r.found(tyer::severity::warning, "the server's clock jumped by " + shown(most - least) + " while we looked",
+void judge(report& r, const std::vector<offset>& all) {
+  const auto most_exact = std::ranges::min(all, {}, &offset::error).ahead;
+  const auto [first, last] = std::ranges::minmax(all, {}, &offset::ahead);
+  r.clock_offset = most_exact;
+  if (const auto by = last.ahead - first.ahead; by > jump + first.error + last.error) {
+    r.found(tyer::severity::warning, "the server's clock jumped by " + shown(by) + " while we looked",
             "slew clocks instead of setting them: leases and tokens are counted on the server's clock");
   }
-  if (size_of(least) > far_apart) {
+  if (size_of(most_exact) > far_apart) {
     r.found(
         tyer::severity::advice,
-        "the server's clock is " + shown(size_of(least)) + (least > 0ms ? " ahead of" : " behind") + " ours",
+        "the server's clock is " + shown(size_of(most_exact)) + (most_exact > 0ms ? " ahead of" : " behind") + " ours",
         "synchronise both with NTP: no lease depends on it, but shown ages and logs do, and tokens after a failover");
   } else {
-    r.fine("the server's clock is within " + shown(std::max(size_of(least), 1ms)) + " of ours");
+    r.fine("the server's clock is within " + shown(std::max(size_of(most_exact), 1ms)) + " of ours");
   }
 }
 

@@ -120,11 +120,32 @@ ports look_at_ports(const std::string& address, report& r) {
   return all;
 }
 
+// What a server of the right protocol says that is not the one the URL means.
+struct mistake {
+  std::string_view says, advice;
+  bool for_good;  // it would say so again
+};
+constexpr std::array<mistake, 6> mistakes{
+    {{" is a sentinel", "begin the URL with redis+sentinel://, and end it with the name of the master: /mymaster",
+      true},
+     {" is no sentinel", "name the sentinels in the URL, mostly port 26379; or begin it with redis://", true},
+     {"No such master", "correct the name at the end of the URL: SENTINEL MASTERS at a sentinel lists them", true},
+     {" is a node of a cluster", "begin the URL with redis+cluster://", true},
+     {" is not a node of a cluster", "begin the URL with redis://", true},
+     {" is a replica", "name its primary in the URL, or the sentinels with redis+sentinel://", false}}};
+
+const mistake* mistake_in(const std::string& words) {
+  const auto* const at =
+      std::ranges::find_if(mistakes, [&](const mistake& m) { return words.find(m.says) != words.npos; });
+  return at == mistakes.end() ? nullptr : at;
+}
+
 // Of names that a server itself gives, as a sentinel does, the ports above know nothing.
 bool is_unknown_host(const std::string& words) { return words.find("cannot be resolved") != words.npos; }
 
 std::string advice_on_silence(const std::string& words, ports seen) {
   if (is_unknown_host(words)) return advice_on_hosts;
+  if (const auto* known = mistake_in(words)) return std::string{known->advice};
   if (seen == ports::right) return "the server speaks the right protocol: check its answer, its log and its load";
   return "check host and port in the URL, and the log and the load of the server";
 }
@@ -150,7 +171,9 @@ exit_code look_whether_it_answers(session& s, report& r) {
   if (why && why != tyer::errc::refused) {
     seen = look_at_ports(r.engine, r);
     if (seen == ports::wrong) return exit_code::unreachable;
-    const bool hopeless = why.words.find("certificate") != why.words.npos || is_unknown_host(why.words);
+    const auto* const known = mistake_in(why.words);
+    const bool hopeless = why.words.find("certificate") != why.words.npos || is_unknown_host(why.words) ||
+                          (known != nullptr && known->for_good);
     if (!hopeless)
       why = s.try_client(std::max(patience - first_wait, 1ms));  // the right server answers there, only slowly
   }

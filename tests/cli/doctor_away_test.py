@@ -184,6 +184,15 @@ class NothingWorks(unittest.TestCase):
             self.assertEqual([c["what"].split(" (")[0] for c in report["checks"]],
                              ["nobody listens at 127.0.0.1:1", f"127.0.0.1:{port.number} accepts connections but does not answer"])
 
+    def test_of_a_server_in_another_role_it_said_after_6_s_that_its_log_is_to_be_looked_at(self):
+        here = f"127.0.0.1:{self.redis_port}"
+        self.assert_told(f"redis+sentinel://{here}/shop", "is no sentinel", "begin it with redis://")
+        self.assert_told(f"redis+cluster://{here}", "is not a node of a cluster", "begin the URL with redis://")
+        with Engine("sentinel") as deployment:
+            sentinels, master = deployment.url.rsplit("/", 1)
+            self.assert_told("redis://" + sentinels.split("//")[1].split(",")[0], "is a sentinel", "redis+sentinel://")
+            self.assert_told(f"{sentinels}/not-{master}", "No such master", "correct the name")
+
     def test_it_reads_well_on_a_terminal(self):
         with Terminal(NOBODY_LISTENS, "doctor") as terminal:
             self.assertEqual(terminal.end(), harness.UNREACHABLE)

@@ -201,6 +201,10 @@ void connection::body::prepare() {
   };
   const auto text = [](const received& r) { return r.words.empty() ? std::string_view{} : r.words[0]; };
   constexpr std::string_view server[]{"server"}, replication[]{"replication"};
+  // First, since it says why a server that is none of ours does not know the rest.
+  send("INFO", server, nullptr, [this, one_more, text](const received& r) {
+    one_more(r, [this, text](const received& x) { check_server(text(x)); });
+  });
   if (speaks_of_locks()) {
     load_scripts();
     send("INFO", replication, nullptr, [this, one_more, text](const received& r) {
@@ -210,9 +214,6 @@ void connection::body::prepare() {
       one_more(r, [this](const received& x) { note_time(x.sent, x.came, x.words); });
     });
   }
-  send("INFO", server, nullptr, [this, one_more, text](const received& r) {
-    one_more(r, [this, text](const received& x) { check_server(text(x)); });
-  });
   flush();
 }
 
@@ -255,8 +256,12 @@ void connection::body::check_role(std::string_view info) {
 
 void connection::body::check_server(std::string_view info) {
   facts_ = facts_from(info);
-  const bool node = info_field(info, "\nredis_mode:") == "cluster" || info_field(info, "\nserver_mode:") == "cluster";
-  if (s_.purpose == use::locks && node) {
+  const auto valkey = info_field(info, "\nserver_mode:");
+  const auto mode = valkey.empty() ? info_field(info, "\nredis_mode:") : valkey;
+  const bool node = mode == "cluster";
+  if (speaks_of_locks() && mode == "sentinel") {
+    drop_ = s_.where.shown + " is a sentinel; connect with redis+sentinel://";
+  } else if (s_.purpose == use::locks && node) {
     drop_ = s_.where.shown + " is a node of a cluster; connect with redis+cluster://";
   } else if (s_.purpose == use::shard && !node) {
     drop_ = s_.where.shown + " is not a node of a cluster; connect with redis://";

@@ -146,10 +146,11 @@ class sentinel final : public one_server, connection::listener, loop::timer {
     choice_.heard(s.number, w, clock_->now());
   }
 
-  void made_no_sense(scout& s, const received& r) {
-    cannot_say(s, shown(s.link.server()) +
-                      (r.wrong != nullptr ? ": " + r.wrong->words : " gave an answer that cannot be understood"));
+  static std::string what_is_wrong(const received& r) {
+    if (r.wrong == nullptr) return " gave an answer that cannot be understood";
+    return r.wrong->words.starts_with("ERR unknown command") ? " is no sentinel" : ": " + r.wrong->words;
   }
+  void made_no_sense(scout& s, const received& r) { cannot_say(s, shown(s.link.server()) + what_is_wrong(r)); }
 
   void scout_lost(scout& s, const failure& f) { cannot_say(s, f.words); }
 
