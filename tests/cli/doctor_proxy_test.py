@@ -33,10 +33,11 @@ def proxy(which: str, engine: Engine):
 
 
 @contextlib.contextmanager
-def holding(url: str, name: str):
+def holding(engine: Engine, url: str, name: str):
+    """By way of the proxy, and nobody else connects to it meanwhile."""
     with subprocess.Popen([harness.TYER, "run", name, "--", "sleep", "1000"], env=environment(url)) as it:
         try:
-            eventually(lambda: tyer(url, "show", name, code=None).returncode == 0, what="holding")
+            eventually(lambda: tyer(engine.url, "show", name, code=None).returncode == 0, what="holding")
             yield
         finally:
             it.terminate()
@@ -61,7 +62,7 @@ class BehindAProxy(unittest.TestCase):
 
     def test_a_connection_that_was_cut_twice_while_it_greeted_spoke_resp2_until_it_was_lost(self):
         name = fresh_name()
-        with Engine("redis") as engine, proxy("cut_twice", engine) as url, holding(url, name):
+        with Engine("redis") as engine, proxy("cut_twice", engine) as url, holding(engine, url, name):
             words = ("break", name, "--reason", "only RESP3 hears it", "--yes", "--timeout", "1s")
             eventually(lambda: tyer(engine.url, *words, code=None).returncode == 0, what="asking the holder")
 
