@@ -68,8 +68,8 @@ TEST(etcd_sim, data_that_is_set_back_makes_nobody_write_a_second_holder) {
 
 // --- the judge bites: each planted bug is found, and the same seeds are clean without it ---
 
-void expect_found(planted bug, std::uint64_t seeds_max, const std::string& words, std::uint64_t first = 1) {
-  for (std::uint64_t seed = first; seed < first + seeds_max; ++seed) {
+void expect_found(planted bug, std::uint64_t seeds_max, const std::string& words) {
+  for (std::uint64_t seed = 1; seed <= seeds_max; ++seed) {
     for (const auto& line : simulate(seed, bug).violations) {
       if (line.find(words) == std::string::npos) continue;
       std::printf("found by seed %llu: %s\n", static_cast<unsigned long long>(seed), line.c_str());
@@ -82,9 +82,6 @@ void expect_found(planted bug, std::uint64_t seeds_max, const std::string& words
 
 TEST(etcd_sim_planted, a_server_that_compares_nothing) {
   expect_found({lie::compares_nothing, slip::none}, 20, "two holders are written");
-}
-TEST(etcd_sim_planted, a_server_that_deletes_what_has_changed) {
-  expect_found({lie::deletes_whatever_is_new, slip::none}, 20, "", 220);  // few deletions can do harm
 }
 TEST(etcd_sim_planted, a_server_that_says_it_keeps_a_lease_and_does_not) {
   expect_found({lie::says_kept_and_keeps_not, slip::none}, 20, "two windows overlap");
