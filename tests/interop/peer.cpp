@@ -4,7 +4,8 @@
 //   interop_peer URI TTL_MS HISTORY NAME...      contends for the names until it is killed
 //
 // A command is `THREAD VERB NAME [NUMBER]`, the answer `THREAD RESULT NANOSECONDS` (CLOCK_MONOTONIC). Each THREAD is one, with
-// holds of its own. The other sides are redisson/Peer.java and etcd_go/peer.go.
+// holds of its own. A VERB that begins with read- is of the readers' side of a shared_mutex. The other sides are redisson/Peer.java,
+// etcd_go/peer.go, curator/Peer.java, kazoo/peer.py and zk_go/peer.go.
 #include <tyer/tyer.hpp>
 
 #include <fcntl.h>
@@ -86,10 +87,12 @@ class thread_of_commands {
   }
 
   // Releasing takes the time before the call, everything else after it.
-  std::string obey(const command& c) {
+  std::string obey(command c) {
     const auto before = now_ns();
+    const bool reads = c.verb.starts_with("read-");
+    if (reads) c.verb.erase(0, 5);
     const auto at = [](const char* result, long long ns = now_ns()) { return result + (' ' + std::to_string(ns)); };
-    const tyer::mutex lock{client_, c.name, {.ttl = ttl_}};
+    const tyer::acquirable lock = lock_of(c.name, reads);
     tyer::hold& h = holds_[c.name];
     if (c.verb == "lock") {
       h = lock.acquire();
@@ -107,6 +110,12 @@ class thread_of_commands {
       return at("lost");
     }
     return at("unknown");
+  }
+
+  tyer::acquirable lock_of(const std::string& name, bool reads) const {
+    const tyer::lock_options options{.ttl = ttl_};
+    if (reads) return tyer::shared_mutex{client_, name, options}.shared();
+    return tyer::mutex{client_, name, options};
   }
 
   std::string label_;

@@ -53,6 +53,13 @@ void zookeeper_engine::start(const attempt_ptr& a) {
     });
   }
   if (entry* e = own(a->who, a->name)) return again(a, *e);
+  const view* line = a->enqueue && !a->synced && a->how != mode::permit ? crowded(a->name) : nullptr;
+  if (line != nullptr) {
+    return find_member(place_ttl(*a), [this, a, v = *line](const failure* f, member* places) {
+      if (a->c->over()) return;
+      f != nullptr ? calls().fail(*a->c, *f) : create(a, *places, v, true);
+    });
+  }
   find_member(a->ttl, [this, a](const failure* f, member* m) {
     if (a->c->over()) return;
     f != nullptr ? calls().fail(*a->c, *f) : first_look(a, *m);
@@ -75,7 +82,7 @@ void zookeeper_engine::first_look(const attempt_ptr& a, member& m) {
 void zookeeper_engine::first_seen(const attempt_ptr& a, member& m, const view& v) {
   if (const contender* c = v.all.find(a->who)) return adopt(a, m, *c);
   if (!v.there) return make_container(a, m);
-  if (v.all.fits(a->how, a->take, a->capacity)) return create(a, m, v);
+  if (v.all.fits(a->how, a->take, a->capacity)) return create(a, m, v, false);
   const contender& first = v.all.all().front();
   const bool differs = a->how == mode::permit && first.how == mode::permit && first.capacity != a->capacity;
   if ((!a->enqueue || differs) && !std::exchange(a->synced, true)) return first_look(a, m);  // perhaps it was old
@@ -85,9 +92,9 @@ void zookeeper_engine::first_seen(const attempt_ptr& a, member& m, const view& v
                                       std::to_string(a->capacity)));
   }
   if (!a->enqueue) return tell_place(a, &first, seam::busy{a->waiter_ttl});
-  find_member(a->waiter_ttl, [this, a, v](const failure* f, member* places) {
+  find_member(place_ttl(*a), [this, a, v](const failure* f, member* places) {
     if (a->c->over()) return;
-    f != nullptr ? calls().fail(*a->c, *f) : create(a, *places, v);
+    f != nullptr ? calls().fail(*a->c, *f) : create(a, *places, v, true);
   });
 }
 
@@ -95,9 +102,12 @@ void zookeeper_engine::first_seen(const attempt_ptr& a, member& m, const view& v
 
 void zookeeper_engine::again(const attempt_ptr& a, entry& e) {
   if (!e.in->usable(now())) return calls().fail(*a->c, no(why::not_sent, errc::unavailable, "the connection is lost"));
-  // Its turn stays, and there is a write to come that fails if its place has gone: that is all there is to look for.
-  const bool knows_all = e.turn && e.own_part && waits(e) && !e.upgrading && e.in_doubt == nullptr;
-  if (knows_all && e.me.how == a->how && a->how != mode::permit && must_move(e, *a)) return move(a, e.part, {}, 0);
+  // Its turn stays, and there is a write to come that fails if its place has gone: that is all there is to look for. If it was only
+  // called, the write fails too if anything was ever converted here.
+  const bool called = !e.turn && std::exchange(e.called, false);
+  const bool knows_all = (called || (e.turn && e.own_part)) && waits(e) && !e.upgrading && e.in_doubt == nullptr;
+  if (knows_all && e.me.how == a->how && a->how != mode::permit && must_move(e, *a))
+    return move(a, e.part, {{}, called ? std::optional{0} : std::nullopt});
   look(*e.in, a->name, true, [this, a](const failure* f, const view& v) {
     if (a->c->over()) return;
     if (f != nullptr) return calls().fail(*a->c, *f);
@@ -149,45 +159,52 @@ void zookeeper_engine::step_back(const attempt_ptr& a, entry& e, const contender
 void zookeeper_engine::queue(const attempt_ptr& a, const view& v, const contender& c) {
   entry& e = mine_.at(a->who);
   put_off(a->who, e, now() + a->waiter_ttl);
-  const auto ahead = v.all.ahead(c);
-  watch_way(a->who, e, v, c);
+  note_crowd(a->name, v);
   const contender& first = v.all.all().front();
-  ahead == 0 ? tell_place(a, &first, seam::queued{0, a->waiter_ttl})
-             : tell_place(a, nullptr, seam::queued{ahead, a->waiter_ttl});
+  const seam::queued place{v.all.ahead(c), a->waiter_ttl};
+  const bool watch_tells =
+      place.ahead == 0 && v.all.in_the_way_of(c) == &first && e.watching != path_of(a->name) + '/' + first.node;
+  if (watch_tells)
+    return watch_way(a->who, e, v, c, [this, a, place](const response& r) { tell_place_by(a, r, place); });
+  watch_way(a->who, e, v, c);
+  tell_place(a, place.ahead == 0 ? &first : nullptr, place);
 }
 
 // When to look again: when the first holder may be over by its own word; whoever asks after that, when its session must be.
-void zookeeper_engine::tell_place(const attempt_ptr& a, const contender* first,
-                                  std::variant<seam::queued, seam::busy> what) {
-  const auto tell = [this, a](std::variant<seam::queued, seam::busy> w) {
-    if (a->c->over()) return;
-    std::visit([&](auto& each) { calls().answer<answer>(*a->c, answer{each}); }, w);
-  };
+void zookeeper_engine::tell_place(const attempt_ptr& a, const contender* first, told_place what) {
   member* m = any_member();
-  if (first == nullptr || m == nullptr) return tell(what);
+  if (a->c->over()) return;
+  if (first == nullptr || m == nullptr) {
+    return std::visit([&](auto& each) { calls().answer<answer>(*a->c, answer{each}); }, what);
+  }
   const auto path = path_of(a->name) + '/' + first->node;
   m->link.session().call(op::get_data, wire::watch_body(path, false), now(),
-                         [this, a, what, tell](const response& r) mutable {
-                           const auto n = r.good() ? wire::read_node(r.body) : std::nullopt;
-                           const auto record = n ? read_record(n->data) : std::nullopt;
-                           auto after = record ? record->ttl : milliseconds{1};
-                           if (auto* q = std::get_if<seam::queued>(&what)) {
-                             entry* e = own(a->who, a->name);
-                             const bool asked_before = e != nullptr && record && std::exchange(e->asked_before, true);
-                             if (asked_before) after = std::max(after, record->session * 3 / 2);
-                             q->look_again = after;
-                           } else {
-                             std::get<seam::busy>(what).hint = after;
-                           }
-                           tell(what);
-                         });
+                         [this, a, what](const response& r) { tell_place_by(a, r, what); });
+}
+
+void zookeeper_engine::tell_place_by(const attempt_ptr& a, const response& first, told_place what) {
+  if (a->c->over()) return;
+  const auto n = first.good() ? wire::read_node(first.body) : std::nullopt;
+  const auto record = n ? layout_.read_data(n->data) : std::nullopt;
+  auto after = record ? record->ttl : milliseconds{1};
+  if (record && record->by_another) after = a->waiter_ttl;  // how long it lasts, nobody has written down
+  if (auto* b = std::get_if<seam::busy>(&what)) {
+    b->hint = after;
+    return calls().answer<answer>(*a->c, answer{*b});
+  }
+  entry* e = own(a->who, a->name);
+  const bool asked_before = e != nullptr && record && std::exchange(e->asked_before, true);
+  if (asked_before) after = std::max(after, record->session * 3 / 2);
+  std::get<seam::queued>(what).look_again = after;
+  calls().answer<answer>(*a->c, answer{std::get<seam::queued>(what)});
 }
 
 // --- the grant
 
 void zookeeper_engine::claim(const attempt_ptr& a, const view& v) {
   entry& e = mine_.at(a->who);
-  if (v.is.version == 0 && a->how != mode::permit) return claim_with(a, v, {}, v.is);
+  const bool plain = v.is.version == 0 || !layout_.is_own();  // what others wrote there is not for us
+  if (plain && a->how != mode::permit) return claim_with(a, v, {}, v.is);
   read_both(*e.in, a->name, [this, a](const failure* f, record_of_name r, const wire::stat& is, const view& now_there) {
     if (a->c->over()) return;
     if (f != nullptr) return calls().fail(*a->c, *f);
@@ -213,14 +230,14 @@ void zookeeper_engine::claim_with(const attempt_ptr& a, const view& v, record_of
   if (a->how == mode::permit) e.slots = r.slots[e.me.number];
   const bool named = e.me.node == moved_node(e.me.how, e.me);  // it has its part already
   if (named || (part == e.part && !must_move(e, *a))) return grant_once_proven(a);
-  if (part) return move(a, *part, {}, 0);
+  if (part) return move(a, *part);
   r.raise(v.all);
-  move(a, r.place_of(e.me), write(r), is.version);
+  move(a, r.place_of(e.me), {write(r), is.version});
 }
 
 // To a session that lives long enough for a hold; in the same place. With a new floor it is a place of this write.
-void zookeeper_engine::move(const attempt_ptr& a, std::uint64_t part, std::string new_floor, std::int32_t version) {
-  find_member(a->ttl, [this, a, part, floor = std::move(new_floor), version](const failure* f, member* to) {
+void zookeeper_engine::move(const attempt_ptr& a, std::uint64_t part, with_move with) {
+  find_member(a->ttl, [this, a, part, with = std::move(with)](const failure* f, member* to) {
     if (a->c->over()) return;
     if (f != nullptr) return calls().fail(*a->c, *f);
     entry* e = own(a->who, a->name);
@@ -232,7 +249,12 @@ void zookeeper_engine::move(const attempt_ptr& a, std::uint64_t part, std::strin
     std::vector<wire::step> steps{
         {op::create, wire::create_body(onto, write(r), config_.rights, wire::node_kind::ephemeral)},
         {op::remove, wire::version_body(from, -1)}};
-    if (!floor.empty()) steps.push_back({op::set_data, wire::data_body(path_of(a->name), floor, version)});
+    const auto name = path_of(a->name);
+    if (!with.floor.empty()) {
+      steps.push_back({op::set_data, wire::data_body(name, with.floor, *with.version)});
+    } else if (with.version) {
+      steps.push_back({op::check, wire::version_body(name, *with.version)});
+    }
     e->leaving = true;  // its end is no news
     writing_.insert(a->who);
     to->link.session().call(op::multi, wire::multi_body(steps), now(),
@@ -300,11 +322,7 @@ void zookeeper_engine::grant(const attempt_ptr& a) {
   e->ttl = a->ttl;
   const bool first = !std::exchange(e->told, true);
   if (first || e->due < a->c->sent + ttl) put_off(a->who, *e, a->c->sent + ttl);
-  if (e->own_watch == watched::no) {
-    settling_.erase({e->settles, a->who});
-    e->settles = now() + settled_after;
-    settling_.insert({e->settles, a->who});
-  }
+  if (e->own_watch == watched::no) settle(a->who, *e, settled_after);
   calls().answer<answer>(*a->c, answer{seam::granted{e->part, ttl, e->slots}});
 }
 

@@ -32,12 +32,12 @@ void zookeeper_engine::do_ask(std::string_view of, std::string_view reason, cons
         m->link.session().call(op::get_data, wire::watch_body(path, false), now(),
                                [this, m, path, reason, one](const response& r) {
                                  const auto n = r.good() ? wire::read_node(r.body) : std::nullopt;
-                                 auto record = n ? read_record(n->data) : std::nullopt;
-                                 if (!record) return one(false);
+                                 auto record = n ? layout_.read_data(n->data) : std::nullopt;
+                                 if (!record || record->by_another) return one(false);
                                  ++record->times_asked;
                                  record->asked = reason;
-                                 m->link.session().call(op::set_data, wire::data_body(path, write(*record), -1), now(),
-                                                        [one](const response& w) { one(w.good()); });
+                                 m->link.session().call(op::set_data, wire::data_body(path, layout_.write(*record), -1),
+                                                        now(), [one](const response& w) { one(w.good()); });
                                });
       }
       one(false);
@@ -72,23 +72,24 @@ void zookeeper_engine::entries_of(member& m, const std::string& name,
     };
     for (std::size_t i = 0; i < g->all.size(); ++i) {
       const auto path = path_of(name) + '/' + v.all.all()[i].node;
-      m.link.session().call(op::get_data, wire::watch_body(path, false), now(), [g, i, name, one](const response& r) {
-        const auto n = r.good() ? wire::read_node(r.body) : std::nullopt;
-        const contender& c = g->who.all()[i];
-        if (const auto record = n ? read_record(n->data) : std::nullopt) {
-          g->all[i] = seam::entry{c.who,
-                                  name,
-                                  g->who.holds(c) ? fate::holding : fate::waiting,
-                                  g->who.is_exclusive(c) ? mode::exclusive : c.how,
-                                  record->ttl,
-                                  record->part_if(n->is.created),
-                                  record->owner,
-                                  {}};
-        }
-        one();
-      });
+      m.link.session().call(op::get_data, wire::watch_body(path, false), now(),
+                            [this, g, i, name, one](const response& r) {
+                              const auto n = r.good() ? wire::read_node(r.body) : std::nullopt;
+                              const contender& c = g->who.all()[i];
+                              if (const auto record = n ? layout_.read_data(n->data) : std::nullopt) {
+                                g->all[i] = seam::entry{c.who,
+                                                        name,
+                                                        g->who.holds(c) ? fate::holding : fate::waiting,
+                                                        g->who.is_exclusive(c) ? mode::exclusive : c.how,
+                                                        record->ttl,
+                                                        record->part_if(n->is.created),
+                                                        record->owner,
+                                                        {}};
+                              }
+                              one();
+                            });
     }
-    if (v.is.version == 0) return one();
+    if (v.is.version == 0 || !layout_.is_own()) return one();
     read_name(m, name, [g, one](const failure* wrong, record_of_name r, wire::stat) {
       if (wrong == nullptr) {
         r.assign(g->who);
@@ -110,39 +111,87 @@ void zookeeper_engine::do_show(std::string_view name, const call_ptr<seam::page>
 }
 
 // The cursor is the last name that was listed.
+void zookeeper_engine::list_names(member& m, std::vector<std::string> names, std::string_view cursor,
+                                  std::uint32_t limit, const call_ptr<seam::page>& c) {
+  std::erase_if(names, [&](const std::string& name) { return !cursor.empty() && 'n' + name <= cursor; });
+  std::ranges::sort(names);
+  const bool more = names.size() > limit;
+  if (more) names.resize(limit);
+  const auto page = std::make_shared<seam::page>();
+  const auto left = std::make_shared<std::size_t>(names.size() + 1);
+  if (more) page->cursor = 'n' + names.back();
+  const auto one = [this, c, page, left](const failure* f, std::vector<seam::entry> some) {
+    if (f != nullptr && !c->over()) calls().fail(*c, *f);
+    std::ranges::move(some, std::back_inserter(page->entries));
+    if (--*left == 0 && !c->over()) calls().answer<seam::page>(*c, std::move(*page));
+  };
+  for (const auto& name : names) entries_of(m, name, one);
+  one(nullptr, {});
+}
+
+// The names of others lie at any depth: whatever has a contender below it is one.
+struct zookeeper_engine::walk {
+  call_ptr<seam::page> c;
+  std::string start, cursor;
+  std::uint32_t limit;
+  std::vector<std::string> found{};
+  std::size_t seen = 0, open = 0;
+};
+
+void zookeeper_engine::visit(member& m, const std::shared_ptr<walk>& w, const std::string& path) {
+  if (w->c->over()) return;
+  if (++w->seen > walk_max)
+    return calls().fail(*w->c, no(why::over_limit, errc::over_limit, "too many nodes to look for names among them"));
+  ++w->open;
+  auto body = wire::watch_body(path.empty() ? "/" : path, false);
+  m.link.session().call(op::get_children, std::move(body), now(), [this, &m, w, path](const response& r) {
+    if (w->c->over()) return;
+    const bool gone = r.is == response::how::answered && r.error == wire::no_node;
+    const auto children = r.good() ? wire::read_children(r.body) : std::nullopt;
+    if (!children && !gone) return calls().fail(*w->c, failed(r, false));
+    if (children) visited(m, w, path, children->names);
+    if (--w->open == 0 && !w->c->over()) list_names(m, std::move(w->found), w->cursor, w->limit, w->c);
+  });
+}
+
+void zookeeper_engine::visited(member& m, const std::shared_ptr<walk>& w, const std::string& path,
+                               const std::vector<std::string>& children) {
+  bool is_name = false;
+  for (const auto& child : children) {
+    const auto below = path + '/' + child;
+    const bool contends = layout_.read(child).has_value();
+    is_name |= contends;
+    const bool theirs = !contends && below != "/zookeeper" && below != layout_.sessions();
+    if (theirs && layout_.leads_to(below, w->start)) visit(m, w, below);
+  }
+  const auto name = is_name ? layout_.name_of(path) : std::nullopt;
+  if (name && name->starts_with(w->start)) w->found.push_back(*name);
+}
+
 void zookeeper_engine::do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
                                const call_ptr<seam::page>& c) {
   member* m = any_member();
   if (m == nullptr) return calls().fail(*c, nobody_there());
-  const auto all = config_.base + "/q";
-  m->link.session().call(op::sync, wire::path_body(all), now(), nullptr);
-  m->link.session().call(op::get_children, wire::watch_body(all, false), now(),
-                         [this, c, m, limit = std::max(limit, 1U), start = around().prefix + std::string{prefix},
-                          after = std::string{cursor}](const response& r) {
-                           if (c->over()) return;
-                           const auto children = r.good() ? wire::read_children(r.body) : std::nullopt;
-                           if (!children) return calls().fail(*c, failed(r, false));
-                           std::vector<std::string> names;
-                           for (const auto& child : children->names) {
-                             const auto name = unescape(child);
-                             if (!name || !name->starts_with(start)) continue;
-                             auto shown = name->substr(around().prefix.size());
-                             if (after.empty() || 'n' + shown > after) names.push_back(std::move(shown));
-                           }
-                           std::ranges::sort(names);
-                           const bool more = names.size() > limit;
-                           if (more) names.resize(limit);
-                           const auto page = std::make_shared<seam::page>();
-                           const auto left = std::make_shared<std::size_t>(names.size() + 1);
-                           if (more) page->cursor = 'n' + names.back();
-                           const auto one = [this, c, page, left](const failure* f, std::vector<seam::entry> some) {
-                             if (f != nullptr && !c->over()) calls().fail(*c, *f);
-                             std::ranges::move(some, std::back_inserter(page->entries));
-                             if (--*left == 0 && !c->over()) calls().answer<seam::page>(*c, std::move(*page));
-                           };
-                           for (const auto& name : names) entries_of(*m, name, one);
-                           one(nullptr, {});
-                         });
+  limit = std::max(limit, 1U);
+  const auto& all = layout_.names();
+  m->link.session().call(op::sync, wire::path_body(all.empty() ? "/" : all), now(), nullptr);
+  if (!layout_.is_own()) {
+    walk w{c, std::string{prefix}, std::string{cursor}, limit};
+    return visit(*m, std::make_shared<walk>(std::move(w)), all);
+  }
+  m->link.session().call(
+      op::get_children, wire::watch_body(all, false), now(),
+      [this, c, m, limit, start = std::string{prefix}, after = std::string{cursor}](const response& r) {
+        if (c->over()) return;
+        const auto children = r.good() ? wire::read_children(r.body) : std::nullopt;
+        if (!children) return calls().fail(*c, failed(r, false));
+        std::vector<std::string> names;
+        for (const auto& child : children->names) {
+          auto name = layout_.name_of(layout_.names() + '/' + child);
+          if (name && name->starts_with(start)) names.push_back(std::move(*name));
+        }
+        list_names(*m, std::move(names), after, limit, c);
+      });
 }
 
 // The servers are asked for what they are, each on a connection of its own; with TLS they do not answer to that.

@@ -3,6 +3,7 @@
 #include "engines/kit/options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace tyer::zookeeper {
@@ -32,6 +33,21 @@ tyer::failure read_login(core::uri& u, config& c) {
   return {};
 }
 
+// Where others are, names are paths.
+tyer::failure read_protocol(core::uri& u, config& c) {
+  const auto name = u.take("protocol");
+  if (!name) {
+    c.base = "/tyer";
+    return {};
+  }
+  const std::array known{std::pair{"curator", protocol::curator}, std::pair{"curator-rw", protocol::curator_rw},
+                         std::pair{"kazoo", protocol::kazoo}};
+  const auto at = std::ranges::find(known, *name, [](const auto& k) { return std::string_view{k.first}; });
+  if (at == known.end()) return kit::wrong_uri("?protocol= must be curator, curator-rw or kazoo, or left out");
+  c.layout = at->second;
+  return {};
+}
+
 }  // namespace
 
 read_config read(core::uri& u) {
@@ -41,10 +57,11 @@ read_config read(core::uri& u) {
   c.servers.hosts = u.hosts;
   c.servers.tls = u.scheme == "zks";
   if (u.hosts.empty()) return {{}, kit::wrong_uri("a ZooKeeper URI names at least one server")};
+  if (auto e = read_protocol(u, c)) return {{}, std::move(e)};
   if (!u.path.empty()) c.base = '/' + u.path;
   if (!u.path.empty() && !is_base(u.path))
     return {{}, kit::wrong_uri("the path of a ZooKeeper URI has letters, digits, - and _ between slashes")};
-  u.path = c.base.substr(1);
+  u.path = c.base.empty() ? "" : c.base.substr(1);
   if (auto e = read_login(u, c)) return {{}, std::move(e)};
   if (c.servers.tls) {
     if (auto e = kit::take_tls(u, c.servers.files)) return {{}, std::move(e)};

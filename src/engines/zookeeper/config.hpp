@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/uri.hpp"
+#include "engines/zookeeper/layout.hpp"
 #include "engines/zookeeper/wire/connection.hpp"
 
 #include <tyer/error.hpp>
@@ -13,7 +14,8 @@ namespace tyer::zookeeper {
 
 struct config {
   wire::where servers;
-  std::string base = "/tyer";  // all nodes are below
+  std::string base;  // all names are below
+  protocol layout = protocol::own;
   std::vector<wire::acl> rights;
   std::uint32_t tick_ms = 0;  // the servers' tickTime; 0: not known
   std::uint32_t sessions_max = 32;

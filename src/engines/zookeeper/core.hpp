@@ -9,6 +9,7 @@
 
 #include "engines/kit/engine_base.hpp"
 #include "engines/zookeeper/config.hpp"
+#include "engines/zookeeper/layout.hpp"
 #include "engines/zookeeper/lease.hpp"
 #include "engines/zookeeper/line.hpp"
 #include "engines/zookeeper/wire/connection.hpp"
@@ -40,13 +41,17 @@ inline constexpr std::size_t path_bytes_max = 512U * 1024U;  // of one session: 
 inline constexpr std::size_t lengths_max = 4;                // of sessions; then a hold may live by one that is longer,
 inline constexpr int longer_max = 2;                         // but not by more: what a dead client had lasts as long
 inline constexpr std::size_t keep_batch = 1000;
-inline constexpr milliseconds settled_after{50};   // a hold that is older is watched
-inline constexpr milliseconds unused_for{10'000};  // a session is closed then
+inline constexpr milliseconds settled_after{50};    // a hold that is older is watched
+inline constexpr milliseconds waited_after{2000};   // and so is a place
+inline constexpr milliseconds crowded_for{10'000};  // who had to wait for a name stands in line there without a look
+inline constexpr std::size_t crowded_max = 1000;    // such names
+inline constexpr milliseconds unused_for{10'000};   // a session is closed then
 inline constexpr milliseconds version_within{500};
 inline constexpr int unanswered = 4;  // anything for such a part of what a renewal proves: another server
 inline constexpr int left_in_vain_max = 2;
 inline constexpr int tries_max = 20;  // others were quicker
 inline constexpr std::size_t said_max = 20;
+inline constexpr std::size_t walk_max = 10'000;  // nodes that are looked at for a list, where names may lie anywhere
 
 failure failed(const response&, bool changes);  // what an answer that is none means
 failure no_more_numbers();
@@ -107,6 +112,8 @@ class zookeeper_engine final : public kit::engine_base {
     std::uint64_t part = 0, seen = 0;
     std::vector<std::uint32_t> slots;
     bool holding = false, turn = false, leaving = false, upgrading = false;
+    // What was in its way held the name alone, and has gone: its turn, if nothing was converted.
+    bool called = false;
     bool own_part = false;  // there was no floor when its turn came
     watched own_watch = watched::no;
     way barred = way::nothing;  // node, list: what was in its way at the last look is watched, and still there
@@ -137,6 +144,11 @@ class zookeeper_engine final : public kit::engine_base {
     bool synced = false;
   };
   using attempt_ptr = std::shared_ptr<attempt>;
+  // A name in which this client has waited, and how many numbers had been given there.
+  struct crowd {
+    time_point since{};
+    view seen{};
+  };
   struct name_state {
     bool looking = false, again = false;
     std::int64_t listed_by = 0;  // the session that watches the children, 0: none
@@ -179,27 +191,44 @@ class zookeeper_engine final : public kit::engine_base {
   void first_look(const attempt_ptr&, member&);
   void first_seen(const attempt_ptr&, member&, const view&);
   void again(const attempt_ptr&, entry&);
-  static bool must_move(const entry& e, const attempt& a) { return e.in->length < session_for(a.ttl); }
+  // Where a node cannot be moved, it waits in the session of its hold.
+  milliseconds place_ttl(const attempt& a) const {
+    return layout_.is_own() ? a.waiter_ttl : std::max(a.ttl, a.waiter_ttl);
+  }
+  bool must_move(const entry& e, const attempt& a) const {
+    return layout_.is_own() && e.in->length < session_for(a.ttl);
+  }
   void decide(const attempt_ptr&, const view&);
   void claim(const attempt_ptr&, const view&);
   void claim_with(const attempt_ptr&, const view&, record_of_name, const wire::stat&);
-  void move(const attempt_ptr&, std::uint64_t part, std::string new_floor, std::int32_t version);
+  struct with_move {  // written with it: a floor where the name had that version, or nothing if it has
+    std::string floor;
+    std::optional<std::int32_t> version;
+  };
+  void move(const attempt_ptr&, std::uint64_t part, with_move = {});
   void on_moved(const attempt_ptr&, member& to, const contender& next, std::uint64_t part, const response&);
   void grant_once_proven(const attempt_ptr&);
   void grant(const attempt_ptr&);
   void queue(const attempt_ptr&, const view&, const contender&);
   void step_back(const attempt_ptr&, entry&, const contender& first);
-  void tell_place(const attempt_ptr&, const contender* ahead, std::variant<seam::queued, seam::busy>);
+  using told_place = std::variant<seam::queued, seam::busy>;
+  void tell_place(const attempt_ptr&, const contender* ahead, told_place);
+  void tell_place_by(const attempt_ptr&, const response& first, told_place);
   void retry(const attempt_ptr&);
 
   // --- create.cpp
   void adopt(const attempt_ptr&, member&, const contender&);
   void make_container(const attempt_ptr&, member&);
-  void create(const attempt_ptr&, member&, const view&);
+  void make_parents(const attempt_ptr&, member&);
+  void create(const attempt_ptr&, member&, const view&, bool to_wait);
   struct creation;
+  void ask_behind(const attempt_ptr&, member&, const std::shared_ptr<creation>&);
   void on_created(const attempt_ptr&, member&, const std::shared_ptr<creation>&, const std::string& path,
                   const wire::stat&);
   void stand_in_line(const attempt_ptr&, member&, const creation&);
+  void seen_in_line(const attempt_ptr&, member&, const failure*, const view&);
+  const view* crowded(const std::string& name);
+  void note_crowd(const std::string& name, const view&);
 
   // --- keep.cpp
   struct keeping;
@@ -243,7 +272,7 @@ class zookeeper_engine final : public kit::engine_base {
   void converted(const call_ptr<answer>&, const id&);
 
   // --- own.cpp: what this client has, and what it is told about it
-  std::string path_of(std::string_view name) const;
+  std::string path_of(std::string_view name) const { return layout_.path_of(name); }
   std::string path_of(const entry& e) const { return path_of(e.name) + '/' + e.me.node; }
   entry* own(const id&, std::string_view name);
   entry& add_entry(const attempt&, member&, const contender&, std::uint64_t part);
@@ -272,8 +301,12 @@ class zookeeper_engine final : public kit::engine_base {
   void refresh(const std::string& name, std::int64_t informed = 0);
   void refreshed(const std::string& name, const view&);
   void place_seen(const id&, const view&);
-  void watch_way(const id&, entry&, const view&, const contender&);
-  void watch_node(const id&, entry&, const std::string& path);
+  using heard = std::function<void(const response&)>;
+  void watch_way(const id&, entry&, const view&, const contender&, heard = {});
+  void watch_node(const id&, entry&, const std::string& path, heard = {});
+  void settle(const id&, entry&, milliseconds after);
+  void call_next(const id&);
+  bool tells_the_next(const entry&, const wire::event&) const;
   void watch_all(entry&, const view&);
   static std::optional<std::string> path_when_moved(const std::string& path);
   void relist(std::int64_t session);
@@ -286,11 +319,18 @@ class zookeeper_engine final : public kit::engine_base {
   void do_show(std::string_view name, const call_ptr<seam::page>&) override;
   void do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
                const call_ptr<seam::page>&) override;
+  void list_names(member&, std::vector<std::string> names, std::string_view cursor, std::uint32_t limit,
+                  const call_ptr<seam::page>&);
+  struct walk;
+  void visit(member&, const std::shared_ptr<walk>&, const std::string& path);
+  void visited(member&, const std::shared_ptr<walk>&, const std::string& path,
+               const std::vector<std::string>& children);
   void do_diagnose(const call_ptr<std::vector<seam::finding>>&) override;
   std::vector<seam::finding> examine_sessions() const;
   void entries_of(member&, const std::string& name, std::function<void(const failure*, std::vector<seam::entry>)>);
 
   const config config_;
+  const layout layout_;
   wire::loop loop_;
   std::list<std::unique_ptr<member>> members_;
   std::size_t next_host_;
@@ -301,7 +341,8 @@ class zookeeper_engine final : public kit::engine_base {
   std::unordered_map<id, entry, core::id_hash> mine_;
   std::map<std::string, id> by_path_;
   std::map<std::string, name_state, std::less<>> names_;  // where we have something
-  std::set<id> writing_;                                  // of whom a node is being made or renamed
+  std::unordered_map<std::string, crowd> crowded_;
+  std::set<id> writing_;  // of whom a node is being made or renamed
   std::set<std::pair<time_point, id>> dues_, settling_;
 };
 

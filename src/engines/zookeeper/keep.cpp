@@ -54,7 +54,7 @@ void zookeeper_engine::do_keep(std::span<const target> all, fate as, millisecond
   keep_others(k, others);
   for (auto& [m, some] : own_ones) {
     prove(*m, now() + ttl - ttl / 6, [](bool) {});  // on its way with the sync, whoever needs it then
-    m->link.session().call(op::sync, wire::path_body(config_.base), now(),
+    m->link.session().call(op::sync, wire::path_body(layout_.sessions()), now(),
                            [this, k, some = std::move(some)](const response& r) { keep_heard(k, some, r); });
   }
   one_kept(k);
@@ -119,14 +119,14 @@ void zookeeper_engine::keep_hold(const std::shared_ptr<keeping>& k, std::size_t 
     if (missing) lose(who);
     go_on();
   };
-  longer ? e.in->link.session().call(op::set_data, wire::data_body(path, write(r), -1), now(), seen)
+  longer ? e.in->link.session().call(op::set_data, wire::data_body(path, layout_.write(r), -1), now(), seen)
          : e.in->link.session().call(op::exists, wire::watch_body(path, false), now(), seen);
 }
 
-// A turn that has come stays. Else it waits if that is still there which is in its way: it is asked for, since a watch of it tells
-// nothing about what followed.
+// A turn that has come stays. Else it waits if that is still there which is in its way: a watch of it would have told before the sync
+// was answered, and where none stands it is asked for.
 void zookeeper_engine::keep_place(const std::shared_ptr<keeping>& k, const kept_one& one, entry& e) {
-  if (e.turn) return keep_judged(k, one);
+  if (e.turn || (e.barred == way::node && e.in->link.session().watches_set())) return keep_judged(k, one);
   e.in->link.session().call(op::exists, wire::watch_body(e.watching, false), now(),
                             [this, k, one, name = e.name](const response& r) {
                               if (r.good()) return keep_judged(k, one);
@@ -183,7 +183,7 @@ void zookeeper_engine::keep_judged(const std::shared_ptr<keeping>& k, const kept
 void zookeeper_engine::keep_others(const std::shared_ptr<keeping>& k,
                                    const std::map<std::string, std::vector<kept_one>>& by_name) {
   member* m = by_name.empty() ? nullptr : any_member();
-  if (m != nullptr) m->link.session().call(op::sync, wire::path_body(config_.base), now(), nullptr);
+  if (m != nullptr) m->link.session().call(op::sync, wire::path_body(layout_.sessions()), now(), nullptr);
   for (const auto& [name, those] : by_name) {
     const auto told = [this, k, those](const failure* f, const view& v) {
       for (const auto& one : those) {

@@ -1,5 +1,7 @@
 #include "engines/zookeeper/line.hpp"
 
+#include "engines/zookeeper/names.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -17,17 +19,9 @@ bool number_of(std::string_view text, N& out) {
   return error == std::errc{} && at == end;
 }
 
-int digit(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; }
-
 std::optional<id> read_id(std::string_view hex) {
-  if (hex.size() != 32) return std::nullopt;
-  std::string raw;
-  for (std::size_t i = 0; i < 32; i += 2) {
-    const int high = digit(hex[i]), low = digit(hex[i + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    raw += static_cast<char>(high * 16 + low);
-  }
-  return id::from(raw);
+  const auto raw = from_hex(hex);
+  return raw && raw->size() == 16 && core::to_hex(*raw) == hex ? std::optional{id::from(*raw)} : std::nullopt;
 }
 
 bool read_mode(std::string_view word, contender& c) {
@@ -94,10 +88,17 @@ std::string upgrading_node(const contender& c, const contender* first_behind) {
 
 // --- who holds
 
-line::line(const std::vector<std::string>& children) {
+static std::vector<contender> contenders_in(const std::vector<std::string>& children) {
+  std::vector<contender> all;
   for (const auto& child : children) {
-    if (auto c = read_contender(child)) all_.push_back(std::move(*c));
+    if (auto c = read_contender(child)) all.push_back(std::move(*c));
   }
+  return all;
+}
+
+line::line(const std::vector<std::string>& children) : line(contenders_in(children)) {}
+
+line::line(std::vector<contender> all) : all_(std::move(all)) {
   std::ranges::sort(all_, {}, [](const contender& c) { return std::pair{c.number, std::string_view{c.node}}; });
   count_holders();
 }
@@ -268,41 +269,6 @@ bool record_of_name::assign(const line& l) {
     }
   }
   return slots != before;
-}
-
-// --- names
-
-std::string escape(std::string_view name) {
-  static constexpr char digits[] = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : name) {
-    const bool plain =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-    if (plain) {
-      out += c;
-      continue;
-    }
-    const auto b = static_cast<unsigned char>(c);
-    ((out += '%') += digits[b >> 4U]) += digits[b & 15U];
-  }
-  return out;
-}
-
-std::optional<std::string> unescape(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i];
-      continue;
-    }
-    unsigned byte = 0;
-    const auto code = text.substr(i + 1, 2);
-    const auto [at, error] = std::from_chars(code.data(), code.data() + code.size(), byte, 16);
-    if (error != std::errc{} || code.size() != 2 || at != code.data() + 2) return std::nullopt;
-    out += static_cast<char>(byte);
-    i += 2;
-  }
-  return escape(out) == text ? std::optional{out} : std::nullopt;
 }
 
 }  // namespace tyer::zookeeper

@@ -55,7 +55,8 @@ std::string upgrading_node(const contender&, const contender* first_behind);
 class line {
  public:
   line() = default;
-  explicit line(const std::vector<std::string>& children);
+  explicit line(std::vector<contender> all);
+  explicit line(const std::vector<std::string>& children);  // in Tyer's own way
 
   const std::vector<contender>& all() const noexcept { return all_; }
   std::size_t holders() const noexcept { return holders_; }
@@ -98,6 +99,7 @@ struct record {
   std::uint64_t part = 0;  // less than there are places: such a place of the write that created the node
   std::uint32_t times_asked = 0;
   std::string asked, owner;
+  bool by_another = false;  // library: no more than the owner is known
 
   std::uint64_t part_if(std::int64_t created) const noexcept {
     return part < places_per_write ? part_at(created, part) : part;
@@ -155,9 +157,5 @@ class shared_watch {
   }
   std::optional<std::int32_t> oldest_, stands_;
 };
-
-// Any bytes as a node's name, and back.
-std::string escape(std::string_view);
-std::optional<std::string> unescape(std::string_view);
 
 }  // namespace tyer::zookeeper

@@ -6,10 +6,6 @@
 
 namespace tyer::zookeeper {
 
-std::string zookeeper_engine::path_of(std::string_view name) const {
-  return config_.base + "/q/" + escape(around().prefix + std::string{name});
-}
-
 zookeeper_engine::entry* zookeeper_engine::own(const id& who, std::string_view name) {
   const auto at = mine_.find(who);
   return at == mine_.end() || at->second.name != name || at->second.leaving ? nullptr : &at->second;
@@ -91,7 +87,7 @@ void zookeeper_engine::settle_with(const id& who, const contender& c, member& by
                            if (at == mine_.end() || at->second.in_doubt != &by) return then(nullptr);
                            const bool gone = r.is == response::how::answered && r.error == wire::no_node;
                            const auto n = r.good() ? wire::read_node(r.body) : std::nullopt;
-                           const auto record = n ? read_record(n->data) : std::nullopt;
+                           const auto record = n ? layout_.read_data(n->data) : std::nullopt;
                            if (!gone && !record) {
                              const auto f = failed(r, false);
                              return then(&f);
@@ -173,7 +169,7 @@ void zookeeper_engine::look(member& m, const std::string& name, bool synced, wit
   const auto path = path_of(name);
   if (synced) m.link.session().call(op::sync, wire::path_body(path), now(), nullptr);
   m.link.session().call(op::get_children, wire::watch_body(path, false), now(),
-                        [then = std::move(then)](const response& r) {
+                        [this, then = std::move(then)](const response& r) {
                           view v;
                           if (r.is == response::how::answered && r.error == wire::no_node) return then(nullptr, v);
                           const auto c = r.good() ? wire::read_children(r.body) : std::nullopt;
@@ -181,7 +177,7 @@ void zookeeper_engine::look(member& m, const std::string& name, bool synced, wit
                             const auto f = failed(r, false);
                             return then(&f, v);
                           }
-                          v.all = line{c->names};
+                          v.all = layout_.line_of(c->names);
                           v.is = c->is;
                           v.there = true;
                           then(nullptr, v);
@@ -268,22 +264,38 @@ void zookeeper_engine::place_seen(const id& who, const view& v) {
   if (auto* t = told()) t->wake(who);
 }
 
-void zookeeper_engine::watch_way(const id& who, entry& e, const view& v, const contender& c) {
-  watch_own(who);
-  const contender* before = v.all.in_the_way_of(c);
-  before == nullptr ? watch_all(e, v) : watch_node(who, e, path_of(e.name) + '/' + before->node);
+// Whoever held it alone stood first. It may have been converted to shared, or the own place been taken away: the claim fails then.
+void zookeeper_engine::call_next(const id& who) {
+  entry& e = mine_.at(who);
+  if (e.turn || e.leaving) return;
+  e.called = true;
+  put_off(who, e, now() + e.waiter_ttl);
+  if (auto* t = told()) t->wake(who);
 }
 
-void zookeeper_engine::watch_node(const id& who, entry& e, const std::string& path) {
+void zookeeper_engine::watch_way(const id& who, entry& e, const view& v, const contender& c, heard told) {
+  if (e.upgrading) watch_own(who);
+  if (e.own_watch == watched::no && e.settles <= now()) settle(who, e, waited_after);
+  const contender* before = v.all.in_the_way_of(c);
+  if (before == nullptr) return watch_all(e, v);
+  watch_node(who, e, path_of(e.name) + '/' + before->node, std::move(told));
+}
+
+void zookeeper_engine::watch_node(const id& who, entry& e, const std::string& path, heard told) {
   if (e.watching == path) return;
   e.watching = path;
   e.barred = way::nothing;
-  e.in->link.session().watch(op::get_data, path, now(), [this, who, path, name = e.name](const response& r) {
+  e.called = false;
+  e.in->link.session().watch(op::get_data, path, now(), [this, who, path, told = std::move(told)](const response& r) {
+    if (told) told(r);
     const auto at = mine_.find(who);
-    const bool asks_still = at != mine_.end() && at->second.watching == path;
-    if (asks_still) at->second.barred = r.good() ? way::node : way::nothing;
-    if (asks_still && !r.good()) at->second.watching.clear();  // nobody watches: when it is up again
-    if (asks_still && r.is == response::how::answered && r.error == wire::no_node) refresh(name, at->second.in->number);
+    if (at == mine_.end() || at->second.watching != path) return;
+    entry& mine = at->second;
+    mine.barred = r.good() ? way::node : way::nothing;
+    if (!r.good()) mine.watching.clear();  // nobody watches: when it is up again
+    if (r.is != response::how::answered || r.error != wire::no_node) return;
+    if (const auto next = path_when_moved(path)) return watch_node(who, mine, *next);
+    refresh(std::string{mine.name}, mine.in->number);
   });
 }
 
@@ -323,6 +335,12 @@ void zookeeper_engine::relist(std::int64_t session) {
 
 // --- the own node
 
+void zookeeper_engine::settle(const id& who, entry& e, milliseconds after) {
+  settling_.erase({e.settles, who});
+  e.settles = now() + after;
+  settling_.insert({e.settles, who});
+}
+
 void zookeeper_engine::watch_own(const id& who) {
   const auto at = mine_.find(who);
   if (at == mine_.end() || at->second.own_watch != watched::no || at->second.leaving) return;
@@ -342,7 +360,7 @@ void zookeeper_engine::own_changed(const id& who) {
     }
     if (r.is == response::how::answered && r.error == wire::no_node) return taken_away(who);
     const auto n = r.good() ? wire::read_node(r.body) : std::nullopt;
-    const auto record = n ? read_record(n->data) : std::nullopt;
+    const auto record = n ? layout_.read_data(n->data) : std::nullopt;
     at->second.own_watch = record ? watched::yes : watched::no;
     if (!record) return;
     if (record->times_asked == at->second.times_asked) return;
@@ -359,19 +377,15 @@ void zookeeper_engine::on_event(const member& m, const wire::event& e) {
     if (news && e.what == wire::event::kind::removed) taken_away(who);
     if (!news) mine_.at(who).own_watch = watched::no;  // a watch tells once: it is looked at again
   }
-  const auto start = config_.base + "/q/";
-  if (!e.path.starts_with(start)) return;
-  const auto rest = std::string_view{e.path}.substr(start.size());
-  const auto full = unescape(rest.substr(0, rest.find('/')));
-  const auto& prefix = around().prefix;
-  if (!full || !full->starts_with(prefix)) return;
-  const auto name = full->substr(prefix.size());
-  const auto at = names_.find(name);
+  // Of a list of nodes, or of one of them.
+  auto name = layout_.name_of(e.path);
+  const bool of_list = name && names_.contains(*name);
+  if (!of_list) name = layout_.name_of(std::string_view{e.path}.substr(0, e.path.rfind('/')));
+  const auto at = name ? names_.find(*name) : names_.end();
   if (at == names_.end()) return;
-  const bool of_list = rest.find('/') == rest.npos;
   if (of_list) at->second.listed_by = 0;
   const auto next = e.what == wire::event::kind::changed ? e.path : path_when_moved(e.path);
-  std::vector<id> some;
+  std::vector<id> some, called;
   bool must_look = false;
   for (const auto& who : at->second.ids) {
     entry& mine = mine_.at(who);
@@ -379,13 +393,25 @@ void zookeeper_engine::on_event(const member& m, const wire::event& e) {
     if (!waits(mine) || (!by_list && !by_node)) continue;
     mine.barred = way::nothing;
     if (by_node) mine.watching.clear();
-    if (by_node && next) some.push_back(who);
-    must_look |= !by_node || !next;
+    const bool has_it = by_node && tells_the_next(mine, e);
+    if (has_it || (by_node && next)) (has_it ? called : some).push_back(who);
+    must_look |= !has_it && (!by_node || !next);
   }
   for (const auto& who : some) {  // it is there still, or again, or has gone: then that is told at once
     if (const auto left = mine_.find(who); left != mine_.end()) watch_node(who, left->second, *next);
   }
-  if (must_look) refresh(name, m.number);
+  for (const auto& who : called) {
+    if (mine_.contains(who)) call_next(who);
+  }
+  if (must_look) refresh(*name, m.number);
+}
+
+// What stood before it held the name alone, as its name tells: nobody is called so before it had its turn. Where names do not tell it may
+// have waited too: then the next looks before it claims anyway.
+bool zookeeper_engine::tells_the_next(const entry& next, const wire::event& e) const {
+  if (e.what != wire::event::kind::removed || next.me.how != mode::exclusive) return false;
+  const auto c = layout_.read(std::string_view{e.path}.substr(e.path.rfind('/') + 1));
+  return c && c->how == mode::exclusive && (!layout_.is_own() || e.path.ends_with('h'));
 }
 
 // Whoever had its turn is called so from then on, in its place.

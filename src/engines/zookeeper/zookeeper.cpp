@@ -32,6 +32,7 @@ zookeeper_engine::zookeeper_engine(config c, const seam::environment& e)
                       .waits_for = kit::draining::what_gives_back,
                       .drain_max = e.request_timeout / 2}),
       config_(std::move(c)),
+      layout_(config_.layout, config_.base, e.prefix),
       next_host_(static_cast<std::size_t>(e.ids->nonce() >> 7U)) {}
 
 zookeeper_engine::~zookeeper_engine() {
@@ -41,12 +42,13 @@ zookeeper_engine::~zookeeper_engine() {
 
 seam::capabilities zookeeper_engine::can() const noexcept {
   return {.queue = true,
-          .shared = true,
-          .permits = true,
+          .shared = layout_.has_shared(),
+          .permits = layout_.is_own(),
           .push = true,
           .token = true,
-          .convert = true,
+          .convert = layout_.is_own(),
           .above_seen = false,
+          .handoffs = layout_.is_own(),
           .keep_batch = zookeeper::keep_batch};
 }
 
@@ -230,7 +232,7 @@ void zookeeper_engine::member::on_up() {
 
 // The node that renewals write. The first session of all finds nothing, and makes what is always there.
 void zookeeper_engine::set_up(member& m, int tries) {
-  m.node = config_.base + "/s/" + core::to_hex(wire::writer{}.big(m.number).take());
+  m.node = layout_.sessions() + '/' + core::to_hex(wire::writer{}.big(m.number).take());
   m.setting_up = true;
   const auto done = [this, &m, tries](const response& r) {
     m.setting_up = false;
@@ -256,11 +258,7 @@ void zookeeper_engine::set_up(member& m, int tries) {
 
 // By the session that asks for it: whoever waits for another may have gone before.
 void zookeeper_engine::make_base(member& m, const std::function<void(const response&)>& then) {
-  std::vector<std::string> paths;
-  for (auto at = config_.base.find('/', 1); at != config_.base.npos; at = config_.base.find('/', at + 1)) {
-    paths.push_back(config_.base.substr(0, at));
-  }
-  for (const char* below : {"", "/q", "/s"}) paths.push_back(config_.base + below);
+  const auto paths = layout_.always_there();
   for (std::size_t i = 0; i < paths.size(); ++i) {
     auto body = wire::create_body(paths[i], {}, config_.rights, wire::node_kind::lasting);
     const bool last = i + 1 == paths.size();

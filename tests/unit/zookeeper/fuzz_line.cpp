@@ -1,5 +1,6 @@
 // Any nodes in a name, and any bytes in their data: whoever reads them goes on, and finds no two that exclude each other.
-#include "engines/zookeeper/line.hpp"
+#include "engines/zookeeper/layout.hpp"
+#include "engines/zookeeper/names.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -45,7 +46,7 @@ void examine(const line& l) {
   for (const contender& c : l.all()) {
     const contender* before = l.in_the_way_of(c);
     demand(before == nullptr || before->number <= c.number);
-    demand(read_contender(c.node)->number == c.number);
+    if (const auto own = read_contender(c.node)) demand(own->number == c.number);
     l.unmarked_behind(c);
   }
   l.fits(mode::exclusive, 1, 1);
@@ -58,6 +59,19 @@ void examine(record_of_name r, const line& l) {
   demand(!r.assign(l));
   r.raise(l);
   demand(read_record_of_name(write(r)).has_value());
+}
+
+void examine_theirs(const std::vector<std::string>& nodes) {
+  for (const auto p : {protocol::curator, protocol::curator_rw, protocol::kazoo}) {
+    const layout l{p, "/base", "prefix"};
+    const line all = l.line_of(nodes);
+    examine(all);
+    for (const auto& node : nodes) {
+      const auto r = l.read_data(node);
+      demand(r.has_value() && l.read_data(l.write(*r)).has_value());
+      demand(l.name_of(l.path_of(node)) == node);
+    }
+  }
 }
 
 }  // namespace
@@ -75,8 +89,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto end = std::min(all.find('\n'), all.size());
     nodes.emplace_back(all.substr(0, end));
     if (const auto name = unescape(nodes.back())) demand(escape(*name) == nodes.back());
+    if (const auto name = from_path(nodes.back())) demand(as_path(*name) == nodes.back());
+    demand(from_path(as_path(nodes.back())) == nodes.back());
     if (end == all.size()) break;
   }
   examine(line{nodes});
+  examine_theirs(nodes);
   return 0;
 }

@@ -1,6 +1,7 @@
 #include "engines/zookeeper/line.hpp"
 
 #include "core/token.hpp"
+#include "engines/zookeeper/names.hpp"
 
 #include <gtest/gtest.h>
 

@@ -57,6 +57,17 @@ class own_server {
   // Instead of what it says by itself: an error, and the rest of the answer.
   using words = std::pair<std::int32_t, std::string>;
   std::function<std::optional<words>(wire::op, wire::reader)> says;
+  // The same, of one that knows the session.
+  std::function<std::optional<words>(wire::op, wire::reader, std::int64_t session)> serves;
+  // Of a watch, before anything that is answered later.
+  void tell(std::int64_t session, wire::event::kind what, std::string_view path) {
+    wire::writer w;
+    w.number(-1).big(-1).number(wire::ok).number(static_cast<std::int32_t>(what)).number(3).text(path);
+    const auto body = w.take();
+    for (const visitor& v : visitors_) {
+      if (v.session == session && !v.over) say(v, body);
+    }
+  }
   manner how = manner::answers_all;
   std::int32_t timeout_ms = 10'000;
   std::size_t ever = 0;  // connections
@@ -64,6 +75,7 @@ class own_server {
  private:
   struct visitor {
     int socket = -1;
+    std::int64_t session = 0;
     bool greeted = false, over = false;
     wire::framer in;
   };
@@ -90,7 +102,8 @@ class own_server {
     r.number();
     const auto number = r.big();
     wire::writer w;
-    w.number(0).number(timeout_ms).big(number != 0 ? number : ++last_session_).text(std::string(16, 'p')).flag(false);
+    v.session = number != 0 ? number : ++last_session_;
+    w.number(0).number(timeout_ms).big(v.session).text(std::string(16, 'p')).flag(false);
     say(v, w.take());
     v.greeted = true;
   }
@@ -102,7 +115,9 @@ class own_server {
     if (v.over || (how == manner::answers_pings_alone && what != wire::op::ping)) return;
     wire::writer w;
     w.number(number).big(++transactions_);
-    if (const auto said = says ? says(what, r) : std::nullopt) {
+    auto said = says ? says(what, r) : std::nullopt;
+    if (!said && serves) said = serves(what, r, v.session);
+    if (said) {
       w.number(said->first).raw(said->second);
       return say(v, w.take());
     }

@@ -1,0 +1,279 @@
+// What each operation costs in requests, and who is next, against a server that counts. Time stands still: whatever is sent belongs to
+// the operation.
+#include "core/clock.hpp"
+#include "core/id.hpp"
+#include "core/uri.hpp"
+#include "engine/table.hpp"
+#include "unit/zookeeper/small_zookeeper.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace tyer::zookeeper::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+using engine::answer;
+using engine::fate;
+using engine::id;
+using engine::mode;
+template <class T>
+using outcome = engine::outcome<T>;
+
+struct still_clock final : core::clock {
+  lease_clock::time_point t = lease_clock::now();
+  lease_clock::time_point now() const noexcept override { return t; }
+  bool flows() const noexcept override { return false; }
+};
+
+struct client final : engine::events {
+  void wake(const id& who) override { woken.push_back(who); }
+  void suspect(const id&) override {}
+  void gone(const id& who) override { lost.push_back(who); }
+  void asked(const id&, std::string_view) override {}
+  void changed(std::string_view) override {}
+  void up(const engine::server_facts&) override { is_up = true; }
+  void down(const engine::failure&) override {}
+
+  bool is_woken(const id& who) const { return std::ranges::find(woken, who) != woken.end(); }
+
+  bool is_up = false;
+  std::vector<id> woken, lost;
+  std::unique_ptr<engine::engine> value;
+};
+
+struct counted : ::testing::Test {
+  void SetUp() override {
+    for (client& c : all) start(c);
+    ASSERT_TRUE(until([&] { return std::ranges::all_of(all, &client::is_up); }));
+    for (client& c : all) {  // the sessions for holds and for places
+      const auto holder = ids.next(), place = ids.next();
+      acquire(c, holder, mode::exclusive, "warm");
+      acquire(c, place, mode::exclusive, "warm");
+      release(c, place, "warm");
+      release(c, holder, "warm");
+    }
+    quiet();
+  }
+
+  void start(client& c) {
+    auto uri = core::parse_uri("zk://" + server.host());
+    ASSERT_FALSE(uri.error) << uri.error.words;
+    auto made = ::tyer_engine_zookeeper(uri.value, {"tyer:", &ids, &clock, 5s, {}});
+    ASSERT_FALSE(made.error) << made.error.words;
+    c.value = std::move(made.value);
+    c.value->open(c);
+  }
+
+  template <class Condition>
+  bool until(Condition so) {
+    const auto end = std::chrono::steady_clock::now() + 10s;
+    while (!so() && std::chrono::steady_clock::now() < end) step();
+    return so();
+  }
+  void step() {
+    server.work();
+    for (client& c : all) {
+      if (c.value) c.value->run(clock.now());
+    }
+  }
+  // Nothing has been asked for a while.
+  void quiet() {
+    for (int rounds = 0; rounds < 20; ++rounds) {
+      const auto before = zoo.asked;
+      step();
+      if (zoo.asked != before) rounds = 0;
+    }
+  }
+  // What was asked, as soon as it is what is expected.
+  template <class F>
+  void expect(const requests& expected, F&& f) {
+    quiet();
+    zoo.asked.clear();
+    f();
+    until([&] { return zoo.asked == expected; });
+    quiet();
+    EXPECT_EQ(zoo.asked, expected);
+  }
+
+  template <class T, class F>
+  std::optional<outcome<T>> call(F&& f) {
+    std::optional<outcome<T>> got;
+    f([&](outcome<T>&& o) { got.emplace(std::move(o)); });
+    EXPECT_TRUE(until([&] { return got.has_value(); }));
+    return got;
+  }
+  std::optional<outcome<answer>> acquire(client& c, const id& who, mode how = mode::exclusive,
+                                         std::string_view name = "name") {
+    engine::request r;
+    r.what = {who, name, how};
+    r.ttl = 4s;
+    r.waiter_ttl = 1s;
+    r.not_after = 5s;
+    r.enqueue = true;
+    return call<answer>([&](auto reply) { c.value->acquire(r, std::move(reply)); });
+  }
+  std::optional<outcome<fate>> release(client& c, const id& who, std::string_view name = "name") {
+    return call<fate>([&](auto reply) { c.value->release({who, name}, true, std::move(reply)); });
+  }
+  bool granted(const std::optional<outcome<answer>>& o) {
+    const auto* a = o ? std::get_if<answer>(&o->result) : nullptr;
+    return a != nullptr && std::holds_alternative<engine::granted>(*a);
+  }
+  bool queued(const std::optional<outcome<answer>>& o) {
+    const auto* a = o ? std::get_if<answer>(&o->result) : nullptr;
+    return a != nullptr && std::holds_alternative<engine::queued>(*a);
+  }
+  // The next has it when the one before lets go.
+  void hand_over(client& from, const id& before, client& to, const id& next) {
+    release(from, before);
+    ASSERT_TRUE(until([&] { return to.is_woken(next); }));
+    EXPECT_TRUE(granted(acquire(to, next)));
+  }
+  void wait(client& one, const id& who) { EXPECT_TRUE(queued(acquire(one, who))); }
+  void lock(client& one, const id& who) { EXPECT_TRUE(granted(acquire(one, who))); }
+  std::string first_in_line() const {
+    auto all = zoo.children(line);
+    const auto number = [](const std::string& node) { return node.substr(node.rfind('-')); };
+    return line + '/' + *std::ranges::min_element(all, {}, number);
+  }
+
+  const std::string line = "/tyer/q/tyer%3Aname";
+  own_server server;
+  small_zookeeper zoo{server};
+  still_clock clock;
+  core::random_ids ids;
+  std::deque<client> all = std::deque<client>(3);
+  client &a = all[0], &b = all[1], &c = all[2];
+};
+
+TEST_F(counted, requests_of_a_lock_that_nobody_else_wants) {
+  const auto first = ids.next(), second = ids.next();
+  expect({{"children", 1}, {"container", 1}, {"create", 1}, {"exists", 1}}, [&] { lock(a, first); });
+  expect({{"delete", 1}}, [&] { release(a, first); });
+  expect({{"children", 1}, {"create", 1}, {"exists", 1}}, [&] { lock(a, second); });
+  expect({{"delete", 1}}, [&] { release(a, second); });
+}
+
+// It was twelve for each change of owner: a second look for the own place, a question for the first holder's ttl, a watch of itself, and a
+// look when the one in its way had gone.
+TEST_F(counted, a_lock_that_is_handed_on_costs_six_requests) {
+  std::vector<id> who;
+  for (int i = 0; i < 6; ++i) who.push_back(ids.next());
+  lock(a, who[0]);
+  const requests with_a_look{{"children", 2}, {"create", 1}, {"data", 1}},
+      place{{"children", 1}, {"create", 1}, {"data", 1}};
+  expect(with_a_look, [&] { wait(b, who[1]); });  // who has waited here before needs no look
+  expect(with_a_look, [&] { wait(c, who[2]); });
+  // The one behind looks for the new holder under the name it has now. The first was granted at once, so its name does not tell that it
+  // held: the next asks whether it has moved, and looks.
+  expect({{"delete", 1}, {"data", 2}, {"children", 1}, {"multi", 1}}, [&] { hand_over(a, who[0], b, who[1]); });
+  expect(with_a_look, [&] { wait(a, who[3]); });
+  const requests hand_on{{"delete", 1}, {"multi", 1}, {"data", 1}};
+  expect(hand_on, [&] { hand_over(b, who[1], c, who[2]); });
+  expect(place, [&] { wait(b, who[4]); });
+  expect(hand_on, [&] { hand_over(c, who[2], a, who[3]); });
+  expect(place, [&] { wait(c, who[5]); });
+}
+
+// Whoever is called because the holder has gone claims without a look: that must fail where the holder is there under another name.
+TEST_F(counted, a_holder_that_becomes_a_reader_does_not_hand_on) {
+  const auto holder = ids.next(), writer = ids.next(), reader = ids.next();
+  acquire(a, holder);
+  acquire(b, writer);
+  const auto converted =
+      call<answer>([&](auto reply) { a.value->convert({holder, "name"}, mode::shared, 5s, std::move(reply)); });
+  EXPECT_TRUE(granted(converted));
+  quiet();
+  EXPECT_TRUE(queued(acquire(b, writer)));
+  EXPECT_TRUE(queued(acquire(c, reader, mode::shared))) << "behind the writer";
+  b.woken.clear();
+  release(a, holder);
+  ASSERT_TRUE(until([&] { return b.is_woken(writer); }));
+  EXPECT_TRUE(granted(acquire(b, writer)));
+}
+
+// It had its turn between the look and the watch: that its place was gone was taken for its end, and the lock was granted twice.
+TEST_F(counted, whoever_claims_before_it_is_watched_does_not_hand_on) {
+  const auto holder = ids.next(), next = ids.next(), last = ids.next();
+  lock(a, holder);
+  wait(b, next);
+  release(a, holder);
+  ASSERT_TRUE(until([&] { return b.is_woken(next); }));
+  zoo.before_reading = [&, place = first_in_line(), done = false](wire::op what, const std::string& path) mutable {
+    if (what != wire::op::get_data || path != place || std::exchange(done, true)) return;
+    zoo.move(place, place + 'h');
+  };
+  wait(c, last);
+  quiet();
+  EXPECT_FALSE(c.is_woken(last));
+  wait(c, last);
+}
+
+TEST_F(counted, whoever_leaves_the_middle_of_the_line_does_not_hand_on) {
+  const auto holder = ids.next(), middle = ids.next(), last = ids.next();
+  acquire(a, holder);
+  acquire(b, middle);
+  acquire(c, last);
+  release(b, middle);
+  quiet();
+  EXPECT_FALSE(c.is_woken(last));
+  EXPECT_TRUE(queued(acquire(c, last)));
+  release(a, holder);
+  ASSERT_TRUE(until([&] { return c.is_woken(last); }));
+  EXPECT_TRUE(granted(acquire(c, last)));
+}
+
+TEST_F(counted, a_place_that_was_taken_away_when_its_turn_came_is_not_granted) {
+  const auto holder = ids.next(), next = ids.next(), last = ids.next();
+  acquire(a, holder);
+  acquire(b, next);
+  acquire(c, last);
+  release(a, holder);
+  ASSERT_TRUE(until([&] { return b.is_woken(next); }));
+  zoo.remove(first_in_line());
+  EXPECT_TRUE(queued(acquire(b, next))) << "anew, behind the last";
+  ASSERT_TRUE(until([&] { return c.is_woken(last); }));
+  EXPECT_TRUE(granted(acquire(c, last)));
+}
+
+TEST_F(counted, a_name_that_is_empty_again_is_locked_by_a_look_as_before) {
+  const auto holder = ids.next(), next = ids.next();
+  acquire(a, holder);
+  acquire(b, next);
+  release(b, next);
+  release(a, holder);
+  const auto alone = ids.next(), again = ids.next();
+  lock(b, alone);
+  release(b, alone);
+  expect({{"children", 1}, {"create", 1}, {"exists", 1}}, [&] { lock(b, again); });
+}
+
+// --- keeping
+
+TEST_F(counted, places_are_kept_without_a_question_for_each) {
+  const auto holder = ids.next(), next = ids.next();
+  acquire(a, holder);
+  acquire(b, next);
+  const auto keep = [&] {
+    const engine::target t{next, "name"};
+    const auto o = call<engine::kept>([&](auto reply) { b.value->keep({&t, 1}, fate::waiting, 5s, std::move(reply)); });
+    ASSERT_TRUE(o && std::holds_alternative<engine::kept>(o->result));
+    EXPECT_EQ(std::get<engine::kept>(o->result).fates.front(), fate::waiting);
+  };
+  expect({{"sync", 2}, {"children", 1}}, keep);       // it does not watch itself yet
+  expect({{"data", 2}}, [&] { clock.t += 2100ms; });  // now it does, and so does the hold
+  expect({{"set", 1}, {"sync", 1}}, keep);
+}
+
+}  // namespace
+
+}  // namespace tyer::zookeeper::test
