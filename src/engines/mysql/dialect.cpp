@@ -18,8 +18,12 @@ using namespace tyer::sql;
 // By their names, as SHOW VARIABLES tells them.
 class variables {
  public:
-  explicit variables(const answered& a) {
-    for (const row& r : a.rows) known_.emplace(r.at(0).bytes, r.at(1).bytes);
+  explicit variables(const answers& all) {
+    for (const answered& a : all) {
+      for (const row& r : a.rows) {
+        if (r.size() == 2) known_.emplace(r[0].bytes, r[1].bytes);
+      }
+    }
   }
   bool has(const char* name, std::string_view value) const {
     const auto at = known_.find(name);
@@ -41,7 +45,17 @@ void add_replication(std::vector<engine::finding>& to, const variables& is) {
         {"sync_binlog is not 1: after a crash of the machine a replica may know more, or less, than this server",
          "set sync_binlog = 1", 1});
   }
-  if (!is.has("rpl_semi_sync_master_enabled", "ON") && !is.has("rpl_semi_sync_source_enabled", "ON")) {
+  const bool waits = is.has("rpl_semi_sync_master_enabled", "ON") || is.has("rpl_semi_sync_source_enabled", "ON");
+  if (waits && (is.has("Rpl_semi_sync_master_status", "OFF") || is.has("Rpl_semi_sync_source_status", "OFF"))) {
+    to.push_back(
+        {"semi-synchronous replication has fallen back: no replica has answered in time, and the server goes on "
+         "without; one that is "
+         "promoted now does not know the last grants",
+         "see to the replicas, and set rpl_semi_sync_source_timeout (rpl_semi_sync_master_timeout) so long that it "
+         "does not fall back",
+         2});
+  }
+  if (!waits) {
     to.push_back(
         {"there is a binary log, and nobody waits for a replica: one that is promoted does not know the last grants",
          "if there are replicas, replicate semi-synchronously, or check tokens at what you protect", 0});
@@ -83,7 +97,7 @@ meaning what(const answered& a) {
 }
 
 std::vector<engine::finding> findings(const answers& a) {
-  const variables is{a.back()};
+  const variables is{a};
   std::vector<engine::finding> all;
   if (is.otherwise("innodb_flush_log_at_trx_commit", "1")) {
     all.push_back(
@@ -100,6 +114,10 @@ std::vector<engine::finding> findings(const answers& a) {
                    "have a single primary, and set group_replication_consistency = BEFORE_ON_PRIMARY_FAILOVER", 1});
   }
   if (is.otherwise("log_bin", "OFF")) add_replication(all, is);
+  const auto& grants = a.back().rows;
+  if (!grants.empty() && grants[0].size() == 1 && !grants[0][0].bytes.empty()) {
+    all.push_back({"rights are missing: " + grants[0][0].bytes, "GRANT them to the user who locks", 2});
+  }
   return all;
 }
 

@@ -22,6 +22,9 @@ struct statement {
   "JSON_TABLE(CONVERT($" #n " USING utf8mb4), '$[*]' COLUMNS (e VARCHAR(8192) CHARACTER SET utf8mb4 PATH '$')) k"
 #define TYER_NUMBERS(n) \
   "JSON_TABLE(CONCAT('[', CONVERT($" #n " USING utf8mb4), ']'), '$[*]' COLUMNS (e BIGINT PATH '$')) n"
+// A name that is locked by sessions (sessions.cpp), and its key: 64 characters are what it may have, and their case counts for nothing.
+#define TYER_MARK "x'ff'"
+#define TYER_KEY(name) "SHA2(" name ", 256)"
 #define TYER_HOLDS "l.name = SUBSTR(UNHEX(k.e), 17) AND l.hold = SUBSTR(UNHEX(k.e), 1, 16)"
 
   // name, hold, ttl, above, owner, part_max. Tells the token; no row: it is not free, or there is no such name.
@@ -120,21 +123,22 @@ struct statement {
 #define TYER_LIVES_BY_SESSION(now) \
   "EXISTS (SELECT 1 FROM tyer_session s WHERE s.id = l.session AND s.ended = 0 AND s.expires > " now ")"
 
-  // ttl, ids
+  // ttl, ids. Of the queue only its head is looked at: each of a thousand would else look at a thousand.
   static constexpr const char* extend_queue =
     "UPDATE " TYER_LIST(2) " STRAIGHT_JOIN tyer_wait w FORCE INDEX (tyer_wait_id) ON w.id = UNHEX(k.e)"
     " SET w.expires = GREATEST(w.expires, @tyer_now + " TYER_INT(1) ") WHERE w.gone = 0 AND w.expires > @tyer_now";
   static constexpr const char* extended_queue =
     "SELECT w.id, w.name,"
     " EXISTS (SELECT 1 FROM tyer_lock l WHERE l.name = w.name AND ((l.hold IS NULL AND l.state IS NULL)"
-    " OR (l.expires <= @tyer_now AND NOT " TYER_LIVES_BY_SESSION("@tyer_now") "))) OR EXISTS (SELECT 1 FROM tyer_wait h WHERE h.name = w.name AND h.gone = 0 AND h.expires <= @tyer_now)"
+    " OR (l.expires <= @tyer_now AND NOT " TYER_LIVES_BY_SESSION("@tyer_now") "))) OR COALESCE((SELECT h.expires FROM tyer_wait h WHERE h.name = w.name AND h.gone = 0 ORDER BY h.seq LIMIT 1) <= @tyer_now, 0)"
     " FROM " TYER_LIST(2) " STRAIGHT_JOIN tyer_wait w FORCE INDEX (tyer_wait_id) ON w.id = UNHEX(k.e)"
     " WHERE w.gone = 0 AND w.expires >= @tyer_now + " TYER_INT(1);
 
   // from, to, names
   static constexpr const char* list =
       "WITH n AS (SELECT * FROM tyer_lock WHERE name >= $1 AND ($2 = '' OR name < $2)"
-      " AND (hold IS NOT NULL OR crowd = 1) ORDER BY name LIMIT $3)"
+      " AND (hold IS NOT NULL OR crowd = 1) AND NOT (state <=> " TYER_MARK
+      ") ORDER BY name LIMIT $3)"
       " SELECT 0, name, version, joins, token, expires, COALESCE(session, 0), claimed, hold, owner, state FROM n"
       " UNION ALL SELECT 1, w.name, w.seq, 0, 0, w.expires, 0, 0, w.id, NULL, w.body FROM n JOIN tyer_wait w ON w.name "
       "= "
@@ -158,6 +162,9 @@ struct statement {
     "DELETE l FROM (SELECT name FROM tyer_lock WHERE hold IS NULL AND crowd = 0 AND expires < " TYER_NOW " - " TYER_INT(1)
     " LIMIT 1000) k STRAIGHT_JOIN tyer_lock l FORCE INDEX (PRIMARY) ON l.name = k.name"
     " WHERE l.hold IS NULL AND l.crowd = 0 AND l.expires < " TYER_NOW " - " TYER_INT(1);
+  static constexpr const char* sweep_marked =
+      "DELETE FROM tyer_lock WHERE state = " TYER_MARK " AND expires < " TYER_NOW
+      " - " TYER_INT(1) " AND IS_FREE_LOCK(" TYER_KEY("name") ") = 1 LIMIT 1000";
   static constexpr const char* sweep_sessions =
       "DELETE FROM tyer_session WHERE expires < " TYER_NOW " - " TYER_INT(1) " LIMIT 1000";
   static constexpr const char* sweep_places =
@@ -166,8 +173,8 @@ struct statement {
 
   // Names that somebody has held, shared or waited for, and nobody has touched since.
   static constexpr const char* stale_names =
-      "SELECT name FROM tyer_lock l WHERE (crowd = 1 OR hold IS NOT NULL) AND expires < " TYER_NOW
-      " - " TYER_INT(1) " AND NOT " TYER_LIVES_BY_SESSION(TYER_NOW) " LIMIT 100";
+      "SELECT name FROM tyer_lock l WHERE (crowd = 1 OR hold IS NOT NULL) AND NOT (state <=> " TYER_MARK
+      ") AND expires < " TYER_NOW " - " TYER_INT(1) " AND NOT " TYER_LIVES_BY_SESSION(TYER_NOW) " LIMIT 100";
 
   static constexpr const char* schema = "SELECT version FROM tyer_schema";
   static constexpr const char* facts =
@@ -182,13 +189,31 @@ struct statement {
       "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog',"
       " 'binlog_format', 'wsrep_on', 'group_replication_group_name', 'rpl_semi_sync_master_enabled',"
       " 'rpl_semi_sync_source_enabled')";
+  static constexpr const char* replication =
+      "SHOW GLOBAL STATUS WHERE Variable_name IN ('Rpl_semi_sync_master_status', 'Rpl_semi_sync_source_status')";
+  // Of whoever has no role: what comes by one is not told here.
+  static constexpr const char* grants =
+      "SELECT GROUP_CONCAT(p.p, ' on ', t.t SEPARATOR ', ') FROM"
+      " (SELECT CONCAT(QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', 1)), '@', QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', "
+      "-1))) who) me,"
+      " (SELECT 'SELECT' p UNION ALL SELECT 'INSERT' UNION ALL SELECT 'UPDATE' UNION ALL SELECT 'DELETE') p,"
+      " (SELECT 'tyer_lock' t UNION ALL SELECT 'tyer_wait' UNION ALL SELECT 'tyer_session' UNION ALL SELECT "
+      "'tyer_bell') t"
+      " WHERE COALESCE(CURRENT_ROLE(), 'NONE') = 'NONE'"
+      " AND NOT EXISTS (SELECT 1 FROM information_schema.TABLE_PRIVILEGES g WHERE g.GRANTEE = me.who"
+      " AND g.TABLE_SCHEMA = DATABASE() AND g.TABLE_NAME = t.t AND g.PRIVILEGE_TYPE = p.p)"
+      " AND NOT EXISTS (SELECT 1 FROM information_schema.SCHEMA_PRIVILEGES g WHERE g.GRANTEE = me.who"
+      " AND DATABASE() LIKE g.TABLE_SCHEMA AND g.PRIVILEGE_TYPE = p.p)"
+      " AND NOT EXISTS (SELECT 1 FROM information_schema.USER_PRIVILEGES g WHERE g.GRANTEE = me.who AND "
+      "g.PRIVILEGE_TYPE = p.p)";
 
   // As sql/dialect.hpp has them.
   static constexpr std::array join_texts{join_queue, join_name};
   static constexpr std::array extend_texts{look_at_clock, extend_holds, extended_holds};
   static constexpr std::array extend_places_texts{look_at_clock, extend_queue, extended_queue};
-  static constexpr std::array bell_texts{look_for_bells};
-  static constexpr std::array sweep_texts{sweep_names, sweep_sessions, sweep_places, sweep_bells, stale_names};
+  static constexpr std::array bell_texts{look_for_bells}, question_texts{questions, replication, grants};
+  static constexpr std::array sweep_texts{sweep_names,  sweep_marked, sweep_sessions,
+                                          sweep_places, sweep_bells,  stale_names};
   static constexpr std::nullptr_t sweep_turn = nullptr, collect_bells = nullptr;
   static constexpr bool join_reads = false;
 };

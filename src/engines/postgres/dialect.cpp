@@ -16,6 +16,8 @@ namespace {
 
 using namespace tyer::sql;
 
+constexpr std::int64_t open_for_long_s = 600;
+
 exchange bounds(milliseconds request_timeout) {
   const auto lock_wait = std::max<std::int64_t>(50, request_timeout.count() / 4);
   return {{statement::bounds, {std::to_string(lock_wait), std::to_string(request_timeout.count())}}};
@@ -48,6 +50,8 @@ meaning what(const answered& a) {
 
 std::vector<engine::finding> findings(const answers& a) {
   std::vector<engine::finding> all;
+  if (a.back().rows.empty())
+    return {{"the server did not tell of its settings: " + a.back().words, "ask it by hand", 1}};
   const row& r = a.back().rows[0];
   if (r[1].bytes == "off") {
     all.push_back({"fsync is off: a crash of the machine can lose locks that were granted", "set fsync = on", 2});
@@ -61,11 +65,22 @@ std::vector<engine::finding> findings(const answers& a) {
         {"there are standbys, and none of them is synchronous: whoever is promoted may not know the last grants",
          "name them in synchronous_standby_names, or check tokens at what you protect", 1});
   }
-  if (r[4].bytes == "off") {
-    all.push_back({"autovacuum is off: the tables grow with every lock that is taken", "set autovacuum = on", 1});
+  if (r[4].bytes == "off" || r[7].number != 0) {
+    all.push_back({"autovacuum is off: the tables grow with every lock that is taken",
+                   "set autovacuum = on, and autovacuum_enabled for tyer_lock", 1});
+  }
+  if (r[8].number >= open_for_long_s) {
+    all.push_back({"a transaction has been open for " + std::to_string(r[8].number / 60) +
+                       " minutes: meanwhile nothing can be vacuumed, and every lock gets slower",
+                   "end it; idle_in_transaction_session_timeout ends those that nobody goes on with", 1});
   }
   if (!r[5].bytes.empty()) {
     all.push_back({"rights are missing: " + r[5].bytes, "GRANT them to the role that locks", 2});
+  }
+  // Set for each session; behind a pooler nothing can be.
+  if (r[6].bytes != "read committed") {
+    all.push_back({"the isolation level is " + r[6].bytes + ": those who meet at a name have to begin again and again",
+                   "ALTER ROLE … SET default_transaction_isolation = 'read committed', for the role that locks", 1});
   }
   return all;
 }

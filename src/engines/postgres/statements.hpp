@@ -13,6 +13,15 @@ struct statement {
 #define TYER_NOW "(extract(epoch FROM clock_timestamp())*1000000)::bigint"
 #define TYER_STARTED "(extract(epoch FROM pg_postmaster_start_time())*1000000)::bigint"
 
+// A name that is locked by sessions (sessions.cpp), its key, and whether some session has it. Of 64 bits: two names with one key keep
+// each other out, and nothing worse.
+#define TYER_MARK "'\\xff'::bytea"
+#define TYER_KEY(name) "('x' || encode(substr(sha256(" name "), 1, 8), 'hex'))::bit(64)::bigint"
+#define TYER_IS_HELD(name, by)                                                                      \
+  "EXISTS (SELECT 1 FROM pg_locks p WHERE p.locktype = 'advisory' AND p.granted AND p.objsubid = 1" \
+  " AND p.database = (SELECT oid FROM pg_database WHERE datname = current_database())"              \
+  " AND ((p.classid::bigint << 32) | p.objid::bigint) = " TYER_KEY(name) by ")"
+
 // What a name is like, and the first places: rows.hpp says what the columns are. Of `places` places; if `also`. Of the statement's
 // snapshot, which may be older than the row that the statement has written, or not been able to write: whoever writes because of
 // it compares the version.
@@ -142,7 +151,7 @@ struct statement {
 #define TYER_LIVES_BY_SESSION \
   "EXISTS (SELECT 1 FROM tyer_session s WHERE s.id = l.session AND NOT s.ended AND s.expires > " TYER_NOW ")"
 
-  // ttl, ids
+  // ttl, ids. Of the queue only its head is looked at: each of a thousand would else look at a thousand.
   static constexpr const char* extend_places =
       "UPDATE tyer_wait w SET expires = greatest(w.expires, " TYER_NOW
       " + $1::bigint) FROM unnest($2::bytea[]) k (id)"
@@ -150,12 +159,14 @@ struct statement {
       " RETURNING w.id, w.name,"
       " EXISTS (SELECT 1 FROM tyer_lock l WHERE l.name = w.name AND ((l.hold IS NULL AND l.state IS NULL)"
       " OR (l.expires <= " TYER_NOW " AND NOT " TYER_LIVES_BY_SESSION
-      "))) OR EXISTS (SELECT 1 FROM tyer_wait h WHERE h.name = w.name AND h.expires <= " TYER_NOW ")";
+      "))) OR coalesce((SELECT h.expires FROM tyer_wait h WHERE h.name = w.name ORDER BY h.seq LIMIT 1) <= " TYER_NOW
+      ", false)";
 
   // from, to, names
   static constexpr const char* list =
       "WITH n AS (SELECT * FROM tyer_lock WHERE name >= $1::bytea AND ($2::bytea = ''::bytea OR name < $2)"
-      " AND (hold IS NOT NULL OR crowd) ORDER BY name LIMIT $3::bigint)"
+      " AND (hold IS NOT NULL OR crowd) AND state IS DISTINCT FROM " TYER_MARK
+      " ORDER BY name LIMIT $3::bigint)"
       " SELECT 0::bigint, name, version, joins, token, expires, coalesce(session, 0), claimed, hold, owner, state FROM "
       "n"
       " UNION ALL SELECT 1, w.name, w.seq, 0, 0, w.expires, 0, false, w.id, NULL, w.body FROM tyer_wait w JOIN n ON "
@@ -188,6 +199,10 @@ struct statement {
   static constexpr const char* sweep_names =
       "DELETE FROM tyer_lock WHERE name IN (SELECT name FROM tyer_lock WHERE hold IS NULL AND NOT crowd AND expires "
       "< " TYER_NOW " - $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED) AND hold IS NULL AND NOT crowd";
+  static constexpr const char* sweep_marked =
+      "DELETE FROM tyer_lock WHERE name IN (SELECT name FROM tyer_lock l WHERE state = " TYER_MARK
+      " AND expires < " TYER_NOW " - $1::bigint AND NOT " TYER_IS_HELD(
+          "l.name", "") " LIMIT $2::bigint FOR UPDATE SKIP LOCKED) AND expires < " TYER_NOW " - $1";
   static constexpr const char* sweep_sessions =
       "DELETE FROM tyer_session WHERE id IN (SELECT id FROM tyer_session WHERE expires < " TYER_NOW
       " - $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED) AND expires < " TYER_NOW " - $1";
@@ -203,8 +218,8 @@ struct statement {
 
   // Names that somebody has held, shared or waited for, and nobody has touched since.
   static constexpr const char* stale_names =
-      "SELECT name FROM tyer_lock l WHERE (crowd OR hold IS NOT NULL) AND expires < " TYER_NOW
-      " - $1::bigint AND NOT " TYER_LIVES_BY_SESSION " LIMIT least(100, $2::bigint)";
+      "SELECT name FROM tyer_lock l WHERE (crowd OR hold IS NOT NULL) AND state IS DISTINCT FROM " TYER_MARK
+      " AND expires < " TYER_NOW " - $1::bigint AND NOT " TYER_LIVES_BY_SESSION " LIMIT least(100, $2::bigint)";
 
   static constexpr const char* schema = "SELECT version FROM tyer_schema";
   static constexpr const char* facts =
@@ -221,12 +236,17 @@ struct statement {
       " (SELECT count(*) FROM pg_stat_replication), current_setting('autovacuum'),"
       " (SELECT string_agg(p || ' on ' || t, ', ') FROM unnest(ARRAY['tyer_lock', 'tyer_wait', 'tyer_session', "
       "'tyer_bell']) t,"
-      " unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) p WHERE NOT has_table_privilege(t, p))";
+      " unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) p WHERE NOT has_table_privilege(t, p)),"
+      " current_setting('default_transaction_isolation'),"
+      " EXISTS (SELECT 1 FROM pg_class WHERE oid = 'tyer_lock'::regclass AND 'autovacuum_enabled=false' = "
+      "ANY(reloptions)),"
+      " (SELECT coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)), 0)::bigint FROM pg_stat_activity"
+      " WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid())";
 
   // As sql/dialect.hpp has them.
   static constexpr std::array join_texts{join}, extend_texts{extend}, extend_places_texts{extend_places};
-  static constexpr std::array bell_texts{look_for_bells};
-  static constexpr std::array sweep_texts{sweep_names, sweep_sessions, sweep_bells, stale_names};
+  static constexpr std::array bell_texts{look_for_bells}, question_texts{questions};
+  static constexpr std::array sweep_texts{sweep_names, sweep_marked, sweep_sessions, sweep_bells, stale_names};
   static constexpr std::nullptr_t clear = nullptr;
   static constexpr bool join_reads = true;
 };

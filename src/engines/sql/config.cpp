@@ -18,6 +18,11 @@ tyer::failure take_settings(core::uri& u, settings& to) {
   const auto schema = u.take("schema");
   if (schema && *schema != "apply") return kit::wrong_uri("?schema= must be apply, or left out");
   to.make_tables = schema.has_value();
+  const auto lock = u.take("lock").value_or("row");
+  if (lock != "row" && lock != "session") return kit::wrong_uri("?lock= must be row (the default) or session");
+  to.by_session = lock == "session";
+  if (to.by_session && u.find("waiters_max"))
+    return kit::wrong_uri("?waiters_max= means nothing with ?lock=session, which has no queue");
   return kit::take_number(u, "waiters_max", 1, 1'000'000, to.waiters_max);
 }
 

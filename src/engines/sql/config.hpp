@@ -2,6 +2,7 @@
 //
 //   ?schema=apply     makes the tables if there are none
 //   ?waiters_max=N    waiters per name (10000)
+//   ?lock=row         locks are rows (the default); session: they are locks of the connection's session
 #pragma once
 
 #include "core/uri.hpp"
@@ -17,6 +18,7 @@ namespace tyer::sql {
 struct settings {
   std::uint32_t waiters_max = 10'000;
   bool make_tables = false;
+  bool by_session = false;
 };
 
 template <class Options>

@@ -55,6 +55,7 @@ class database final : public kit::engine_base {
     core::function<bool()> given_up;  // nobody waits for it any more, and what follows may be on its way already
     std::vector<id> keeps;            // holds that live by a session of this client's, if they are written
     milliseconds lives_for{};         // the session's length
+    milliseconds place_ttl{};         // of a place that was made for it
     time_point deadline;
     milliseconds patience = milliseconds::max();  // with a server that is silent
 

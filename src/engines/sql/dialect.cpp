@@ -259,6 +259,13 @@ std::vector<bell> dialect::bells(const answers& a) {
   return all;
 }
 
+// What one of them does not tell says nothing of the others.
+exchange dialect::questions() const {
+  exchange all;
+  for (const char* text : say_.questions) all.push_back({.text = text, .minor = true});
+  return all;
+}
+
 std::vector<seam::finding> dialect::findings(const answers& a, bool keeps_session) const {
   auto all = of_.findings(a);
   if (!keeps_session && of_.pooled != nullptr) all.push_back({of_.pooled, of_.pooled_advice, 1});

@@ -52,7 +52,8 @@ struct catalogue {
       collect_bells;  // for a while from now on, since this client does not hear them; null: they lie there anyway
   several sweep;
   const char* sweep_turn;  // of all clients one sweeps; null: every one
-  const char *questions, *facts, *schema;
+  several questions;       // of the doctor
+  const char *facts, *schema;
   several ddl;
   bool join_reads;  // the answer of the last join text is a reading
 };
@@ -82,7 +83,7 @@ constexpr catalogue catalogue_of(catalogue::several ddl) {
           S::collect_bells,
           S::sweep_texts,
           S::sweep_turn,
-          S::questions,
+          S::question_texts,
           S::facts,
           S::schema,
           ddl,
@@ -172,7 +173,7 @@ class dialect {
   // Whether this client sweeps for all, for so long; empty: every client does.
   exchange sweep_turn(milliseconds) const;
   bool is_turn(const answers& a) const { return number(a.back()).has_value(); }
-  exchange questions() const { return {{say_.questions}}; }  // of the doctor
+  exchange questions() const;  // of the doctor
   std::vector<seam::finding> findings(const answers&, bool keeps_session) const;
 
  private:

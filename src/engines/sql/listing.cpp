@@ -1,5 +1,6 @@
 // show and list, for people.
 #include "engines/sql/database.hpp"
+#include "engines/sql/prefix.hpp"
 #include "engines/sql/rows.hpp"
 #include "engines/sql/seats.hpp"
 
@@ -33,13 +34,6 @@ void add_entries(std::string name, const record& r, const sessions& known, std::
     if (!s || p.expires <= r.now || holds_it) continue;
     to.push_back({p.who, name, fate::waiting, s->how, left(p.expires, r.now), 0, s->owner});
   }
-}
-
-// The first name that does not begin with it; nothing: there is none.
-std::string behind(std::string prefix) {
-  while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
-  if (!prefix.empty()) prefix.back() = static_cast<char>(prefix.back() + 1);
-  return prefix;
 }
 
 }  // namespace

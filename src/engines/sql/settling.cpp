@@ -2,6 +2,7 @@
 #include "engines/sql/database.hpp"
 #include "engines/sql/rows.hpp"
 #include "engines/sql/seats.hpp"
+#include "engines/sql/session_tongue.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -13,7 +14,11 @@ namespace {
 
 constexpr std::uint32_t whole_queue = std::numeric_limits<std::int32_t>::max();
 
-failure misread() {
+failure misread(const record& r) {
+  if (r.state == session_mark) {
+    return kit::no(why::refused, errc::refused,
+                   "this name is locked by sessions: all clients of a name must say ?lock=session, or none");
+  }
   return kit::no(why::refused, errc::refused,
                  "a later version of Tyer has written to this name: all clients of a database must know its layout");
 }
@@ -65,19 +70,25 @@ void database::ask(const work_ptr& w, std::uint32_t number, exchange what,
 std::optional<kit::view> database::see(const work_ptr& w, std::optional<record> r) {
   if (!r) return std::nullopt;
   w->seen = *std::move(r);
+  // The place was made for this call, and for as long as was asked for: it is not written once more because it was read a moment later.
+  for (place& p : w->seen.places) {
+    if (p.who == w->who && w->place_ttl.count() > 0) p.expires = std::max(p.expires, w->seen.now + w->place_ttl);
+  }
   return view_of(w->seen, known_, limits_);
 }
 
 void database::read(const work_ptr& w, std::uint32_t number, bool all) {
   ask(w, number, says_->read(w->name, w->who, all ? whole_queue : head), [this, w, number](answers&& a) {
     auto v = see(w, reading(a));
-    return v ? w->machine->on_view(number, *std::move(v), now()) : w->machine->on_failure(number, misread(), now());
+    return v ? w->machine->on_view(number, *std::move(v), now())
+             : w->machine->on_failure(number, misread(w->seen), now());
   });
 }
 
 void database::join(const work_ptr& w, std::uint32_t number) {
   const kit::seat& s = *w->machine->seen().name.find(w->who);
   const place p{w->who, 0, {}, write_place(s)};
+  w->place_ttl = s.waiter_ttl;
   ask(w, number, says_->join(w->name, p, s.waiter_ttl, head), [this, w, number](answers&& a) -> kit::settle::order {
     auto r = reading(a);
     if (!r.stale) return joined(w, number, std::move(r));
@@ -88,7 +99,8 @@ void database::join(const work_ptr& w, std::uint32_t number) {
 
 kit::settle::order database::joined(const work_ptr& w, std::uint32_t number, record r) {
   auto v = see(w, std::move(r));
-  return v ? w->machine->on_joined(number, *std::move(v), now()) : w->machine->on_failure(number, misread(), now());
+  return v ? w->machine->on_joined(number, *std::move(v), now())
+           : w->machine->on_failure(number, misread(w->seen), now());
 }
 
 // The place is there: without an answer it is unknown what came of it.

@@ -56,6 +56,19 @@ TEST(pooler, is_noticed_and_said_once) {
   EXPECT_EQ(said, 1);
 }
 
+// There the lock would lie in a session that the pooler gives to somebody else.
+TEST(pooler, locks_of_a_session_are_refused_in_words) {
+  tyer::client c{engine_uri() + "&lock=session"};
+  tyer::mutex m{c, fresh_name()};
+  try {
+    m.acquire();
+    FAIL() << "it was granted";
+  } catch (const tyer::error& e) {
+    EXPECT_EQ(e.code(), tyer::errc::refused);
+    EXPECT_NE(std::string{e.what()}.find("pooler"), std::string::npos) << e.what();
+  }
+}
+
 // The pooler stays, so no connection breaks: whoever holds something shows once that it stands.
 TEST(pooler, a_server_that_is_started_anew_behind_it_costs_no_hold) {
   server engine;

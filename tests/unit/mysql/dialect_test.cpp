@@ -156,5 +156,23 @@ TEST(mysql_dialect, the_doctor_finds_what_loses_grants_and_nothing_at_a_server_t
             (std::vector{3, 1, 0}));
 }
 
+TEST(mysql_dialect, the_doctor_did_not_see_that_semi_synchronous_replication_had_fallen_back) {
+  const auto waits = told({{"log_bin", "ON"}, {"sync_binlog", "1"}, {"rpl_semi_sync_master_enabled", "ON"}});
+  EXPECT_TRUE(says.findings({waits, told({{"Rpl_semi_sync_master_status", "ON"}})}, true).empty());
+  const auto found = says.findings({waits, told({{"Rpl_semi_sync_master_status", "OFF"}})}, true);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].what.find("fallen back"), std::string::npos);
+}
+
+TEST(mysql_dialect, the_doctor_did_not_see_which_rights_are_missing) {
+  answered grants;
+  grants.rows.push_back({cell{false, 0, "DELETE on tyer_bell"}});
+  const auto found = says.findings({told({}), told({}), grants}, true);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].what, "rights are missing: DELETE on tyer_bell");
+  grants.rows = {{cell{}}};
+  EXPECT_TRUE(says.findings({told({}), told({}), grants}, true).empty());
+}
+
 }  // namespace
 }  // namespace tyer::mysql

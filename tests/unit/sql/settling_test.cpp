@@ -95,5 +95,21 @@ TEST_F(sql_settling, one_that_failed_is_followed_by_the_next_too) {
   EXPECT_EQ(how_often("read"), 0u);
 }
 
+// By the microseconds that the server took to read what it had just written. So each who joined wrote the name, and of a thousand who
+// joined at once all but one began again, each time; whoever let go meanwhile began again too.
+TEST_F(sql_settling, a_place_that_was_made_just_now_was_written_once_more_to_be_longer_by_a_moment) {
+  seat holder;
+  holder.who = next;
+  holder.part = 1;
+  holder.is = seat::state::holding;
+  holder.expires = at_micros(now + micros(1h));
+  const auto name = name_row(1, write_seats({holder}));
+  acquire(own, mode::shared);
+  answer("read", {rows_of({name, all_row(0, now)})});
+  answer("join",
+         {rows_of({name, place_row(own, 1, now + 300 + micros(ttl / 3), body(mode::shared)), all_row(1, now + 700)})});
+  EXPECT_EQ(how_often("write"), 0u);
+}
+
 }  // namespace
 }  // namespace tyer::sql

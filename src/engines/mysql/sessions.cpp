@@ -1,0 +1,111 @@
+#include "engines/mysql/sessions.hpp"
+
+#include "core/token.hpp"
+#include "engines/mysql/statements.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+
+namespace tyer::mysql {
+
+namespace {
+
+using namespace tyer::sql;
+
+#define TYER_IS_OURS "IS_USED_LOCK(" TYER_KEY("$1") ") = CONNECTION_ID()"
+
+constexpr const char* facts = "SELECT CONNECTION_ID()";
+constexpr const char* uptime = "SHOW GLOBAL STATUS LIKE 'Uptime'";
+constexpr const char* cluster = "SHOW GLOBAL VARIABLES WHERE Variable_name = 'wsrep_on'";
+constexpr const char* silent = "SET SESSION wait_timeout = $1";
+constexpr std::int64_t never_s = 28'800;  // as MySQL has it
+
+constexpr const char* lock = "SELECT GET_LOCK(" TYER_KEY("$1") ", 0)";
+// name, hold, above, owner, ttl, when the server was started, part_max. The token is drawn by the session that has the lock, so they
+// grow in the order of the grants. A name whose last holder may not know yet that the server was started anew is not given.
+constexpr const char* draw_token =
+  "UPDATE tyer_lock SET token = LAST_INSERT_ID(GREATEST(token + 1, " TYER_INT(3) ", " TYER_NOW ")), hold = $2, claimed = 1,"
+  " expires = " TYER_NOW ", owner = $4, session = " TYER_INT(5) ", crowd = 1, state = " TYER_MARK ", version = version + 1"
+  " WHERE name = $1 AND token < " TYER_INT(7) " AND " TYER_IS_OURS
+  " AND ((state = " TYER_MARK " AND (expires >= " TYER_INT(6) " OR " TYER_NOW " >= " TYER_INT(6) " + session))"
+  " OR (state IS NULL AND crowd = 0 AND (hold IS NULL OR (session IS NULL AND expires <= " TYER_NOW "))))";
+constexpr const char* create = "INSERT IGNORE INTO tyer_lock (name, expires) VALUES ($1, " TYER_NOW ")";
+
+exchange ask_facts() { return {{facts}, {uptime}, {cluster}}; }
+
+// Seconds are whole: the server was started in the second before what they say.
+std::string learn(const answers& a, const server& s, session_facts& f) {
+  f.number = a.at(0).rows.at(0).at(0).number;
+  const std::string_view seconds = a.at(1).rows.at(0).at(1).bytes;
+  std::int64_t up = 0;
+  std::from_chars(seconds.data(), seconds.data() + seconds.size(), up);
+  f.started = s.clock.count() - up * 1'000'000;
+  const auto& is = a.at(2).rows;
+  return !is.empty() && is[0].at(1).bytes == "ON"
+             ? "GET_LOCK locks one node of Galera, and no other: leave ?lock=session out"
+             : "";
+}
+
+sql::statement said(const char* text, const wanted& w, const session_facts& f) {
+  sql::statement s{text, {}};
+  s.values.emplace_back(w.name);
+  s.values.emplace_back(std::string{w.who.view()});
+  s.values.emplace_back(static_cast<std::int64_t>(w.above));
+  s.values.emplace_back(w.owner);
+  s.values.emplace_back(micros(w.ttl));
+  s.values.emplace_back(f.started);
+  s.values.emplace_back(static_cast<std::int64_t>(core::part_max));
+  return s;
+}
+
+exchange end_when_silent(milliseconds t) {
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(t).count();
+  exchange e;
+  e.push_back({silent, {}});
+  e.back().values.emplace_back(std::int64_t{seconds > 0 ? seconds : never_s});
+  return e;
+}
+
+exchange take(const wanted& w, const session_facts& f) {
+  exchange e;
+  e.push_back(said(lock, w, f));
+  e.push_back(said(draw_token, w, f));
+  return e;
+}
+
+exchange make_name(const wanted& w, const session_facts& f) {
+  exchange e;
+  e.push_back(said(create, w, f));
+  e.push_back(said(draw_token, w, f));
+  return e;
+}
+
+// If the lock was asked for it tells whether it was won; if the name was made it was.
+taken came_of(const answers& a) {
+  taken t{.won = true};
+  const auto at = std::ranges::find(a, lock, &answered::by);
+  if (at != a.end()) t.won = !at->rows.empty() && at->rows[0].at(0).number == 1;
+  if (t.won && a.back().affected > 0) t.part = a.back().insert_id;
+  return t;
+}
+
+}  // namespace
+
+constinit const session_tongue own_sessions{
+    .ask_facts = ask_facts,
+    .learn = learn,
+    .end_when_silent = end_when_silent,
+    .take = take,
+    .make_name = make_name,
+    .came_of = came_of,
+    .give_back = "SELECT RELEASE_LOCK(" TYER_KEY("$1") ")",
+    .give_back_if_had = "SELECT COALESCE(RELEASE_LOCK(" TYER_KEY("$1") "), 0)",
+    .lengthen = "UPDATE tyer_lock SET session = GREATEST(session, " TYER_INT(3) ") WHERE name = $1 AND hold = $2",
+    .who_am_i = "SELECT CONNECTION_ID()",
+    .list =
+        "SELECT name, hold, token, owner, session FROM tyer_lock WHERE name >= $1 AND ($2 = '' OR name < $2)"
+        " AND state = " TYER_MARK " AND IS_FREE_LOCK(" TYER_KEY("name") ") = 0 ORDER BY name LIMIT $3"};
+
+}  // namespace tyer::mysql

@@ -1,0 +1,456 @@
+#include "engines/sql/session_locks.hpp"
+
+#include "core/id.hpp"
+#include "core/token.hpp"
+#include "engines/sql/prefix.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+namespace tyer::sql {
+
+using seam::busy;
+using seam::entry;
+using seam::granted;
+using seam::kept;
+using seam::page;
+using seam::target;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t keep_batch = 1000;
+constexpr milliseconds silence_max =
+    10s;  // of a server; until then it is not left, since all holds go with the connection
+constexpr milliseconds asks_again_least = 10ms, asks_again_most = 250ms;
+constexpr auto swept_every = 10min;
+constexpr std::uint32_t names_a_sweep = 1000, names_max = 1000;
+constexpr auto unused_for = 24h;
+
+failure never(const std::string& words) { return kit::no(why::refused, errc::refused, words); }
+failure cannot(const std::string& words) { return kit::no(why::unsupported, errc::unsupported, words); }
+
+constexpr const char* pooled_words =
+    "?lock=session needs a session of its own: behind a pooler the lock would lie in another client's. Connect "
+    "directly, or leave "
+    "?lock=session out";
+constexpr const char* another_session =
+    "another session of the server answers than before: something between this client and the server gives sessions to "
+    "whoever comes. "
+    "?lock=session needs one of its own";
+
+}  // namespace
+
+session_locks::session_locks(const seam::environment& e, parts p)
+    : engine_base(e,
+                  {.scheme = p.scheme,
+                   .request_timeout = e.request_timeout,
+                   .waits_for = kit::draining::what_gives_back,
+                   .drain_max = e.request_timeout},
+                  std::move(p.box)),
+      says_(std::move(p.says)),
+      sessions_(*p.sessions),
+      link_(std::move(p.by), {.patience = std::max(e.request_timeout, silence_max),
+                              .greeting = [this] { return greeting(); },
+                              .greeted = [this](const answers& a) { return greeted(a); },
+                              // Nothing is said twice by itself: a session can have one lock several times.
+                              .what =
+                                  [this](const answered& a) {
+                                    const auto m = says_->what(a);
+                                    return m == meaning::again ? meaning::lost : m;
+                                  },
+                              .now = [this] { return now(); },
+                              .up = [this] { on_up(); },
+                              .down = [this](const failure& f) { on_down(f); },
+                              .rung = [](std::string) {},
+                              .seed = e.ids->nonce()}) {}
+
+session_locks::~session_locks() {
+  link_.close();
+  fall_silent();
+}
+
+seam::capabilities session_locks::can() const noexcept {
+  seam::capabilities able{.token = true};
+  able.keep_batch = keep_batch;
+  return able;
+}
+
+// --- the connection ---
+
+exchange session_locks::greeting() {
+  exchange all;
+  facts_asked_ = 0;
+  if (!link_.keeps_session()) {
+    all.push_back({sessions_.who_am_i});
+    return all;
+  }
+  all = sessions_.ask_facts();
+  facts_asked_ = all.size();
+  auto rest = says_->greeting(true);
+  std::ranges::move(rest, std::back_inserter(all));
+  return all;
+}
+
+std::optional<failure> session_locks::greeted(const answers& all) {
+  if (!link_.keeps_session()) return never(pooled_words);
+  const auto first = all.begin(), rest = first + static_cast<std::ptrdiff_t>(facts_asked_);
+  server_ = {};
+  if (auto wrong = says_->greeted({rest, all.end()}, server_)) return wrong;
+  const answers own{first, rest};
+  for (const auto& a : own) {
+    if (a.failed) return never("the database refused to tell about its session: " + a.words);
+  }
+  facts_ = {};
+  if (const auto words = sessions_.learn(own, server_, facts_); !words.empty()) return never(words);
+  return std::nullopt;
+}
+
+void session_locks::on_up() {
+  if (!std::exchange(was_up_, true)) sweep_due_ = now() + swept_every;
+  asked_at_ = time_point::min();
+  if (told() != nullptr) told()->up({server_.id, server_.version, server_.clock});
+}
+
+// The server frees what the session holds as soon as it notices. Nobody else may give it back: another session cannot.
+void session_locks::on_down(const failure& f) {
+  for (const id& who : session_.begin()) {
+    if (told() != nullptr) told()->gone(who);
+  }
+  for (const auto& k : std::exchange(keeps_, {})) answer_keep(k);
+  if (told() != nullptr) told()->down(f);
+}
+
+void session_locks::say(exchange what, time_point deadline, then back) {
+  session_.said(now());
+  link_.ask(std::move(what), deadline, std::move(back));
+}
+
+// What is said to a session depends on what it was told before: so nothing is written down for one that is yet to come.
+void session_locks::say_when_up(const call_ptr<answer>& c, core::function<void()> go_on) {
+  if (link_.is_up()) return go_on();
+  link_.ask({{sessions_.who_am_i}}, c->deadline, [this, c, go_on = std::move(go_on)](link::said&& s) mutable {
+    if (const auto* f = std::get_if<failure>(&s)) {
+      auto not_sent = *f;
+      if (not_sent.kind == why::unknown) not_sent.kind = why::not_sent;
+      return calls().fail(*c, std::move(not_sent));
+    }
+    if (!calls().too_late(*c, now())) go_on();
+  });
+}
+
+time_point session_locks::next_due() const {
+  return std::min({link_.due(), session_.next_end(), session_.relax_due(), sweep_due_});
+}
+
+// A hold that nobody keeps is over, though the session lives.
+void session_locks::on_time(time_point t) {
+  link_.on_time(t);
+  for (const id& who : session_.over(t)) {
+    const auto h = session_.remove(who);
+    if (told() != nullptr) told()->gone(who);
+    give_back(h->name, sessions_.give_back, [](link::said&&) {});
+  }
+  if (session_.relax_due() <= t && link_.is_up()) {
+    session_.told(0ms, t);
+    say(sessions_.end_when_silent(0ms), t + around().request_timeout, [this](link::said&& s) {
+      if (std::holds_alternative<failure>(s)) link_.break_off("the session could not be told when to end");
+    });
+  }
+  if (sweep_due_ <= t) sweep(t);
+}
+
+// --- taking ---
+
+// One at a time for each name. An acquire that timed out may still be under way at the server.
+void session_locks::when_settled(const std::string& name, core::function<void()> go_on) {
+  if (!session_.is_taking(name)) return go_on();
+  behind_[name].push_back(std::move(go_on));
+}
+
+void session_locks::settled(const std::string& name) {
+  session_.has_taken(name);
+  auto next = behind_.extract(name);
+  if (next.empty()) return;
+  for (auto& go_on : next.mapped()) when_settled(name, std::move(go_on));
+}
+
+void session_locks::do_acquire(const seam::request& r, const call_ptr<answer>& c) {
+  if (r.seen >= core::part_max)
+    return calls().fail(*c, never("the token the client has seen is the last one there is"));
+  auto t = std::make_shared<taking>(
+      taking{c, {full(r.what.name), r.what.who, r.ttl, r.seen + 1, std::string{r.owner}}, false});
+  if (r.enqueue) waiting_.try_emplace(r.what.who, now());
+  calls().in_turn(c, t->what.name, [this, t] {
+    if (calls().too_late(*t->call, now())) return;
+    when_settled(t->what.name, [this, t] {
+      if (!t->call->over()) say_when_up(t->call, [this, t] { when_settled(t->what.name, [this, t] { begin(t); }); });
+    });
+  });
+}
+
+void session_locks::begin(const taking_ptr& t) {
+  if (t->call->over()) return;
+  const auto* mine = session_.find(t->what.who, t->what.name);
+  if (mine == nullptr) return session_.has(t->what.name) ? find_busy(t) : take(t);
+  // Held already: shown once more.
+  auto k = std::make_shared<keeping>();
+  k->all.emplace_back(t->what.who, t->what.name);
+  k->ttl = t->what.ttl;
+  k->since = now();
+  const auto part = mine->part;
+  k->call = calls().begin<kept>(now(), [this, t, part](seam::outcome<kept>&& o) {
+    if (const auto* f = std::get_if<failure>(&o.result)) return calls().fail(*t->call, *f);
+    const auto& said = std::get<kept>(o.result);
+    if (said.fates.at(0) != fate::holding)
+      return calls().fail(*t->call, kit::no(why::unknown, errc::lost, "the session is over"));
+    t->call->counts_from = o.sent;
+    calls().answer(*t->call, {answer{granted{part, t->what.ttl}}});
+  });
+  keep_all(k, false);
+}
+
+void session_locks::take(const taking_ptr& t) {
+  exchange all;
+  if (const auto length = session_.must_be_told(t->what.ttl)) {
+    all = sessions_.end_when_silent(*length);
+    session_.told(*length, now());
+  }
+  session_.begins_to_take(t->what.name);
+  auto rest = sessions_.take(t->what, facts_);
+  std::ranges::move(rest, std::back_inserter(all));
+  say(std::move(all), now() + silence_max, [this, t](link::said&& s) { came(t, std::move(s)); });
+}
+
+// Perhaps the lock was won although an error came: then it is given back. If the connection is over, so is the lock.
+void session_locks::came(const taking_ptr& t, link::said&& s) {
+  if (auto* f = std::get_if<failure>(&s)) {
+    if (link_.is_up()) {
+      give_back(t->what.name, sessions_.give_back_if_had, [this, t](link::said&&) { settled(t->what.name); });
+    } else {
+      settled(t->what.name);
+    }
+    return calls().fail(*t->call, std::move(*f));
+  }
+  const auto it = sessions_.came_of(std::get<answers>(s));
+  if (!it.won) {
+    settled(t->what.name);
+    return find_busy(t);
+  }
+  if (it.part) return hold(t, *it.part);
+  if (sessions_.make_name == nullptr || t->made_name) return refused_by_row(t);
+  t->made_name = true;
+  say(sessions_.make_name(t->what, facts_), now() + silence_max,
+      [this, t](link::said&& again) { came(t, std::move(again)); });
+}
+
+// For a call that is over it was in vain.
+void session_locks::hold(const taking_ptr& t, std::uint64_t part) {
+  const auto& c = *t->call;
+  if (c.over()) return give_back(t->what.name, sessions_.give_back, [this, t](link::said&&) { settled(t->what.name); });
+  session_.answered(c.sent);
+  session_.add(t->what.who, {t->what.name, part, t->what.ttl, c.sent + t->what.ttl});
+  waiting_.erase(t->what.who);
+  settled(t->what.name);
+  calls().answer(*t->call, {answer{granted{part, t->what.ttl}}});
+}
+
+// The server was started a moment ago, and whoever held it before may not know yet; or the name is locked by rows.
+void session_locks::refused_by_row(const taking_ptr& t) {
+  give_back(t->what.name, sessions_.give_back, [this, t](link::said&&) {
+    settled(t->what.name);
+    find_busy(t);
+  });
+}
+
+// An eighth of how long it has waited: who waits for long waits for hardly longer, and costs little.
+void session_locks::find_busy(const taking_ptr& t) {
+  const auto at = waiting_.find(t->what.who);
+  const auto so_far = at != waiting_.end() ? now() - at->second : 0ms;
+  const auto hint = std::clamp(std::chrono::duration_cast<milliseconds>(so_far / 8), asks_again_least, asks_again_most);
+  calls().answer(*t->call, {answer{busy{hint}}});
+}
+
+void session_locks::give_back(const std::string& name, const char* how, then back) {
+  if (!link_.is_up()) return back(failure{why::unknown, make_error_code(errc::outcome_unknown), "the session is over"});
+  exchange one;
+  one.push_back({how, {}});
+  one.back().values.emplace_back(name);
+  say(std::move(one), now() + silence_max, std::move(back));
+}
+
+void session_locks::do_release(const target& what, bool /*clean*/, const call_ptr<fate>& c) {
+  calls().in_turn(c, full(what.name), [this, c, who = what.who, name = full(what.name)] {
+    when_settled(name, [this, c, who, name] {
+      waiting_.erase(who);
+      if (session_.find(who, name) == nullptr) return calls().answer(*c, {fate::gone});
+      session_.remove(who);
+      give_back(name, sessions_.give_back, [this, c](link::said&& s) {
+        if (auto* f = std::get_if<failure>(&s)) return calls().fail(*c, std::move(*f));
+        calls().answer(*c, {number_in(std::get<answers>(s)) != 0 ? fate::holding : fate::gone});
+      });
+    });
+  });
+}
+
+// --- keeping ---
+
+void session_locks::do_keep(std::span<const target> all, fate, milliseconds ttl, const call_ptr<kept>& c) {
+  auto k = std::make_shared<keeping>();
+  k->call = c;
+  k->ttl = ttl;
+  k->since = c->sent - ttl / 6;
+  for (const auto& one : all) k->all.emplace_back(one.who, full(one.name));
+  keep_all(k, true);
+}
+
+void session_locks::do_confirm(const target& t, milliseconds ttl, const call_ptr<kept>& c) {
+  auto k = std::make_shared<keeping>();
+  k->call = c;
+  k->ttl = ttl;
+  k->since = c->sent;
+  k->all.emplace_back(t.who, full(t.name));
+  keep_all(k, false);
+}
+
+// All that the session holds is kept by one answer of it. What is kept for longer than its row says has to say so there: after a
+// restart of the server its row alone says until when it may be believed.
+void session_locks::keep_all(const keeping_ptr& k, bool may_share) {
+  exchange first;
+  bool holds = false;
+  for (const auto& [who, name] : k->all) {
+    const auto* h = session_.find(who, name);
+    holds |= h != nullptr;
+    if (h == nullptr || h->ttl >= k->ttl) continue;
+    first.push_back({sessions_.lengthen, {}});
+    first.back().values.emplace_back(name);
+    first.back().values.emplace_back(std::string{who.view()});
+    first.back().values.emplace_back(std::chrono::microseconds{k->ttl}.count());
+  }
+  if (!holds || (may_share && first.empty() && !session_.must_be_told(k->ttl) && session_.lived_at(k->since)))
+    return answer_keep(k);
+  keeps_.push_back(k);
+  if (const auto length = session_.must_be_told(k->ttl); length && *length > session_.length()) {
+    auto told = sessions_.end_when_silent(*length);
+    std::ranges::move(told, std::inserter(first, first.begin()));
+    session_.told(*length, now());
+  }
+  if (!may_share || !first.empty() || asked_at_ < k->since) make_sure(std::move(first));
+}
+
+void session_locks::make_sure(exchange first) {
+  first.push_back({sessions_.who_am_i});
+  const auto sent = asked_at_ = now();
+  say(std::move(first), sent + silence_max, [this, sent](link::said&& s) { sure(sent, std::move(s)); });
+}
+
+void session_locks::sure(time_point sent, link::said&& s) {
+  if (auto* f = std::get_if<failure>(&s)) {
+    if (!link_.is_up()) return;  // on_down() has answered
+    for (const auto& k : std::exchange(keeps_, {})) calls().fail(*k->call, *f);
+    return;
+  }
+  if (number_in(std::get<answers>(s)) != facts_.number) return link_.break_off(another_session);
+  session_.answered(sent);
+  answer_keeps();
+}
+
+void session_locks::answer_keeps() {
+  std::vector<keeping_ptr> now_known;
+  std::erase_if(keeps_, [&](const keeping_ptr& k) {
+    const bool known = session_.lived_at(k->since);
+    if (known) now_known.push_back(k);
+    return known;
+  });
+  for (const auto& k : now_known) answer_keep(k);
+}
+
+void session_locks::answer_keep(const keeping_ptr& k) {
+  kept says{{}, k->ttl};
+  const auto proof = session_.answered();
+  bool holds = false;
+  for (const auto& [who, name] : k->all) {
+    const bool held = session_.find(who, name) != nullptr;
+    says.fates.push_back(held ? fate::holding : fate::gone);
+    if (held) session_.keep(who, k->ttl, proof + k->ttl);
+    holds |= held;
+  }
+  if (holds) k->call->counts_from = std::min(proof, now());
+  calls().answer(*k->call, {std::move(says)});
+}
+
+// --- for people ---
+
+void session_locks::do_ask(std::string_view, std::string_view, const call_ptr<std::uint32_t>& c) {
+  calls().fail(*c, cannot("?lock=session cannot ask a holder to let go: there is no way from one session to another"));
+}
+
+void session_locks::do_evict(const target&, std::string_view, const call_ptr<fate>& c) {
+  calls().fail(
+      *c,
+      cannot("?lock=session cannot take one lock from a session: end the session at the server, and all its locks are "
+             "free (pg_terminate_backend, KILL)"));
+}
+
+void session_locks::do_show(std::string_view name, const call_ptr<page>& c) {
+  list_names(full(name), full(name) + '\0', 1, c);
+}
+
+void session_locks::do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
+                            const call_ptr<page>& c) {
+  const auto begin = full(prefix);
+  const auto from = cursor.empty() ? begin : std::string{cursor} + '\0';
+  list_names(from, behind(begin), std::clamp<std::uint32_t>(limit, 1, names_max), c);
+}
+
+// How long a hold lives without a word from its session; only the session itself knows when that began.
+void session_locks::list_names(std::string from, std::string to, std::uint32_t names, const call_ptr<page>& c) {
+  exchange one;
+  one.push_back({sessions_.list, {}});
+  one.back().values.emplace_back(std::move(from));
+  one.back().values.emplace_back(std::move(to));
+  one.back().values.emplace_back(std::int64_t{names});
+  link_.ask(std::move(one), c->deadline, [this, names, c](link::said&& s) {
+    if (auto* f = std::get_if<failure>(&s)) return calls().fail(*c, std::move(*f));
+    page p;
+    const auto& rows = std::get<answers>(s).back().rows;
+    for (const row& r : rows) {
+      p.entries.push_back({id::from(r.at(1).bytes), r[0].bytes.substr(around().prefix.size()), fate::holding,
+                           seam::mode::exclusive, milliseconds{r.at(4).number / 1000},
+                           static_cast<std::uint64_t>(r.at(2).number), r.at(3).bytes});
+    }
+    if (rows.size() >= names && names > 1) p.cursor = rows.back()[0].bytes;
+    calls().answer(*c, {std::move(p)});
+  });
+}
+
+void session_locks::do_diagnose(const call_ptr<std::vector<seam::finding>>& c) {
+  link_.ask(says_->questions(), c->deadline, [this, c](link::said&& s) {
+    if (auto* f = std::get_if<failure>(&s)) return calls().fail(*c, std::move(*f));
+    auto all = says_->findings(std::get<answers>(s), true);
+    all.push_back(
+        {"?lock=session: the locks are gone when another server takes over, and when somebody ends the session",
+         "check tokens at what you protect, or leave ?lock=session out", 1});
+    calls().answer(*c, {std::move(all)});
+  });
+}
+
+// Names that nobody has used for a day.
+void session_locks::sweep(time_point t) {
+  sweep_due_ = t + swept_every;
+  if (!link_.is_up() || closed()) return;
+  const auto go = [this] {
+    say(says_->sweep(unused_for, names_a_sweep), now() + around().request_timeout, [](link::said&&) {});
+  };
+  auto turn = says_->sweep_turn(swept_every);
+  if (turn.empty()) return go();
+  say(std::move(turn), t + around().request_timeout, [this, go](link::said&& s) {
+    const auto* all = std::get_if<answers>(&s);
+    if (all != nullptr && says_->is_turn(*all) && link_.is_up()) go();
+  });
+}
+
+}  // namespace tyer::sql

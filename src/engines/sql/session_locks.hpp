@@ -1,0 +1,120 @@
+// The engine of a database whose sessions are the locks: pg_advisory_lock, GET_LOCK (docs/adr/0022-session-locks.md).
+//
+// Everything is in one thread, on one connection, which never waits for a lock: whoever waits asks again and again.
+#pragma once
+
+#include "engines/kit/engine_base.hpp"
+#include "engines/sql/held_session.hpp"
+#include "engines/sql/link.hpp"
+#include "engines/sql/session_tongue.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace tyer::sql {
+
+using kit::answer;
+using kit::call_ptr;
+using kit::fate;
+
+class session_locks final : public kit::engine_base {
+ public:
+  struct parts {
+    std::string_view scheme;
+    std::unique_ptr<dialect> says;
+    const session_tongue* sessions = nullptr;
+    std::unique_ptr<wire> by;
+    std::shared_ptr<seam::inbox> box;
+  };
+  session_locks(const seam::environment&, parts);
+  ~session_locks() override;
+
+  seam::capabilities can() const noexcept override;
+
+ private:
+  using then = link::then;
+
+  // One acquire, until its lock is won or not.
+  struct taking {
+    call_ptr<answer> call;
+    wanted what;
+    bool made_name = false;
+  };
+  using taking_ptr = std::shared_ptr<taking>;
+
+  // One keep() that waits for the session to show that it lives.
+  struct keeping {
+    call_ptr<seam::kept> call;
+    std::vector<std::pair<id, std::string>> all;
+    milliseconds ttl{};
+    time_point since{};  // it must have lived then
+  };
+  using keeping_ptr = std::shared_ptr<keeping>;
+
+  // --- what the base asks
+  void do_open() override { link_.open(); }
+  void do_acquire(const seam::request&, const call_ptr<answer>&) override;
+  void do_keep(std::span<const seam::target>, fate as, milliseconds ttl, const call_ptr<seam::kept>&) override;
+  void do_confirm(const seam::target&, milliseconds ttl, const call_ptr<seam::kept>&) override;
+  void do_release(const seam::target&, bool clean, const call_ptr<fate>&) override;
+  void do_ask(std::string_view name, std::string_view reason, const call_ptr<std::uint32_t>&) override;
+  void do_evict(const seam::target&, std::string_view reason, const call_ptr<fate>&) override;
+  void do_show(std::string_view name, const call_ptr<seam::page>&) override;
+  void do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
+               const call_ptr<seam::page>&) override;
+  void do_diagnose(const call_ptr<std::vector<seam::finding>>&) override;
+  time_point next_due() const override;
+  void on_time(time_point) override;
+  void start_anew() override { link_.break_off("there was no memory to go on with what was under way"); }
+
+  // --- the connection
+  exchange greeting();
+  std::optional<failure> greeted(const answers&);
+  void on_up();
+  void on_down(const failure&);
+  void say(exchange, time_point deadline, then);
+  void say_when_up(const call_ptr<answer>&, core::function<void()>);
+
+  // --- taking and giving back
+  void when_settled(const std::string& name, core::function<void()>);
+  void settled(const std::string& name);
+  void begin(const taking_ptr&);
+  void take(const taking_ptr&);
+  void came(const taking_ptr&, link::said&&);
+  void hold(const taking_ptr&, std::uint64_t part);
+  void refused_by_row(const taking_ptr&);
+  void give_back(const std::string& name, const char* how, then);
+  void find_busy(const taking_ptr&);
+
+  // --- keeping
+  void keep_all(const keeping_ptr&, bool may_share);
+  void make_sure(exchange first);
+  void sure(time_point sent, link::said&&);
+  void answer_keeps();
+  void answer_keep(const keeping_ptr&);
+
+  void list_names(std::string from, std::string to, std::uint32_t names, const call_ptr<seam::page>&);
+  void sweep(time_point);
+  std::string full(std::string_view name) const { return around().prefix + std::string{name}; }
+
+  const std::unique_ptr<dialect> says_;
+  const session_tongue& sessions_;
+  link link_;
+  server server_;
+  session_facts facts_;
+  std::size_t facts_asked_ = 0;
+  bool was_up_ = false;
+
+  held_session session_;
+  std::map<std::string, std::vector<core::function<void()>>> behind_;  // what waits for a lock to be won or not
+  std::unordered_map<id, time_point, core::id_hash> waiting_;          // since when
+  std::vector<keeping_ptr> keeps_;
+  time_point asked_at_ = time_point::min();  // when it was last asked who it is
+  time_point sweep_due_ = time_point::max();
+};
+
+}  // namespace tyer::sql
