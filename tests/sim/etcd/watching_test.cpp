@@ -58,8 +58,9 @@ TEST_F(etcd_scripted, holds_whose_watches_began_before_a_compaction_were_read_on
   data.on_write = nullptr;
   constexpr int many = 250;
   for (int i = 0; i < many; ++i) {
+    const auto name = "many/" + std::to_string(i);
     auto r = a.wants(a.next_id());
-    r.what.name = "many/" + std::to_string(i);
+    r.what.name = name;
     ASSERT_NE(granted_in(a.call<answer>([&](auto reply) { a.raw().acquire(r, std::move(reply)); })), nullptr);
   }
   a.run_for(500ms);
