@@ -26,8 +26,8 @@ inline namespace v1 {
 //
 // First come, first served: a waiter for many permits is not overtaken by waiters for few.
 //
-// All users of a name must give the same N. While anybody holds or waits with one N, an acquire with another is refused
-// (errc::permits_differ, whose words name the N in use); when nobody does, the next one decides.
+// All users of a name must give the same N. While anybody holds with one N, an acquire with another is refused
+// (errc::permits_differ, whose words name the N in use); when nobody holds, the next who is granted decides.
 //
 // Fencing: slots are fenced one by one, since holders of different slots do not conflict (`slot_gates`, <tyer/fence.hpp>).
 //
