@@ -14,6 +14,8 @@ failure no(why kind, errc code, std::string_view words) noexcept {
   return f;
 }
 
+failure no_time_left() noexcept { return no(why::not_sent, errc::unavailable, "no time was left to send the request"); }
+
 // ---- one call
 
 void calls::enter(const std::shared_ptr<call>& c, time_point now) {
@@ -39,7 +41,7 @@ void calls::fail(call& c, failure f) {
 
 bool calls::too_late(call& c, time_point now) {
   if (now < c.not_after) return false;
-  fail(c, no(why::not_sent, errc::unavailable, "it would have been executed after its not_after"));
+  fail(c, no_time_left());
   return true;
 }
 

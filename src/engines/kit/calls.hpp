@@ -46,6 +46,8 @@ using result = std::variant<T, failure>;
 
 // Without the message if memory is exhausted.
 failure no(why kind, errc code, std::string_view words) noexcept;
+// What was asked for would have been executed after its not_after, so it was not asked for.
+failure no_time_left() noexcept;
 
 // One call of the runtime.
 class call {

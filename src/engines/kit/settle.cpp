@@ -75,9 +75,8 @@ settle::order settle::give(verb v, time_point now) {
   const bool too_late = now >= task_.deadline, not_any_more = changes() && !joined_ && now >= task_.not_after;
   if (too_late || not_any_more) {
     told_.clear();
-    return fail(no(
-        why::not_sent, errc::unavailable,
-        too_late ? "others were quicker, until it was too late" : "it would have been executed after its not_after"));
+    return fail(too_late ? no(why::not_sent, errc::unavailable, "others were quicker, until it was too late")
+                         : no_time_left());
   }
   read_all_ |= v == verb::read_all;
   return current_;

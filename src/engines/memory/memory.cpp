@@ -11,10 +11,6 @@ namespace tyer::memory {
 
 namespace {
 
-failure too_late() {
-  return kit::no(why::not_sent, errc::unavailable, "it would have been executed after its not_after");
-}
-
 // Removes this client's prefix from the names.
 page shortened(page p, std::size_t prefix) {
   for (auto& e : p.entries) e.name.erase(0, prefix);
@@ -61,7 +57,7 @@ void memory_engine::submit(const call_ptr<T>& c, std::string name, F work) {
 void memory_engine::do_acquire(const request& r, const call_ptr<answer>& c) {
   submit(c, full(r.what.name),
          [r = request{r}, owner = std::string{r.owner}](const store::visit& v) mutable -> result<answer> {
-           if (v.age >= r.not_after) return too_late();
+           if (v.age >= r.not_after) return kit::no_time_left();
            r.what.name = v.name;
            r.owner = owner;
            return v.names.acquire(v.name, r, v.now, v.out);
@@ -85,7 +81,7 @@ void memory_engine::do_release(const target& t, bool clean, const call_ptr<fate>
 
 void memory_engine::do_convert(const target& t, mode to, milliseconds not_after, const call_ptr<answer>& c) {
   submit(c, full(t.name), [who = t.who, to, not_after](const store::visit& v) -> result<answer> {
-    if (v.age >= not_after) return too_late();
+    if (v.age >= not_after) return kit::no_time_left();
     return v.names.convert(v.name, who, to, v.now, v.out);
   });
 }
