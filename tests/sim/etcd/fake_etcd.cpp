@@ -105,13 +105,14 @@ wire::status fake_etcd::check(std::string_view method, const std::string& token)
   return {wire::code::unauthenticated, "etcdserver: invalid auth token"};
 }
 
-wire::status fake_etcd::log_in(const std::string& request, std::string& response) {
+wire::status fake_etcd::log_in(std::size_t server, const std::string& request, std::string& response) {
   ++logins;
   if (password.empty()) return {wire::code::failed_precondition, "etcdserver: authentication is not enabled"};
   if (parsed<pb::AuthenticateRequest>(request).password() != password) {
     return {wire::code::invalid_argument, "etcdserver: authentication failed, invalid user ID or password"};
   }
   pb::AuthenticateResponse r;
+  r.mutable_header()->set_cluster_id(clusters[server]);
   r.set_token(std::to_string(tokens_));
   response = r.SerializeAsString();
   return {};
@@ -146,7 +147,7 @@ wire::status fake_etcd::execute(std::size_t server, std::string_view method, con
     r.set_version(versions[server]);
     response = r.SerializeAsString();
   } else if (method == "Authenticate") {
-    s = log_in(request, response);
+    s = log_in(server, request, response);
   } else {
     throw std::logic_error("the fake etcd does not know " + std::string{method});
   }

@@ -109,7 +109,7 @@ class fake_etcd {
 
   fake_etcd* before_;
   std::vector<task> at_the_end_;
-  wire::status log_in(const std::string& request, std::string& response);
+  wire::status log_in(std::size_t server, const std::string& request, std::string& response);
 
   int tokens_ = 1;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -34,6 +34,24 @@ TEST_F(etcd_login, that_expired_left_every_new_watch_dead_in_silence) {
 // It was: etcd, from 3.4.42, 3.5.28 and 3.6.0 on, says its version only to who has logged in, and was asked without a token.
 TEST_F(etcd_login, the_version_of_the_server_was_not_asked_for_with_it) { EXPECT_EQ(first.version, "3.5.16"); }
 
+// It was: etcd from 3.5.28 and 3.6.0 on tells its status only to some users, so nobody saw that a server of the URI was of another
+// cluster.
+TEST_F(etcd_login, servers_of_two_clusters_that_tell_nobody_their_status_were_taken_for_one) {
+  fake.versions = {"", "", ""};
+  fake.clusters = {1, 2, 1};
+  one_client two{time, fake, all,
+                 [](tyer::etcd::config& c) {
+                   as_user(c);
+                   c.servers.push_back({c.servers.front().host, 1});
+                 },
+                 2s};
+  two.run_for(1s);
+  const auto o = two.acquire(two.next_id());
+  ASSERT_NE(failure_in(o), nullptr);
+  EXPECT_EQ(failure_in(o)->kind, seam::why::refused);
+  EXPECT_NE(failure_in(o)->words.find("different clusters"), std::string::npos) << failure_in(o)->words;
+}
+
 // Whoever asked at the same time does not throw away what another was given meanwhile.
 TEST_F(etcd_login, that_expired_is_asked_for_once_and_not_by_each) {
   ASSERT_NE(granted_in(first.acquire(first.next_id())), nullptr);

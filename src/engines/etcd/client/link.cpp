@@ -61,6 +61,7 @@ link::link(const config& c, const engine::environment& e, wire::loop& l, std::sh
   made_.resize(c.servers.size());
   probing_.resize(c.servers.size());
   clusters_.resize(c.servers.size());
+  met_.resize(c.servers.size());
   for (std::size_t i = 0; i < c.servers.size(); ++i) connect_anew(i);
 }
 
@@ -196,19 +197,38 @@ std::optional<failure> link::of_two_clusters() const {
   return std::nullopt;
 }
 
-// Those that answer. It needs no login.
+// Those that answer.
 void link::look_at_the_others() {
   for (std::size_t i = 0; i < clusters_.size(); ++i) {
     if (i == at_) continue;
     call<pb::StatusRequest, pb::StatusResponse>(
         method::status, {}, environment_.clock->now() + environment_.request_timeout,
         [this, i, during = stay_](const failure* wrong, pb::StatusResponse& status) {
-          if (wrong != nullptr || closed_ || !up_ || during != stay_) return;
-          clusters_[i] = status.header().cluster_id();
-          if (const auto two = of_two_clusters()) leave(*two);
+          if (wrong == nullptr) return compare(i, status.header(), during);
+          if (wrong->kind == why::refused) look_by_login(i, during);
         },
         {.even_down = true, .to = i});
   }
+}
+
+// Servers since 3.5.28 and 3.6 tell their status only to some users, and one of another cluster does not know our login.
+// Once for each server: a URI is wrong from the beginning, and checking a password costs a server a tenth of a second.
+void link::look_by_login(std::size_t server, std::uint64_t during) {
+  if (config_.user.empty() || closed_ || met_[server]) return;
+  call<pb::AuthenticateRequest, pb::AuthenticateResponse>(
+      method::authenticate, name_and_password(), environment_.clock->now() + environment_.request_timeout,
+      [this, server, during](const failure* wrong, pb::AuthenticateResponse& a) {
+        if (wrong != nullptr) return;
+        met_[server] = true;
+        compare(server, a.header(), during);
+      },
+      {.even_down = true, .to = server});
+}
+
+void link::compare(std::size_t server, const pb::ResponseHeader& said, std::uint64_t during) {
+  if (closed_ || !up_ || during != stay_) return;
+  clusters_[server] = said.cluster_id();
+  if (const auto two = of_two_clusters()) leave(*two);
 }
 
 // Without its version, which some tell only to some users, the server is up all the same. The read has logged in.
@@ -307,16 +327,20 @@ void link::leave_if_silent(time_point now) {
 
 // --- login ---
 
+pb::AuthenticateRequest link::name_and_password() const {
+  pb::AuthenticateRequest r;
+  r.set_name(config_.user);
+  r.set_password(config_.password);
+  return r;
+}
+
 void link::with_token(std::size_t server, std::function<void(const failure*)> go_on) {
   auto& waiting = waiting_for_token_[server];
   waiting.push_back(std::move(go_on));
   if (waiting.size() > 1) return;
-  pb::AuthenticateRequest r;
-  r.set_name(config_.user);
-  r.set_password(config_.password);
   try {
     call<pb::AuthenticateRequest, pb::AuthenticateResponse>(
-        method::authenticate, std::move(r), environment_.clock->now() + environment_.request_timeout,
+        method::authenticate, name_and_password(), environment_.clock->now() + environment_.request_timeout,
         [this, server](const failure* wrong, pb::AuthenticateResponse& a) { logged_in(server, wrong, a); },
         {.even_down = true, .to = server});
   } catch (...) {

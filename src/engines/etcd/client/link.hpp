@@ -150,6 +150,7 @@ class link {
   void landed(std::shared_ptr<flight<Request, Response>>, const wire::status&, const std::string& bytes);
 
   void with_token(std::size_t server, std::function<void(const failure*)>);
+  pb::AuthenticateRequest name_and_password() const;
   void logged_in(std::size_t server, const failure*, pb::AuthenticateResponse&);
   bool needs_login() const { return !config_.user.empty() && token_.empty() && !no_login_; }
   void set_token(std::string);
@@ -169,6 +170,8 @@ class link {
   void go_on_probing();
   void introduce(const probing&);
   void look_at_the_others();
+  void look_by_login(std::size_t server, std::uint64_t during);
+  void compare(std::size_t server, const pb::ResponseHeader&, std::uint64_t during);
   std::optional<failure> of_two_clusters() const;
 
   const config config_;
@@ -186,6 +189,7 @@ class link {
   bool up_ = false, closed_ = false;
   std::vector<bool> probing_;            // which of them are being tried
   std::vector<std::uint64_t> clusters_;  // what each said last that it is of; 0: it does not answer
+  std::vector<bool> met_;                // those that a login has asked once of which cluster they are
   time_point probe_at_ = time_point::max();
   std::chrono::milliseconds probe_pause_{0};
   failure down_because_;        // a server that refuses us says more than one that is not there
