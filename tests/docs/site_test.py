@@ -18,6 +18,7 @@ import site_stage  # noqa: E402
 import snippets  # noqa: E402
 import story_pages  # noqa: E402
 import surface  # noqa: E402
+import translations  # noqa: E402
 
 
 class Links(unittest.TestCase):
@@ -155,6 +156,17 @@ class Chinese(unittest.TestCase):
         self.assertEqual(snippets.translated(code, {"mine": "我的", "stop": "停"}, missing),
                          'client c{"redis://a"};  // 我的\nint b;  // "redis://b"\nf([] { /* 停 */ });\n// other\n')
         self.assertEqual(missing, {"other"})
+
+    def test_a_paragraph_that_is_broken_between_chinese_letters_is_found(self):
+        self.assertEqual(list(translations.habits("锁归了别人，\n这里还在写。\n")), ["a paragraph is broken after 锁归了别人，"])
+        for right in ("- 一\n- 二\n", "| 一 |\n| 二 |\n", "**为什么？**\n因为。\n", "一\n\n二\n", "```\n一\n二\n```\n"):
+            self.assertEqual(list(translations.habits(right)), [], right)
+
+    def test_a_second_word_for_one_thing_and_a_comment_in_english_are_found(self):
+        self.assertEqual(list(translations.habits("每秒续约一次。")), ["续约 is called 续期 elsewhere"])
+        code = "```sh\ntyer exporter   # {}\n```\n"
+        self.assertEqual(list(translations.habits(code.format("counted by prefix"))), ["a comment is not Chinese: counted by prefix"])
+        self.assertEqual(list(translations.habits(code.format("按前缀统计"))), [])
 
     def test_every_page_is_in_the_navigation(self):
         navigation = (ROOT / "mkdocs.yml").read_text()

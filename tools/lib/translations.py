@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """The Chinese pages are kept in step with the English ones.
 
-Each page in the list below, and each page of the guide, must have its translation, with as many headings, table rows, list
-items and code blocks, and with the same code. It cannot see a changed sentence; it does see a forgotten part.
+Each page in the list below, and each page of the guide and of the engines, must have its translation, with as many headings,
+table rows, list items and code blocks, and with the same code. It cannot see a changed sentence; it does see a forgotten part.
+
+A Chinese page has one word for one thing, comments in Chinese, and a paragraph in one line: where a line ends between two Chinese
+letters, a browser shows a gap.
 """
 import pathlib
 import re
@@ -10,6 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BOTH = ("index", "start", "install", "choose", "compare", "when-not", "how", "faq", "coming-from", "cli", "guarantees", "operations", "observability", "ladder", "examples")
+FOLDERS = ("guide", "engines")
 PAGES = {"README.md": "README.zh-CN.md"} | {f"docs/{page}.md": f"docs/zh/{page}.md" for page in BOTH}
 
 
@@ -28,10 +32,33 @@ def shape(path):
     }
 
 
+HAN = r"[\u3001-\u301f\u4e00-\u9fff\uff01-\uff5e]"
+BROKEN = re.compile(rf"({HAN}[*>]*)\n[> ]*(?=[\[`*(]*{HAN})(?![-|#])")
+QUESTION = re.compile(r"？\*\*$")  # which the FAQ answers in the next line
+COMMENT = re.compile(r"(?:^|\s)(?:#|//) +([A-Za-z][a-z]*(?:[ ,]+[a-z]+){2,}.*)", re.M)
+ONE_WORD = {"续约": "续期", "续租": "续期", "故障切换": "故障转移", "交接": "移交", "答复": "应答", "名称": "名字", "哨兵": "sentinel",
+            "挂钟": "系统时钟", "墙上时钟": "系统时钟", "颁发机构": "CA", "证书机构": "CA", "互斥量": "互斥锁", "强制解除": "打断",
+            "运维者": "运维人员", "隔断": "隔离", "被超过": "被超越", "guard ": "守卫"}
+NOT_WORDS = re.compile(r"`[^`\n]*`|\]\([^)\n]*\)")
+
+
+def habits(text):
+    """What a Chinese reader stumbles over: text of one page in, sentences out."""
+    prose = re.sub(r"^```\w*\n.*?^```", "", text, flags=re.M | re.S)
+    for end in BROKEN.finditer(prose):
+        line = prose[prose.rfind("\n", 0, end.start()) + 1:end.end(1)]
+        if not QUESTION.search(line):
+            yield f"a paragraph is broken after {line[-12:]}"
+    words = NOT_WORDS.sub("", prose)
+    yield from (f"{other} is called {word} elsewhere" for other, word in ONE_WORD.items() if other in words)
+    for code in re.findall(r"^```(?:sh|cpp|ini|yaml|cmake)\n(.*?)^```", text, re.M | re.S):
+        yield from (f"a comment is not Chinese: {words}" for words in COMMENT.findall(code) if not re.search(HAN, words))
+
+
 def main():
     pages = dict(PAGES)
-    for page in sorted((ROOT / "docs/guide").glob("*.md")):
-        pages[f"docs/guide/{page.name}"] = f"docs/zh/guide/{page.name}"
+    for folder in FOLDERS:
+        pages |= {f"docs/{folder}/{page.name}": f"docs/zh/{folder}/{page.name}" for page in sorted((ROOT / "docs" / folder).glob("*.md"))}
     wrong = []
     for english, chinese in pages.items():
         if not (ROOT / chinese).exists():
@@ -39,6 +66,7 @@ def main():
             continue
         a, b = shape(english), shape(chinese)
         wrong += [f"{chinese}: {what} differ from {english}" for what in a if a[what] != b[what]]
+        wrong += [f"{chinese}: {what}" for what in habits((ROOT / chinese).read_text())]
     for line in wrong:
         print(f"translations: {line}")
     return 1 if wrong else 0
