@@ -150,6 +150,10 @@ class Chinese(unittest.TestCase):
         self.assertEqual(site_hook.on_page_content("<code>tyer.engine.request.duration</code>", None, None, None),
                          "<code>tyer.<wbr>engine.<wbr>request.<wbr>duration</code>")
 
+    def test_a_command_is_broken_between_its_words(self):
+        self.assertEqual(site_hook.on_page_content("<code>elect NAME -- COMMAND…</code>", None, None, None),
+                         '<code>elect NAME <span class="whole">--</span> COMMAND…</code>')
+
     def test_comments_in_code_are_translated_and_strings_are_not(self):
         missing = set()
         code = 'client c{"redis://a"};  // mine\nint b;  // "redis://b"\nf([] { /* stop */ });\n// other\n'

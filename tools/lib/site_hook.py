@@ -4,6 +4,8 @@ import re
 
 SHORT = re.compile(r"<code>([^<\s]{1,24})</code>")  # a name or the beginning of a URI, which is not to be broken
 LONG = re.compile(r"<code>([^<\s]{25,})</code>")  # which is broken where its parts end, if it must be
+WORDS = re.compile(r"<code>([^<\n]* [^<\n]*)</code>")  # a command: broken between its words alone, never inside a `--`
+WORD = re.compile(r"(?<![^ ])(?=[^ ]*-)[^ ]{1,24}(?![^ ])")
 PART_ENDS = re.compile(r"(?<=[._/])(?=\w)")
 OTHER_LANGUAGE = re.compile(r"\s+· (<a [^>]*>(?:中文|English)</a>)")  # never alone in a line
 CHINESE = "中文"  # the part of the navigation that has the Chinese pages
@@ -56,8 +58,13 @@ def on_nav(nav, config, files):
     return nav
 
 
+def kept(word):
+    return f'<span class="whole">{word[0]}</span>'
+
+
 def on_page_content(html, page, config, files):
     html = SHORT.sub(r'<code class="whole">\1</code>', html)
+    html = WORDS.sub(lambda words: f"<code>{WORD.sub(kept, words[1])}</code>", html)
     html = LONG.sub(lambda long: f"<code>{PART_ENDS.sub('<wbr>', long[1])}</code>", html)
     return OTHER_LANGUAGE.sub(r"&nbsp;·&nbsp;\1", html)
 
