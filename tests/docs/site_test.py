@@ -2,6 +2,7 @@
 """The checks of the site find what they are there for."""
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -226,6 +227,19 @@ class Ladder(unittest.TestCase):
             text = (ROOT / page).read_text()
             for rung in (*(r.name for r in ladder_run.RUNGS if r.name not in same_code), "tyer"):
                 self.assertRegex(text, rf"<!-- snippet: examples/ladder/\w+.cpp {rung} -->", page)
+
+
+class Options(unittest.TestCase):
+    PAGES = {"lock_options": "guide/options.md", "client_options": "guide/client-options.md"}
+
+    def test_the_table_was_in_an_order_that_did_not_compile(self):
+        # A reader writes designated initializers in the order of the table.
+        declared = (ROOT / "docs/surface.txt").read_text()
+        for struct, page in self.PAGES.items():
+            members = re.search(rf"^  struct {struct}\n((?:    .*\n)*)", declared, re.M)[1]
+            names = re.findall(r"(\w+)(?: =|\{)", members)
+            for folder in ("docs", "docs/zh"):
+                self.assertEqual(re.findall(r"^\| `(\w+)` \|", (ROOT / folder / page).read_text(), re.M), names, f"{folder}/{page}")
 
 
 class Index(unittest.TestCase):
