@@ -39,8 +39,10 @@ int main(int argc, char** argv) {
   tyer::mutex order{client, "tickets"};
   int tickets = 3;
 
+  // [run]
   asio::io_context io;
   for (int seller = 1; seller <= 5; ++seller) asio::co_spawn(io, sell(order, seller, tickets), asio::detached);
-  io.run();
+  io.run();  // five wait here, in one thread
+  // [run]
   return tickets == 0 ? 0 : 1;
 }
