@@ -164,6 +164,7 @@ class Chinese(unittest.TestCase):
 
     def test_a_paragraph_that_is_broken_between_chinese_letters_is_found(self):
         self.assertEqual(list(translations.habits("锁归了别人，\n这里还在写。\n")), ["a paragraph is broken after 锁归了别人，"])
+        self.assertEqual(list(translations.habits("任何 守卫")), ["there is a gap in 任何 守卫"])
         for right in ("- 一\n- 二\n", "| 一 |\n| 二 |\n", "**为什么？**\n因为。\n", "一\n\n二\n", "```\n一\n二\n```\n"):
             self.assertEqual(list(translations.habits(right)), [], right)
 

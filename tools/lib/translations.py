@@ -34,6 +34,7 @@ def shape(path):
 
 HAN = r"[\u3001-\u301f\u4e00-\u9fff\uff01-\uff5e]"
 BROKEN = re.compile(rf"({HAN}[*>]*)\n[> ]*(?=[\[`*(]*{HAN})(?![-|#])")
+GAP = re.compile(rf"{HAN}{{1,4}} +{HAN}{{1,4}}")
 QUESTION = re.compile(r"？\*\*$")  # which the FAQ answers in the next line
 COMMENT = re.compile(r"(?:^|\s)(?:#|//) +([A-Za-z][a-z]*(?:[ ,]+[a-z]+){2,}.*)", re.M)
 ONE_WORD = {"续约": "续期", "续租": "续期", "故障切换": "故障转移", "交接": "移交", "答复": "应答", "名称": "名字", "哨兵": "sentinel",
@@ -49,6 +50,7 @@ def habits(text):
         line = prose[prose.rfind("\n", 0, end.start()) + 1:end.end(1)]
         if not QUESTION.search(line):
             yield f"a paragraph is broken after {line[-12:]}"
+    yield from (f"there is a gap in {gap[0]}" for gap in GAP.finditer(prose))
     words = NOT_WORDS.sub("", prose)
     yield from (f"{other} is called {word} elsewhere" for other, word in ONE_WORD.items() if other in words)
     for code in re.findall(r"^```(?:sh|cpp|ini|yaml|cmake)\n(.*?)^```", text, re.M | re.S):
