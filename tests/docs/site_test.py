@@ -115,6 +115,13 @@ class Filter(unittest.TestCase):
         self.assertNotIn("@code", site_api_filter.filtered("// File.\n\n// Fairness: first come,\n//   first served.\nclass c;\n"))
 
 
+class Colours(unittest.TestCase):
+    def test_a_site_first_seen_by_day_stayed_light_at_night(self):
+        # The theme stores the place of the first palette that fits; only this one asks the system again.
+        media = re.findall(r'- media: "(.*)"', (ROOT / "mkdocs.yml").read_text())
+        self.assertEqual(media, ["(prefers-color-scheme)", "(prefers-color-scheme: light)", "(prefers-color-scheme: dark)"])
+
+
 class Chinese(unittest.TestCase):
     PAGE = ('<html lang="zh"><meta name="description" content="锁"><a href="x" class="md-tabs__link">{tab}</a>'
             '<input class="md-search__input" name="query" placeholder="搜索">'
