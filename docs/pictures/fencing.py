@@ -4,10 +4,10 @@ from drawing import Drawing
 TITLE = "Fencing: the resource refuses a holder that was overtaken"
 ZH = {
     TITLE: "防护：下游存储拒绝已被超越的持有者",
-    "worker A": "工作者 A", "lock": "锁", "worker B": "工作者 B", "database": "数据库",
+    "worker A": "进程 A", "lock": "锁", "worker B": "进程 B", "database": "数据库",
     "token 33": "令牌 33", "token 34": "令牌 34", "acquire": "获取", "paused": "被暂停", "lease is over": "租约结束",
     "write, 34": "写，34", "write, 33": "写，33", "accepted": "接受", "refused: 33 < 34": "拒绝：33 < 34",
-    "No lock can stop A from believing.\nThe database can stop its write.": "没有哪把锁能让 A 不再相信自己持有锁，\n但数据库能拦下它的写入。",
+    "No lock can stop A from believing.\nThe database can stop its write.": "没有哪把锁能阻止 A 自以为持有锁，\n但数据库能拒绝它的写入。",
 }
 
 

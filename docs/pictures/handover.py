@@ -8,7 +8,7 @@ ZH = {
     "1 queue": "1 排队", "place in the queue": "队列中的位置", "2 release": "2 释放", "gives it to the\nhead, same step": "同一步里交给\n队首",
     "wake-up": "唤醒", "3 claim": "3 认领", "token, full ttl": "令牌、完整 ttl",
     "valid from sending the claim": "从发出认领起有效",
-    "A wake-up that is lost costs one look-again,\na waiter that died one waiter lease:\nnever a whole ttl.": "唤醒丢失，代价是再看一次；等待者崩溃，\n代价是一个等待者租约：绝不是整个 ttl。",
+    "A wake-up that is lost costs one look-again,\na waiter that died one waiter lease:\nnever a whole ttl.": "唤醒丢失，代价是再看一次；等待者崩溃，\n代价是一个等待租约：绝不是整个 ttl。",
 }
 
 
