@@ -31,7 +31,8 @@ constexpr const char* about_inside =
 
 constexpr const char* about_flock =
     "Options of flock(1) have the same meaning here: -n does not wait, -w waits that long (with a unit: -w 30s), -E "
-    "is the exit code if others have the lock, and -s is --shared.";
+    "is the exit code if others have the lock, -s is --shared, and -x or -e is what it is without -s. Several may be "
+    "one word: -nE75.";
 
 action prepare(CLI::App& app) {
   const auto p = std::make_shared<plan>();
@@ -65,7 +66,7 @@ command run_command() {
       .examples = {{"tyer run nightly -- ./backup --all", "one at a time, on all machines"},
                    {"tyer run -w 30s nightly -- ./backup", "gives up after 30 seconds, with the code 124"},
                    {"tyer run -n -E 0 nightly -- ./backup", "skipped, with success, if another one still runs"},
-                   {R"([ "$TYER_LOCK" = nightly ] || exec tyer run -n nightly -- "$0" "$@")",
+                   {R"([ "${TYER_LOCK-}" = nightly ] || exec tyer run -n nightly -- "$0" "$@")",
                     "at the top of a script that takes its own lock"},
                    {"tyer run render --permits 1/3 -- sh -c 'render --slot $TYER_SLOT'", "three at a time"},
                    {"tyer run report --once-per 23h -- ./report", "from cron on every machine; one of them does it"}},

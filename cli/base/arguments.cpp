@@ -26,6 +26,15 @@ std::string title_of(const CLI::App* command) { return command == nullptr ? "tye
 
 std::string quoted(const std::string& text) { return '`' + text + '`'; }
 
+// What flock and our own other commands call an option, if it is among the known: "--timeout" for --wait.
+std::string option_elsewhere(const std::string& typed, const std::vector<std::string>& known) {
+  for (const auto& [elsewhere, here] :
+       {std::pair{"--timeout", "--wait"}, {"--wait", "--timeout"}, {"--nb", "--nonblock"}}) {
+    if (elsewhere == typed && std::ranges::find(known, here) != known.end()) return here;
+  }
+  return {};
+}
+
 void add_names(const CLI::App& app, std::vector<std::string>& names) {
   for (const CLI::Option* o : app.get_options()) {
     for (const auto& n : o->get_lnames()) names.push_back("--" + n);
@@ -92,19 +101,44 @@ class sorter {
   }
 
   void take_option(const std::string& word) {
-    if (word == "--version" && command_ == nullptr) return take_command("version");
+    if ((word == "--version" || word == "-V") && command_ == nullptr) return take_command("version");
+    if (!word.starts_with("--")) return take_letters(word);
     const auto name = name_in(word);
-    const CLI::Option* o = command_ == nullptr ? nullptr : command_->get_option_no_throw(name);
-    if (o == nullptr) o = root_.get_option_no_throw(name);
+    const CLI::Option* o = find(name);
     if (o == nullptr) throw unknown_option(name);
-    if (o->get_items_expected_max() == 0) {
-      found_.own.push_back(word);
-      done_ = o == root_.get_help_ptr();
-      return;
+    if (!has_value(*o)) return take_flag(*o, word);
+    take_value(*o, name, name == word ? value_of(name) : word.substr(name.size() + 1));
+  }
+
+  // "-n", "-nE75", "-w5s": flags in one word, and behind the last option its value, as getopt(3) has it; or "-w=5s".
+  void take_letters(const std::string& word) {
+    for (std::size_t i = 1; i < word.size() && !done_; ++i) {
+      const std::string name{'-', word[i]};
+      const CLI::Option* o = find(name);
+      if (o == nullptr) throw unknown_option(i == 1 ? name_in(word) : name);
+      if (has_value(*o)) {
+        const auto value = word.substr(word.compare(i + 1, 1, "=") == 0 ? i + 2 : i + 1);
+        return take_value(*o, name, i + 1 == word.size() ? value_of(name) : value);
+      }
+      take_flag(*o, name);
     }
-    // Always as two words: the parser would take the next word for an empty value.
-    auto value = name == word ? value_of(name) : word.substr(name.size() + 1);
-    if (value.empty() && o == root_.get_option_no_throw(name)) throw empty_value(name);
+  }
+
+  const CLI::Option* find(const std::string& name) const {
+    const CLI::Option* o = command_ == nullptr ? nullptr : command_->get_option_no_throw(name);
+    return o != nullptr ? o : root_.get_option_no_throw(name);
+  }
+
+  static bool has_value(const CLI::Option& o) { return o.get_items_expected_max() != 0; }
+
+  void take_flag(const CLI::Option& o, const std::string& word) {
+    found_.own.push_back(word);
+    done_ = &o == root_.get_help_ptr();
+  }
+
+  // Always as two words: the parser would take the next word for an empty value.
+  void take_value(const CLI::Option& o, const std::string& name, std::string value) {
+    if (value.empty() && &o == root_.get_option_no_throw(name)) throw empty_value(name);
     found_.own.push_back(name);
     found_.own.push_back(std::move(value));
   }
@@ -126,7 +160,15 @@ class sorter {
     plain_.push_back(word);
   }
 
+  // `tyer help`, `tyer help run`
+  void take_help() {
+    if (at_ < words_.size()) take_command(words_[at_++]);
+    found_.own.push_back("--help");
+    done_ = true;
+  }
+
   void take_command(const std::string& word) {
+    if (word == "help") return take_help();
     const auto all = commands();
     const auto at = std::ranges::find(all, word, [](const CLI::App* c) { return c->get_name(); });
     if (at == all.end()) throw unknown_command(word);
@@ -148,8 +190,12 @@ class sorter {
     if (command_ != nullptr) add_names(*command_, known);
     add_names(root_, known);
     std::string advice = see_help();
-    if (const auto meant = nearest(name, known); !meant.empty()) {
+    auto meant = option_elsewhere(name, known);
+    if (meant.empty()) meant = nearest(name, known);
+    if (!meant.empty()) {
       advice = "Did you mean " + meant + "? " + advice;
+    } else if (name == "-c" && command_ != nullptr && runs_another()) {  // of flock
+      advice = "For a line of the shell: " + quoted(title_of(command_) + " NAME -- sh -c '…'") + ". " + advice;
     } else if (const auto others = who_has(name); !others.empty()) {
       advice = others + " it. " + advice;
     }
@@ -161,9 +207,13 @@ class sorter {
     for (const CLI::App* c : commands()) known.push_back(c->get_name());
     auto meant = known_elsewhere_as(word);
     if (meant.empty()) meant = nearest(word, known);
-    const std::string see = see_help();
-    return {exit_code::usage, "there is no command '" + word + "'",
-            meant.empty() ? see : "Did you mean " + quoted("tyer " + meant) + "? " + see};
+    std::string advice = see_help();
+    if (!meant.empty()) {
+      advice = "Did you mean " + quoted("tyer " + meant) + "? " + advice;
+    } else if (at_ < words_.size() && word != end_of_options) {
+      advice = "To run a command under a lock of that name: " + quoted("tyer run NAME -- COMMAND…") + ". " + advice;
+    }
+    return {exit_code::usage, "there is no command '" + word + "'", advice};
   }
 
   // "`tyer run` and `tyer try` have"

@@ -91,6 +91,8 @@ void add_permits(CLI::App& app, plan& p) {
   const auto shared = add_flag(app, "-s,--shared", p.shared,
                                "Share the lock with other --shared holders; nobody holds it "
                                "exclusively meanwhile");
+  static bool exclusive = false;  // it is so without --shared: nobody asks whether it was said
+  add_flag(app, "-x,-e,--exclusive", exclusive, "Share it with nobody, as without this option").not_with(shared);
   const auto read = [&p](const std::string& text) -> std::optional<std::string> {
     const auto parsed = parse_permits(text);
     if (!parsed) return "'" + text + "' is not of the form K/N, like 1/3";

@@ -101,7 +101,11 @@ class Arguments(unittest.TestCase):
             (("ls", "--jsno"), "Did you mean --json?"),
             (("--urll", "x", "ls"), "`tyer` has no option --urll\nDid you mean --url?"),
             (("--wait", "5s", "run", self.name, "ls"), "`tyer` has no option --wait\n`tyer run` has it."),
-            (("run", self.name, "-x", "5s", "ls"), "has no option -x\nSee `tyer run --help`."),
+            (("run", self.name, "-y", "5s", "ls"), "has no option -y\nSee `tyer run --help`."),
+            (("run", self.name, "-ny", "ls"), "has no option -y\nSee `tyer run --help`."),
+            (("run", self.name, "--timeout", "5s", "ls"), "has no option --timeout\nDid you mean --wait?"),
+            (("wait", self.name, "--wait", "5s"), "`tyer wait` has no option --wait\nDid you mean --timeout?"),
+            (("run", self.name, "-c", "a | b"), "has no option -c\nFor a line of the shell: `tyer run NAME -- sh -c '…'`."),
             (("run", "-pgeheim", "mysql"), "has no option -p\n"),
         ):
             with self.subTest(words):
@@ -117,6 +121,31 @@ class Arguments(unittest.TestCase):
         self.assertNotIn("Did you mean", self.wrong("nightly", "--", "true"))
         self.assertIn("no command", self.wrong("--", "ls"))
 
+    def test_what_flock_allows_in_one_word_was_no_option(self):
+        for words in (("-w5s",), ("-nE75",), ("-n", "-E75"), ("-enE", "75"), ("-w=5s",), ("-E=75",), ("-x",), ("-e",), ("--exclusive",)):
+            with self.subTest(words):
+                self.assertEqual(self.out("run", *words, self.name, *SHOW_WORDS, "-w1"), "['-w1']\n")
+        with harness.Holder(self.url, self.name) as holder:
+            holder.held()
+            tyer(self.url, "run", "-nE75", self.name, "--", "true", code=75)
+            tyer(self.url, "run", "-w100ms", "-E75", self.name, "--", "true", code=75)
+        self.assertIn("-w needs a value", self.wrong("run", self.name, "-nw"))
+        self.assertIn("'1' is not a duration", self.wrong("run", "-w1", self.name, "--", "true"))
+        self.assertIn("--exclusive", self.wrong("run", "-sx", self.name, "--", "true"))
+
+    def test_a_command_without_run_got_no_hint(self):
+        told = self.wrong("nightly", "--", "./backup", "geheim")
+        self.assertIn("there is no command 'nightly'\nTo run a command under a lock of that name: `tyer run NAME -- COMMAND…`.", told)
+        self.assertNotIn("geheim", told)
+        self.assertNotIn("To run a command", self.wrong("nightly"))
+
+    def test_help_was_no_command(self):
+        self.assertEqual(self.out("help"), self.out("--help"))
+        self.assertEqual(self.out("help", "run"), self.out("run", "--help"))
+        self.assertEqual(self.out("--json", "help", "ls"), self.out("ls", "--help"))
+        self.assertIn("no command 'bogus'", self.wrong("help", "bogus"))
+        self.assertEqual(self.out("run", "help", "echo", "x"), "x\n")  # a lock of that name
+
     def test_an_empty_url_was_taken_for_no_url_and_another_engine_was_asked(self):
         for words in (("--url", "", "ls"), ("--url=", "ls"), ("ls", "--url", ""), ("run", "--url", "", self.name, "--", "true")):
             with self.subTest(words):
@@ -126,7 +155,7 @@ class Arguments(unittest.TestCase):
         self.assertIn("--also is empty", self.wrong("deadlocks", "--also", ""))
 
     def test_the_version_was_told_as_a_command_only(self):
-        for words in (("--version",), ("--json", "--version"), ("--version", "--json")):
+        for words in (("--version",), ("-V",), ("--json", "--version"), ("--version", "--json")):
             with self.subTest(words):
                 self.assertEqual(self.out(*words), self.out("version", *(w for w in words if w == "--json")))
         self.assertIn("`tyer ls` has no option --version", self.wrong("ls", "--version"))

@@ -38,7 +38,7 @@ class WhereFlockWas(RunTest):
     def test_a_script_takes_its_own_lock(self):
         script = os.path.join(self.folder, "job")
         with open(script, "w", encoding="ascii") as file:
-            file.write(f'#!/bin/sh\n[ "$TYER_LOCK" = {self.name} ] || exec tyer run -n {self.name} -- "$0" "$@"\n'
+            file.write(f'#!/bin/sh\nset -u\n[ "${{TYER_LOCK-}}" = {self.name} ] || exec tyer run -n {self.name} -- "$0" "$@"\n'
                        'echo "$TYER_LOCK $*"\n')
         os.chmod(script, 0o755)
         run = lambda: subprocess.run([script, "a", "b c"], env=environment(), capture_output=True, timeout=60, check=False)
