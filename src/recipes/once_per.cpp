@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr const char* note = "remembers when the job was started; nobody is at work under it";
+constexpr std::string_view ending = ":once";
 
 // The longest time from the request for the period, when its time may begin to run, to the start of the job.
 milliseconds time_to_start(milliseconds period) { return std::clamp<milliseconds>(period / 10, 1s, 10s); }
@@ -52,9 +53,15 @@ milliseconds once_per::remaining(const client& asks) const {
   return left;
 }
 
-std::string once_per::memory_of(std::string_view name) { return std::string{name} + ":once"; }
+std::string once_per::memory_of(std::string_view name) { return std::string{name}.append(ending); }
 
-bool once_per::is_memory(const lock_entry& holder) { return holder.owner.note == note; }
+// The layouts of others, as Redisson's, have no place for notes, and none for a host: there the name of a lock of Tyer is all
+// there is to go by.
+bool once_per::is_memory(const lock_entry& holder) {
+  const auto& by = holder.owner;
+  if (by.note == note) return true;
+  return holder.id && !holder.waiting && by.host.empty() && by.note.empty() && holder.name.ends_with(ending);
+}
 
 }  // namespace recipes
 }  // namespace v1

@@ -378,6 +378,15 @@ class OncePer(RunTest):
         self.assertEqual(tyer("break", f"{self.name}:once", "--now", "--yes", "--reason", "again").returncode, 0)
         self.assertEqual(tyer(*words).stdout, b"done\n")
 
+    @unittest.skipUnless(KIND == "redis", "Redis only")
+    def test_beside_redisson_its_memory_was_shown_as_held_by_somebody(self):
+        url = ("--url", run_base.server.url + "?protocol=redisson")
+        self.assertEqual(tyer(*url, "run", self.name, "--once-per", "1h", "--", "true").returncode, 0)
+        self.assertRegex(tyer(*url, "ls", self.name).stdout.decode(), rf"{self.name}:once +kept ")
+        self.assertIn(b"--now frees it", tyer(*url, "show", f"{self.name}:once").stdout)
+        held = tyer(*url, "run", self.name, "--", "tyer", *url, "ls", self.name).stdout.decode()
+        self.assertRegex(held, rf"{self.name} +held ")
+
     def test_its_memory_was_shown_and_asked_like_a_holder(self):
         tyer("run", self.name, "--once-per", "1h", "--", "true")
         shown = tyer("show", f"{self.name}:once").stdout
