@@ -41,6 +41,8 @@ code of_http(int http) {
   }
 }
 
+std::string no_http2(const std::string& authority) { return authority + " does not speak HTTP/2"; }
+
 }  // namespace
 
 // Nothing may be thrown through nghttp2: whatever finds no memory ends the connection.
@@ -141,7 +143,7 @@ void session::check(long result) {
   if (result == NGHTTP2_ERR_NOMEM || result == NGHTTP2_ERR_CALLBACK_FAILURE) {
     why_ = "out of memory";
   } else if (!ready_) {
-    why_ = "the server does not speak HTTP/2";
+    why_ = no_http2(authority_);
   } else {
     why_ = nghttp2_strerror(static_cast<int>(result));
   }
@@ -206,7 +208,7 @@ bool session::output(std::string& to, std::size_t about) {
   // To a server that breaks the rules nghttp2 says goodbye by itself.
   if (!broken_ && nghttp2_session_want_read(inside_.get()) == 0 && !(going_away_ && is_idle())) {
     broken_ = true;
-    why_ = ready_ ? "the server broke the rules of HTTP/2" : "the server does not speak HTTP/2";
+    why_ = ready_ ? "the server broke the rules of HTTP/2" : no_http2(authority_);
   }
   return !broken_;
 }

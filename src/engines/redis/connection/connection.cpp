@@ -188,7 +188,7 @@ void connection::body::deliver() {
     throw;
   }
   take_out();
-  if (!drop_.empty()) lose(std::exchange(drop_, {}));
+  if (!drop_.empty()) lose(std::exchange(drop_, {}), std::exchange(drop_kind_, why::not_sent));
   if (closed_ && idle()) finish_close();
 }
 

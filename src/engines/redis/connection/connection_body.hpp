@@ -201,6 +201,7 @@ class connection::body final : public loop::member,
   void note(item::kind, std::string_view channel, std::string_view text);
   void prepare();
   void prepare_in_resp2();
+  void drop_because(const failure& wrong);
   void check_role(std::string_view info);
   void check_server(std::string_view info);
   void check_age(std::string_view info);
@@ -262,6 +263,7 @@ class connection::body final : public loop::member,
   kit::reconnect reconnect_;
   time_point next_attempt_ = time_point::max(), arrive_by_{}, next_time_ = time_point::max(), last_read_{};
   std::string drop_;  // set while delivering: why the connection must be dropped
+  why drop_kind_ = why::not_sent;
 
   asio::io_context& context_;
   net::lookup lookup_;

@@ -75,7 +75,7 @@ void connection::body::try_address() {
                     if (mine != session_ || try_resp2(*mine, e)) return;
                     if (!resp3_ && mine->is_silent()) return lose(without_hello_);
                     if (mine->was_connected() || next_address_ == addresses_.size())
-                      return lose(mine->explain(e), mine->login_refused() ? why::refused : why::not_sent);
+                      return lose(mine->explain(e), mine->is_refused() ? why::refused : why::not_sent);
                     mine->end();
                     try_next();
                   });
@@ -195,8 +195,8 @@ void connection::body::prepare() {
     if (mine != attempts_ || stage_ != stage::arriving) return;
     if (r.wrong == nullptr)
       take(r);
-    else if (drop_.empty())
-      drop_ = s_.where.shown + ": " + r.wrong->words;
+    else
+      drop_because(*r.wrong);
     if (--preparing_ == 0 && drop_.empty()) prepared();
   };
   const auto text = [](const received& r) { return r.words.empty() ? std::string_view{} : r.words[0]; };
@@ -217,16 +217,21 @@ void connection::body::prepare() {
   flush();
 }
 
+// An answer to what we ask before the connection is up: a login that lacks a right will lack it at the next attempt too.
+void connection::body::drop_because(const failure& wrong) {
+  if (!drop_.empty()) return;
+  drop_ = s_.where.shown + ": " + wrong.words;
+  drop_kind_ = wrong.code == errc::refused ? why::refused : why::not_sent;
+}
+
 // What it does not tell is not checked.
 void connection::body::prepare_in_resp2() {
   preparing_ = 1;
   send("EVAL", by_one_key(resp2::time_and_info), nullptr, [this, mine = attempts_](const received& r) {
     if (mine != attempts_ || stage_ != stage::arriving) return;
     preparing_ = 0;
-    if (r.wrong != nullptr || r.words.size() != 3) {
-      if (drop_.empty()) drop_ = s_.where.shown + ": " + (r.wrong != nullptr ? r.wrong->words : "EVAL does not work");
-      return;
-    }
+    if (r.wrong != nullptr) return drop_because(*r.wrong);
+    if (r.words.size() != 3) return drop_because(away(why::not_sent, "EVAL does not work"));
     note_time(r.sent, r.came, r.words.first(2));
     if (speaks_of_locks()) check_role(r.words[2]);
     check_server(r.words[2]);

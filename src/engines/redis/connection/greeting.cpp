@@ -25,15 +25,46 @@ std::string in_short(std::string_view error) {
 
 std::string scheme(const config& where) { return where.shown.substr(0, where.shown.find("://") + 3); }
 
+// Some proxies.
+bool knows_no_select(std::string_view error) {
+  return error.starts_with("ERR unknown command") && error.find("SELECT") != error.npos;
+}
+
+bool says_no_such_database(std::string_view error) {
+  return error.find("DB index") != error.npos || error.find("SELECT is not allowed in cluster mode") != error.npos ||
+         knows_no_select(error);
+}
+
+std::string advice_on_database(const config& where, std::string_view error) {
+  const auto number = '/' + std::to_string(where.database);
+  if (knows_no_select(error)) return "; take the database " + number + " out of the URI: some proxies have none";
+  if (error.find("cluster") != error.npos)
+    return "; take the database " + number + " out of the URI: a cluster has none";
+  return "; correct the database at the end of the URI, " + number + ": this server has fewer (its setting databases)";
+}
+
+// Of a sentinel no master is named. Before it has let us in, it cannot be told from a server.
+bool is_sentinel(const config& where) { return where.deployment == shape::sentinel && where.master.empty(); }
+
+std::string advice_on_sentinel(std::string_view error) {
+  if (error.starts_with("NOAUTH"))
+    return "; put the password of the sentinels into the URI: ?sentinel_password=PASSWORD; or, if this is no sentinel, "
+           "begin it with redis://";
+  if (error.starts_with("WRONGPASS")) return "; check ?sentinel_user= and ?sentinel_password= in the URI";
+  if (error.find(no_password_set) != error.npos) return "; take ?sentinel_password= out of the URI";
+  return {};
+}
+
 std::string advice(const config& where, std::string_view error) {
+  if (is_sentinel(where)) return advice_on_sentinel(error);
+  if (says_no_such_database(error)) return advice_on_database(where, error);
   if (error.starts_with("NOAUTH")) {
-    const std::string of_sentinels =
-        where.deployment == shape::sentinel ? "; for the sentinels themselves: ?sentinel_password=PASSWORD" : "";
     return "; put the password into the URI: " + scheme(where) + ":PASSWORD@HOST or " + scheme(where) +
-           "USER:PASSWORD@HOST" + of_sentinels;
+           "USER:PASSWORD@HOST";
   }
   if (error.starts_with("WRONGPASS"))
-    return "; check the user and the password in the URI, where @ is written %40, : %3A, / %2F, ? %3F, # %23 and % "
+    return "; check the user and the password in the URI, " + scheme(where) +
+           "USER:PASSWORD@HOST, where @ is written %40, : %3A, / %2F, ? %3F, # %23 and % "
            "%25";
   if (error.find(no_password_set) != error.npos) return "; take the password out of the URI, or set one at the server";
   if (error.starts_with("NOPERM")) return "; this user needs more rights: docs/guide/security.md has the list";
@@ -42,9 +73,9 @@ std::string advice(const config& where, std::string_view error) {
 
 }  // namespace
 
-bool refuses_login(std::string_view error) noexcept {
+bool refuses_us(std::string_view error) noexcept {
   return error.starts_with("WRONGPASS") || error.starts_with("NOAUTH") || error.starts_with("NOPERM") ||
-         error.find(no_password_set) != error.npos;
+         error.find(no_password_set) != error.npos || says_no_such_database(error);
 }
 
 bool knows_no_hello(std::string_view error) noexcept {
@@ -57,6 +88,7 @@ std::string too_old(const config& where, std::string_view version) {
 
 std::string refused(const config& where, std::string_view error) {
   const std::string before = where.shown + " refused the connection: ";
+  if (knows_no_select(error)) return before + "it does not know the command SELECT" + advice_on_database(where, error);
   // An old server repeats the command in its error, and so the password or a part of it.
   if (error.starts_with("ERR unknown command"))
     return before + "it does not know the command HELLO; Redis 6.2 or newer, or Valkey, is needed";
@@ -77,8 +109,13 @@ std::string too_slow(const config& where, step at) {
 
 std::string advice_when_lost(const config& where, step at) {
   if (at == step::securing) return "; if that port does not speak TLS, the URI begins with redis instead of rediss";
-  if (at == step::greeting && !where.tls)
-    return " before the server had said a word; if that port speaks TLS, the URI begins with rediss instead of redis";
+  if (at == step::greeting && !where.tls) {
+    const auto number = std::to_string(where.database);
+    return " before the server had said a word; if that port speaks TLS, the URI begins with rediss instead of redis" +
+           (where.database == 0
+                ? ""
+                : "; if it is a proxy that has no databases, take the database /" + number + " out of the URI");
+  }
   return {};
 }
 

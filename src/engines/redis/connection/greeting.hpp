@@ -13,8 +13,8 @@ namespace tyer::redis::greeting {
 // How far an attempt to connect has come.
 enum class step : std::uint8_t { looking_up, connecting, securing, greeting, greeted };
 
-// The server rejects the user or the password; a retry does not help.
-bool refuses_login(std::string_view error) noexcept;
+// The server rejects the user, the password or the database; a retry does not help.
+bool refuses_us(std::string_view error) noexcept;
 
 // The server, or a proxy before it, knows only RESP2.
 bool knows_no_hello(std::string_view error) noexcept;

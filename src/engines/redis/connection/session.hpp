@@ -86,7 +86,7 @@ class session {
            greeting::advice_when_lost(where_, step_);
   }
   std::string explain_slowness() const { return greeting::too_slow(where_, step_); }
-  bool login_refused() const noexcept { return login_refused_; }
+  bool is_refused() const noexcept { return refused_; }
   // It answered HELLO with an error, or closed the connection without a word, as some proxies do with what they do not know.
   bool may_know_only_resp2() const noexcept { return resp3_ && (hello_unknown_ || step_ == greeting::step::greeting); }
   bool is_silent() const noexcept { return step_ == greeting::step::greeting; }        // it never said anything
@@ -225,7 +225,7 @@ class session {
     }
     if (error.empty()) return host_->on_greeted(*this);
     why_ = greeting::refused(where_, error);
-    login_refused_ = greeting::refuses_login(error);
+    refused_ = greeting::refuses_us(error);
     hello_unknown_ = greeting::knows_no_hello(error);
   }
 
@@ -266,7 +266,7 @@ class session {
   push what_ = push::other;
   greeting::step step_ = greeting::step::connecting;
   int family_ = AF_INET;
-  bool over_ = false, login_refused_ = false, hello_unknown_ = false;
+  bool over_ = false, refused_ = false, hello_unknown_ = false;
 };
 
 }  // namespace tyer::redis

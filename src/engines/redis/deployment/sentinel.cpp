@@ -55,6 +55,7 @@ connection::settings for_sentinel(const connection_factory& m, const core::endpo
   s.where.user = m.where.sentinel_user;
   s.where.password = m.where.sentinel_password;
   s.where.database = 0;
+  s.where.master.clear();
   s.inbox = "+switch-master";
   return s;
 }
@@ -110,6 +111,7 @@ class sentinel final : public one_server, connection::listener, loop::timer {
     bool asked = false;
     time_point next = time_point::min();
     std::string trouble;  // why it could not answer
+    bool refused = false;
     connection link;
   };
 
@@ -143,6 +145,7 @@ class sentinel final : public one_server, connection::listener, loop::timer {
 
   void heard(scout& s, const follower::word& w) {
     s.trouble.clear();
+    s.refused = false;
     choice_.heard(s.number, w, clock_->now());
   }
 
@@ -150,12 +153,15 @@ class sentinel final : public one_server, connection::listener, loop::timer {
     if (r.wrong == nullptr) return " gave an answer that cannot be understood";
     return r.wrong->words.starts_with("ERR unknown command") ? " is no sentinel" : ": " + r.wrong->words;
   }
-  void made_no_sense(scout& s, const received& r) { cannot_say(s, shown(s.link.server()) + what_is_wrong(r)); }
+  void made_no_sense(scout& s, const received& r) {
+    cannot_say(s, shown(s.link.server()) + what_is_wrong(r), r.wrong != nullptr && r.wrong->code == errc::refused);
+  }
 
-  void scout_lost(scout& s, const failure& f) { cannot_say(s, f.words); }
+  void scout_lost(scout& s, const failure& f) { cannot_say(s, f.words, f.kind == engine::why::refused); }
 
-  void cannot_say(scout& s, std::string why) {
+  void cannot_say(scout& s, std::string why, bool refused) {
     s.trouble = std::move(why);
+    s.refused = refused;
     choice_.silent(s.number);
     complain();
   }
@@ -171,6 +177,9 @@ class sentinel final : public one_server, connection::listener, loop::timer {
 
   failure nobody_told() const {
     std::string words = "no sentinel has said yet who the master of " + name_ + " is";
+    // Of all that refuse us the first is enough: its words end in what to do.
+    if (std::ranges::all_of(scouts_, &scout::refused))
+      return {engine::why::refused, make_error_code(errc::refused), words + "; " + scouts_.front().trouble};
     for (const auto& s : scouts_) {
       if (!s.trouble.empty()) words += "; " + s.trouble;
     }

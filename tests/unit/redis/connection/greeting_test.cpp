@@ -23,18 +23,34 @@ bool has(const std::string& words, std::string_view part) { return words.find(pa
 TEST(redis_greeting, a_missing_password_was_told_without_how_to_give_one) {
   const auto words = greeting::refused(where(), "NOAUTH HELLO must be called with the client already authenticated");
   EXPECT_TRUE(has(words, "redis://:PASSWORD@HOST or redis://USER:PASSWORD@HOST")) << words;
-  EXPECT_TRUE(greeting::refuses_login("NOAUTH HELLO must be called"));
-  auto sentinel = where("rediss+sentinel");
+  EXPECT_TRUE(greeting::refuses_us("NOAUTH HELLO must be called"));
+}
+
+TEST(redis_greeting, a_sentinel_was_said_to_want_the_password_of_its_master) {
+  auto sentinel = where();
   sentinel.deployment = shape::sentinel;
-  const auto more = greeting::refused(sentinel, "NOAUTH Authentication required.");
-  EXPECT_TRUE(has(more, "rediss+sentinel://:PASSWORD@HOST")) << more;
-  EXPECT_TRUE(has(more, "?sentinel_password=")) << more;
+  const auto none = greeting::refused(sentinel, "NOAUTH Authentication required.");
+  EXPECT_TRUE(has(none, "?sentinel_password=PASSWORD") && has(none, "if this is no sentinel")) << none;
+  EXPECT_FALSE(has(none, ":PASSWORD@HOST")) << none;
+  const auto wrong = greeting::refused(sentinel, "WRONGPASS invalid username-password pair or user is disabled.");
+  EXPECT_TRUE(has(wrong, "check ?sentinel_user= and ?sentinel_password=")) << wrong;
+}
+
+TEST(redis_greeting, a_database_that_the_server_does_not_have_was_no_answer) {
+  auto there = where();
+  there.database = 77;
+  const auto words = greeting::refused(there, "ERR DB index is out of range");
+  EXPECT_TRUE(has(words, "DB index is out of range; correct the database at the end of the URI, /77")) << words;
+  EXPECT_TRUE(greeting::refuses_us("ERR DB index is out of range"));
+  const auto cluster = greeting::refused(there, "ERR SELECT is not allowed in cluster mode");
+  EXPECT_TRUE(has(cluster, "take the database /77 out of the URI")) << cluster;
+  EXPECT_TRUE(greeting::refuses_us("ERR SELECT is not allowed in cluster mode"));
 }
 
 TEST(redis_greeting, a_wrong_password_may_be_one_that_was_not_encoded) {
   const auto words = greeting::refused(where(), "WRONGPASS invalid username-password pair or user is disabled.");
   EXPECT_TRUE(has(words, "WRONGPASS") && has(words, "disabled; ") && has(words, "%40")) << words;
-  EXPECT_TRUE(greeting::refuses_login("WRONGPASS invalid username-password pair"));
+  EXPECT_TRUE(greeting::refuses_us("WRONGPASS invalid username-password pair"));
 }
 
 TEST(redis_greeting, an_old_server_repeated_the_password_in_its_error) {
