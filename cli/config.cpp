@@ -1,4 +1,5 @@
 // tyer config: which engine is used, and where that is set.
+#include "base/no_engine.hpp"
 #include "base/option.hpp"
 #include "base/secrets.hpp"
 #include "base/session.hpp"
@@ -70,8 +71,11 @@ exit_code init(session& s, const options& o) {
   if (s.json()) {
     print({{"written", text_json(path)}});
   } else {
-    std::cout << path << " was written" << (url.empty() ? "; put the URL into it" : ", with " + plain(shown(url)))
+    std::cout << path << " was written" << (url.empty() ? ", without an engine" : ", with " + plain(shown(url)))
               << '\n';
+    if (url.empty())
+      std::cout
+          << "Put its URL into the line that begins with \"# url =\", without the #; then check it: tyer doctor\n";
     if (o.system && !for_all) std::cout << "It contains a login, so only this user can read it.\n";
     if (!url.empty()) std::cout << "Check the engine: tyer doctor\n";
   }
@@ -98,6 +102,11 @@ exit_code show(session& s) {
             << "\nprefix  " << plain(found.prefix_in_use()) << '\n';
   for (const auto& path : {own_config_path(), system_config_path()}) {
     if (!path.empty()) std::cout << "file    " << plain(path) << (is_there(path) ? "" : "  (not there)") << '\n';
+  }
+  if (found.url.empty()) {
+    std::cout << '\n' << no_engine().advice() << '\n';
+  } else if (const auto note = note_on_tyer_uri(); !note.empty() && found.source != "TYER_URL") {
+    std::cout << "note    " << note << '\n';
   }
   return exit_code::ok;
 }

@@ -1,5 +1,7 @@
 #include "base/session.hpp"
 
+#include "base/mistakes.hpp"
+#include "base/no_engine.hpp"
 #include "base/spelling.hpp"
 #include "base/trouble.hpp"
 #include "text/plain.hpp"
@@ -7,6 +9,8 @@
 
 #include <tyer/async.hpp>
 
+#include <algorithm>
+#include <cctype>
 #include <future>
 #include <memory>
 #include <sstream>
@@ -17,12 +21,11 @@ namespace cli {
 
 namespace {
 
-constexpr const char* how_to_say =
-    "Name the engine in one of these ways:\n"
-    "  tyer --url redis://127.0.0.1:6379 config init       # for you, from now on; --system: for this machine\n"
-    "  export TYER_URL=redis://127.0.0.1:6379              # in this shell\n"
-    "  tyer --url redis://127.0.0.1:6379 ls                # only this time\n"
-    "`tyer version` lists the engines this tyer knows.";
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+// While an engine is not reached: whether it says for good that it is another.
+constexpr milliseconds look_every = 500ms;
 
 // The library's error for an unknown scheme lists all known ones.
 std::vector<std::string> schemes_in(const std::string& words) {
@@ -42,6 +45,20 @@ std::string advice_on_scheme(std::string_view url, const std::string& words) {
   return meant.empty() ? "`tyer version` lists the engines this tyer has." : "Did you mean " + meant + "://?";
 }
 
+// Of "the option ?tll= is not known to redis://". Empty if it says something else.
+std::string advice_on_option(const std::string& words) {
+  constexpr std::string_view before = "the option ?";
+  const auto end = words.find("= is not known to");
+  if (!words.starts_with(before) || end == words.npos) return {};
+  // The last is where people look for it, and is none.
+  const auto meant =
+      nearest(words.substr(before.size(), end - before.size()),
+              {"prefix", "protocol", "replicas", "tombstone_ttl", "waiters_max", "in_flight_max", "node_timeout",
+               "sentinel_user", "sentinel_password", "ca", "cert", "key", "verify", "ttl"});
+  if (meant == "ttl") return "The ttl belongs to each lock, and not to the URL: tyer run --ttl 30s. ";
+  return meant.empty() ? "" : "Did you mean ?" + meant + "=? ";
+}
+
 // Refers to the doctor only if something may answer there: else it could not say more than this.
 std::string advice_on_silence(const std::string& words) {
   const auto said = [&](const char* what) { return words.find(what) != words.npos; };
@@ -52,18 +69,32 @@ std::string advice_on_silence(const std::string& words) {
   return said("Connection refused") ? places : places + "\nWhat answers there instead: tyer doctor";
 }
 
+std::string sentence(std::string_view advice) {
+  std::string text{advice};
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text + '.';
+}
+
 trouble not_reached(const std::string& where, const tyer::failure& why) {
   const bool named = why.words.find(where) != why.words.npos;
   const auto told = trouble_of(why, named ? "" : "cannot reach " + where);
+  const std::string from = "`tyer config show` says where the URL is set.";
+  if (why.code == tyer::errc::refused && why.words.find(" the database ") != why.words.npos)
+    return {told.code(), told.what(), from};
   if (why.code == tyer::errc::refused)
     return {told.code(), told.what(),
             "The server runs, but refuses this login: check user and password in the URL,\n"
-            "as …://USER:PASSWORD@HOST, and their permissions."};
+            "as …://USER:PASSWORD@HOST, and their permissions. " +
+                from};
+  if (const auto* known = mistake_in(why.words))
+    return {told.code(), told.what(),
+            sentence(known->advice) + ' ' + from +
+                (known->doctor_says_more ? "\nWhat answers there instead: tyer doctor" : "")};
   return {told.code(), told.what(), advice_on_silence(told.what())};
 }
 
 tyer::client open_found(settings found, tyer::client_options with, std::string_view option = {}) {
-  if (found.url.empty()) throw trouble(exit_code::usage, "no engine was named", how_to_say);
+  if (found.url.empty()) throw no_engine();
   if (!option.empty()) found.url += (found.url.find('?') == found.url.npos ? '?' : '&') + std::string{option};
   with.prefix = found.prefix;
   if (with.label.empty()) with.label = "tyer";
@@ -72,7 +103,7 @@ tyer::client open_found(settings found, tyer::client_options with, std::string_v
   } catch (const tyer::error& e) {
     if (e.code() == tyer::errc::invalid_uri)
       throw trouble(exit_code::usage, "the URL cannot be understood: " + e.words(),
-                    "It comes from " + found.source + '.');
+                    advice_on_option(e.words()) + "It comes from " + found.source + '.');
     if (e.code() == tyer::errc::no_engine)
       throw trouble(exit_code::usage, e.words(),
                     advice_on_scheme(found.url, e.words()) +
@@ -81,6 +112,13 @@ tyer::client open_found(settings found, tyer::client_options with, std::string_v
                         found.source + '.');
     throw;
   }
+}
+
+tyer::failure wait_ready(tyer::client& c, milliseconds at_most, const std::stop_token& stop) {
+  const auto told =
+      std::make_shared<std::promise<tyer::failure>>();  // shared: set_value() may still run when we have the answer
+  tyer::start_wait_ready(c, at_most, [told](const tyer::failure& why) { told->set_value(why); }, stop);
+  return told->get_future().get();
 }
 
 }  // namespace
@@ -96,10 +134,13 @@ tyer::client session::open_beside(const std::string& url, const std::string& opt
 tyer::failure session::try_to_reach(tyer::client& c, std::chrono::milliseconds at_most, const std::stop_token& stop) {
   const auto where = tyer::admin{c}.address();
   const progress waiting{terminal_, [&] { return "connecting to " + short_address(where); }};
-  const auto told =
-      std::make_shared<std::promise<tyer::failure>>();  // shared: set_value() may still run when we have the answer
-  tyer::start_wait_ready(c, at_most, [told](const tyer::failure& why) { told->set_value(why); }, stop);
-  return told->get_future().get();
+  const bool alone = where.find(',') == where.npos;  // else another of the servers may be the right one
+  for (const auto end = std::chrono::steady_clock::now() + at_most;;) {
+    const auto left = std::max(std::chrono::ceil<milliseconds>(end - std::chrono::steady_clock::now()), 0ms);
+    const auto next = alone ? std::min(left, look_every) : left;
+    auto why = wait_ready(c, next, stop);
+    if (why != tyer::errc::unavailable || next == left || (alone && is_for_good(why.words))) return why;
+  }
 }
 
 void session::reach(tyer::client& c, const std::stop_token& stop) {

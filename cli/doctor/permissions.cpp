@@ -49,7 +49,7 @@ class trial {
     attempt("list locks", [this] { return list(); });
     attempt("be asked for a lock", [this] { return told(); });
     attempt("give a lock back", [this] { return release(); });
-    if (fine_) report_.fine("this login may acquire, keep, show, list, ask for and release locks");
+    if (fine_) report_.fine("this login may " + what_it_may() + " locks");
   }
 
  private:
@@ -98,7 +98,8 @@ class trial {
       const auto page = admin_.list(why, name_, cursor, 1000);
       if (why == tyer::errc::unsupported) return "";
       if (why) return why.words;
-      if (std::ranges::any_of(page.entries, [&](const auto& e) { return e.name == name_; })) return "";
+      lists_ = std::ranges::any_of(page.entries, [&](const auto& e) { return e.name == name_; });
+      if (lists_) return "";
       cursor = page.cursor;
     } while (!cursor.empty());
     return "it is not listed";
@@ -107,6 +108,7 @@ class trial {
   std::string ask() {
     try {
       session_.client().ask(name_, "tyer doctor tries whether this arrives");
+      asks_ = admin_.can().push;
     } catch (const tyer::error& e) {
       if (e.code() != tyer::errc::unsupported) throw;  // nobody's permission could change that
     }
@@ -125,6 +127,14 @@ class trial {
     return hold_.release() == tyer::release_outcome::released ? "" : "the engine no longer had it";
   }
 
+  std::string what_it_may() const {
+    return std::string{"acquire, keep"} + (lists_ || asks_ ? ", show" : "") + (lists_ && asks_ ? ", list" : "") +
+           (asks_    ? ", ask for"
+            : lists_ ? ", list"
+                     : ", show") +
+           " and release";
+  }
+
   session& session_;
   report& report_;
   tyer::admin admin_;
@@ -133,6 +143,7 @@ class trial {
   tyer::hold hold_;
   std::stop_token revoked_;
   std::chrono::steady_clock::time_point since_;
+  bool lists_ = false, asks_ = false;  // not every engine can
   bool fine_ = true;
 };
 

@@ -59,6 +59,7 @@ int connected(const socket& s, const addrinfo& to, clock::time_point until) {
 struct heard {
   int error = 0;  // of connecting
   std::string words;
+  bool closed = false;  // without a word
 };
 
 heard ask(const addrinfo& to, std::string_view question, clock::time_point until) {
@@ -69,7 +70,7 @@ heard ask(const addrinfo& to, std::string_view question, clock::time_point until
   std::array<char, words_max> answer{};
   if (!ready(s.get(), POLLIN, until)) return {};
   const auto n = ::recv(s.get(), answer.data(), answer.size(), 0);
-  return {0, std::string(answer.data(), n > 0 ? static_cast<std::size_t>(n) : 0)};
+  return {0, std::string(answer.data(), n > 0 ? static_cast<std::size_t>(n) : 0), n <= 0};
 }
 
 // A ClientHello with TLS 1.2 and one cipher suite: any TLS server answers, or complains, in TLS.
@@ -128,7 +129,8 @@ sighting listen_to(const addrinfo& to, speech expected, clock::time_point end, m
     if (heard_so_far && clock::now() >= end) break;
     const auto h = ask(to, l.question, std::min(end, clock::now() + share));
     if (h.error != 0) return heard_so_far.value_or(sighting_of(h.error));
-    if (!heard_so_far) heard_so_far = sighting{speech::silent, {}};
+    if (!heard_so_far || (heard_so_far->what == speech::silent && h.closed))
+      heard_so_far = sighting{h.closed ? speech::closing : speech::silent, {}};
     if (h.words.empty()) continue;
     heard_so_far = in_which(h.words);
     if (heard_so_far->what != speech::other) break;
@@ -136,18 +138,27 @@ sighting listen_to(const addrinfo& to, speech expected, clock::time_point end, m
   return heard_so_far.value_or(sighting{});
 }
 
-sighting look(const server& where, speech expected, milliseconds at_most) {
+struct addresses {
+  int error;  // of getaddrinfo
+  std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all;
+};
+
+addresses addresses_of(const server& where) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
+  const int error = ::getaddrinfo(where.host.c_str(), where.port.c_str(), &hints, &found);
+  return {error, {error == 0 ? found : nullptr, &::freeaddrinfo}};
+}
+
+sighting look(const server& where, speech expected, milliseconds at_most) {
   const auto end = clock::now() + at_most;
-  if (const int error = ::getaddrinfo(where.host.c_str(), where.port.c_str(), &hints, &found); error != 0)
-    return {speech::unknown_host, ::gai_strerror(error)};
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all{found, &::freeaddrinfo};
+  const auto found = addresses_of(where);
+  if (found.error != 0) return {speech::unknown_host, ::gai_strerror(found.error)};
   sighting first;
-  for (const addrinfo* a = found; a != nullptr; a = a->ai_next) {
+  for (const addrinfo* a = found.all.get(); a != nullptr; a = a->ai_next) {
     auto seen = listen_to(*a, expected, end, at_most / 3);
     if (seen.what != speech::nobody && seen.what != speech::unreachable) return seen;
-    if (a == found) first = std::move(seen);
+    if (a == found.all.get()) first = std::move(seen);
   }
   return first;
 }
@@ -188,6 +199,17 @@ std::vector<server> servers_in(std::string_view address) {
     if (!one.port.empty()) all.push_back(std::move(one));
   }
   return all;
+}
+
+bool knows_no(std::string_view command, const server& where, milliseconds at_most) {
+  const auto end = clock::now() + at_most;
+  const auto question = std::string{command} + "\r\n";
+  const auto found = addresses_of(where);
+  for (const addrinfo* a = found.all.get(); a != nullptr; a = a->ai_next) {
+    const auto h = ask(*a, question, end);
+    if (!h.words.empty()) return h.words.starts_with("-ERR unknown command");
+  }
+  return false;
 }
 
 // Runs on a thread that is detached if a name server does not answer.

@@ -22,6 +22,7 @@ enum class speech {
   nobody,       // the connection was refused
   unreachable,  // or nothing came back
   silent,       // it accepts connections and does not answer
+  closing,      // it accepts connections and closes them when it is asked, without a word
   redis,        // in plain text
   http,         // in plain text, as etcd does
   zookeeper,    // in plain text
@@ -35,6 +36,9 @@ struct sighting {
   speech what = speech::unreachable;
   std::string words;  // the system's error or, for another protocol, what the server said
 };
+
+// Whether a server of Redis' protocol answers that it does not know this command, which it says also before a login.
+bool knows_no(std::string_view command, const server& where, std::chrono::milliseconds at_most);
 
 // Asks like a client of each of these, of `expected` first, until it gets an answer; changes nothing at the server. Takes
 // at most that long.

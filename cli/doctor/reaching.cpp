@@ -1,3 +1,4 @@
+#include "base/mistakes.hpp"
 #include "base/trouble.hpp"
 #include "doctor/examine.hpp"
 #include "doctor/probe.hpp"
@@ -6,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <future>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -95,6 +97,10 @@ verdict judge(const scheme& s, const std::string& where, const sighting& seen) {
       return {
           where + " accepts connections but does not answer",
           "the server hangs, or is no " + std::string{s.engine().name} + ": check its log and its load, and the port"};
+    case speech::closing:
+      return {where + " accepts connections, and closes them without a word",
+              "it is a proxy that does not pass on what is in the URL (a user, a database), or no " +
+                  std::string{s.engine().name} + ": check its log, and the port"};
     default: return judge_speech(s, where, seen);
   }
 }
@@ -120,27 +126,6 @@ ports look_at_ports(const std::string& address, report& r) {
   return all;
 }
 
-// What a server of the right protocol says that is not the one the URL means.
-struct mistake {
-  std::string_view says, advice;
-  bool for_good;  // it would say so again
-};
-constexpr std::array<mistake, 7> mistakes{
-    {{" is a sentinel", "begin the URL with redis+sentinel://, and end it with the name of the master: /mymaster",
-      true},
-     {" is no sentinel", "name the sentinels in the URL, mostly port 26379; or begin it with redis://", true},
-     {"No such master", "correct the name at the end of the URL: SENTINEL MASTERS at a sentinel lists them", true},
-     {" is a node of a cluster", "begin the URL with redis+cluster://", true},
-     {"cluster support disabled", "begin the URL with redis://", true},
-     {" is not a node of a cluster", "begin the URL with redis://", true},
-     {" is a replica", "name its primary in the URL, or the sentinels with redis+sentinel://", false}}};
-
-const mistake* mistake_in(const std::string& words) {
-  const auto* const at =
-      std::ranges::find_if(mistakes, [&](const mistake& m) { return words.find(m.says) != words.npos; });
-  return at == mistakes.end() ? nullptr : at;
-}
-
 // Of names that a server itself gives, as a sentinel does, the ports above know nothing.
 bool is_unknown_host(const std::string& words) { return words.find("cannot be resolved") != words.npos; }
 
@@ -153,13 +138,36 @@ std::string advice_on_silence(const std::string& words, ports seen) {
 
 // What an engine says of a login ends, for some errors, in advice of its own: that is not given twice.
 verdict judge_login(const std::string& words) {
-  const auto said = [&](const char* what) { return words.find(what) != words.npos; };
-  if (said("NOPERM") || said("permission denied")) return {words, least_privilege};
-  for (const char* advice : {"put the password into", "check the user and the password", "take the password out of"}) {
+  for (const char* advice :
+       {"put the password ", "check the user and the password", "check ?sentinel_user=", "take the password out of",
+        "take ?sentinel_password=", "correct the database", "take the database "}) {
     const auto at = words.find(std::string{"; "} + advice);
     if (at != words.npos) return {words.substr(0, at), words.substr(at + 2)};
   }
   return {words, "check user and password in the URL, …://USER:PASSWORD@HOST, where @ in a password is written %40"};
+}
+
+// A server whose URL is for sentinels: asked for a password, both say the same.
+std::optional<verdict> judge_sentinels(const std::string& address) {
+  const scheme s{address};
+  if (s.is_tls() || !s.name.ends_with("+sentinel")) return std::nullopt;
+  for (const auto& one : servers_in(address)) {
+    if (!knows_no("SENTINEL MASTERS", one, probe_max / 3)) continue;
+    return verdict{one.text() + " is a Redis server that wants a password, and is no sentinel",
+                   "name the sentinels in the URL, mostly port 26379; or begin it with redis://USER:PASSWORD@"};
+  }
+  return std::nullopt;
+}
+
+verdict judge_refusal(session& s, const std::string& address, const std::string& words) {
+  if (words.find("NOPERM") != words.npos || words.find("permission denied") != words.npos)
+    return {words, least_privilege};
+  auto v = judge_sentinels(address).value_or(judge_login(words));
+  const auto source = find_settings(s.engine()).source;
+  v.advice += "; the URL comes from " + source;
+  if (source == "--url" && words.find("password") != words.npos)
+    v.advice += ", which the process list shows: a password is safer in TYER_URL or in ~/.config/tyer/config";
+  return v;
 }
 
 }  // namespace
@@ -172,15 +180,14 @@ exit_code look_whether_it_answers(session& s, report& r) {
   if (why && why != tyer::errc::refused) {
     seen = look_at_ports(r.engine, r);
     if (seen == ports::wrong) return exit_code::unreachable;
-    const auto* const known = mistake_in(why.words);
-    const bool hopeless = why.words.find("certificate") != why.words.npos || is_unknown_host(why.words) ||
-                          (known != nullptr && known->for_good);
+    const bool hopeless =
+        why.words.find("certificate") != why.words.npos || is_unknown_host(why.words) || is_for_good(why.words);
     if (!hopeless)
       why = s.try_client(std::max(patience - first_wait, 1ms));  // the right server answers there, only slowly
   }
   if (!why) return exit_code::ok;
   const auto told = trouble_of(why);
-  auto v = why == tyer::errc::refused ? judge_login(told.what())
+  auto v = why == tyer::errc::refused ? judge_refusal(s, r.engine, told.what())
                                       : verdict{told.what(), advice_on_silence(told.what(), seen)};
   r.found(tyer::severity::error, std::move(v.what), std::move(v.advice));
   return told.code();

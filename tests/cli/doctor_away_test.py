@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.server
 import json
 import os
 import socket
@@ -51,6 +52,11 @@ class Port:
             while True:
                 self._open.append(self._listener.accept()[0])
                 self._open[-1].sendall(self._words)
+
+
+class Silent(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_) -> None:
+        pass
 
 
 class NothingWorks(unittest.TestCase):
@@ -136,6 +142,47 @@ class NothingWorks(unittest.TestCase):
             with self.subTest(word):
                 report = json.loads(tyer(url, "doctor", "--json", code=harness.NO).stdout)
                 self.assertIn(word, " ".join(c["what"] for c in report["checks"] if c["level"] == "error"))
+
+    def test_a_user_without_info_ended_the_doctor_and_the_others_with_different_codes(self):
+        url = self.user("noinfo", "-info")
+        wrong = self.told(url, harness.REFUSED)
+        self.assertIn("lacks +info", wrong["what"])
+        self.assertIn("Least privilege", wrong["advice"])
+        for words in (("ls",), ("run", "x", "--", "true")):
+            with self.subTest(words):
+                begin = time.monotonic()
+                self.assertIn("lacks +info", tyer(url, *words, *PATIENT, code=harness.REFUSED).stderr)
+                self.assertLess(time.monotonic() - begin, harness.PATIENCE_S)
+
+    def test_a_server_that_wants_a_password_was_told_as_a_sentinel_that_does(self):
+        with Engine("redis", "--password", "geheim") as engine:
+            url = engine.url.replace("redis://", "redis+sentinel://") + "/shop"
+            here = engine.url.rsplit("@", 1)[1]
+            self.assert_told(url, f"{here} is a Redis server that wants a password, and is no sentinel", "redis://USER:PASSWORD@",
+                             harness.REFUSED)
+            self.assertIn("if this is no sentinel, begin it with redis://", tyer(url, "ls", *PATIENT, code=harness.REFUSED).stderr)
+            url += "?sentinel_password=wrong"
+            self.assert_told(url, f"{here} is a Redis server", "name the sentinels", harness.REFUSED)
+            self.assert_told(url.replace("wrong", "geheim"), "is no sentinel", "begin it with redis://")
+
+    def test_where_the_login_is_set_was_not_said(self):
+        url = f"redis://u:geheim@127.0.0.1:{self.redis_port}"
+        self.assert_told(url, "WRONGPASS", "redis://USER:PASSWORD@HOST", harness.REFUSED)
+        self.assert_told(url, "WRONGPASS", "the URL comes from TYER_URL", harness.REFUSED)
+        told = tyer(None, "--url", url, "doctor", code=harness.REFUSED).stdout
+        self.assertIn("safer in TYER_URL or in ~/.config/tyer/config", " ".join(told.split()))
+
+    @unittest.skipUnless(HAS_ETCD, "no etcd")
+    def test_a_web_server_was_told_as_an_etcd_whose_log_is_to_be_looked_at(self):
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Silent) as server, contextlib.ExitStack() as stack:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            stack.callback(server.shutdown)
+            here = f"127.0.0.1:{server.server_port}"
+            self.assert_told(f"etcd://{here}", f"{here} does not speak HTTP/2", "that is no etcd")
+            begin = time.monotonic()
+            done = tyer(f"etcd://{here}", "ls", *PATIENT, code=harness.UNREACHABLE)
+            self.assertLess(time.monotonic() - begin, harness.PATIENCE_S)
+            self.assertIn("That is no etcd", done.stderr)
 
     def test_tls_against_plain_text(self):
         self.assert_told(f"rediss://127.0.0.1:{self.redis_port}", "speaks plain text, and not TLS", "redis:// instead of rediss://")

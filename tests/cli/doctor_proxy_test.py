@@ -53,6 +53,19 @@ class BehindAProxy(unittest.TestCase):
                 self.assertEqual(lost["level"], "warning")
                 for words in ("looks again", "asked to release", "next renewal", "not listed"):
                     self.assertIn(words, lost["advice"])
+                self.assertIn("this login may acquire, keep, show and release locks", [c["what"] for c in told["checks"]])
+
+    def test_a_database_that_a_proxy_does_not_have_was_told_as_tls_or_as_an_old_server(self):
+        for which, code in (("twemproxy", harness.UNREACHABLE), ("polite", harness.REFUSED)):
+            with self.subTest(which), Engine("redis") as engine, proxy(which, engine) as url:
+                done = tyer(url + "/3", "ls", "--connect-timeout", "3s", code=code)
+                self.assertIn("take the database /3 out of the URI", done.stderr)
+                self.assertNotIn("6.2 or newer", done.stderr)
+
+    def test_a_proxy_that_closes_the_connection_was_told_as_a_server_that_hangs(self):
+        with Engine("redis") as engine, proxy("twemproxy", engine) as url:
+            done = tyer(url.replace("://", "://u:geheim@"), "doctor", code=harness.UNREACHABLE)
+            self.assertIn("accepts connections, and closes them without a word", done.stdout)
 
     def test_a_connection_that_was_cut_while_it_greeted_spoke_resp2_ever_after(self):
         with Engine("redis") as engine, proxy("cut", engine) as url:

@@ -40,6 +40,33 @@ class Settings(unittest.TestCase):
         self.assertIn("export TYER_URL=redis://", done.stderr)
         self.assertEqual(done.stdout, "")
 
+    def test_a_variable_that_is_not_read_was_passed_over_in_silence(self):
+        here = {"TYER_URI": self.url}
+        self.assertIn('TYER_URI is set, but tyer reads TYER_URL: export TYER_URL="$TYER_URI"\n',
+                      tyer(None, "ls", env=here, code=harness.USAGE).stderr)
+        self.assertIn("TYER_URI is set, but tyer reads TYER_URL", tyer(None, "config", "show", env=here).stdout)
+        folder = self.config(f"url = {self.url}\n")
+        self.assertIn("note    TYER_URI is set", tyer(None, "config", "show", env=here | {"XDG_CONFIG_HOME": folder}).stdout)
+        self.assertNotIn("TYER_URI", tyer(self.url, "config", "show", env=here).stdout)
+
+    def test_config_without_an_engine_did_not_say_what_to_do(self):
+        self.assertIn("export TYER_URL=redis://", tyer(None, "config", "show").stdout)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        here = {"XDG_CONFIG_HOME": folder.name}
+        self.assertIn('the line that begins with "# url ="', tyer(None, "config", "init", env=here).stdout)
+        with open(os.path.join(folder.name, "tyer", "config"), encoding="utf-8") as file:
+            self.assertIn("\n# url = ", file.read())
+        harness.check_schema("config", json.loads(tyer(None, "config", "show", "--json", env=here).stdout))
+
+    def test_an_option_of_the_url_that_is_mistyped_got_no_hint(self):
+        for option, hint in (("prefx=x:", "Did you mean ?prefix=?"), ("tombstone_tl=9", "Did you mean ?tombstone_ttl=?"),
+                             ("tll=30", "tyer run --ttl"), ("ttl=30", "tyer run --ttl")):
+            with self.subTest(option):
+                done = tyer(f"redis://127.0.0.1?{option}", "ls", code=harness.USAGE)
+                self.assertIn(hint, done.stderr)
+                self.assertIn("It comes from TYER_URL.", done.stderr)
+
     def test_the_command_line_goes_before_the_environment_before_the_file(self):
         folder = self.config(f"# mine\n\nurl = {self.url}\nurl.far = {NOBODY_LISTENS}\n")
         here = {"XDG_CONFIG_HOME": folder}
@@ -157,6 +184,27 @@ class Settings(unittest.TestCase):
                 self.assertLess(time.monotonic() - begin, harness.PATIENCE_S)
                 self.assertIn("check the user and the password in the URI", " ".join((done.stderr + done.stdout).split()))
                 self.assertNotIn("geheim", done.stderr + done.stdout)
+
+    def test_a_login_that_is_refused_was_told_without_where_it_is_set(self):
+        done = tyer(self.url.replace("://", "://u:geheim@"), "ls", code=harness.REFUSED)
+        self.assertIn("`tyer config show` says where the URL is set.", done.stderr)
+
+    def test_a_database_that_does_not_exist_was_told_only_when_the_time_to_connect_was_over(self):
+        for words in (("ls",), ("doctor",), ("run", "x", "--", "true")):
+            with self.subTest(words):
+                begin = time.monotonic()
+                done = tyer(self.url + "/77", *words, "--connect-timeout", "100s", code=harness.REFUSED)
+                self.assertLess(time.monotonic() - begin, harness.PATIENCE_S)
+                said = " ".join((done.stderr + done.stdout).split())
+                self.assertIn("ERR DB index is out of range", said)
+                self.assertIn("correct the database at the end of the URI, /77", said)
+                self.assertNotIn("password", said)
+
+    def test_a_server_in_another_role_was_told_only_when_the_time_to_connect_was_over(self):
+        begin = time.monotonic()
+        done = tyer(self.url.replace("redis:", "redis+cluster:"), "ls", "--connect-timeout", "100s", code=harness.UNREACHABLE)
+        self.assertLess(time.monotonic() - begin, harness.PATIENCE_S)
+        self.assertIn("Begin the URL with redis://. `tyer config show` says where the URL is set.", done.stderr)
 
     def test_a_missing_password_was_told_without_how_to_give_one(self):
         with Engine("redis", "--password", "geheim") as engine:

@@ -1,0 +1,21 @@
+// What a server says that is not the one the URL means, and what to correct then.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cli {
+
+struct mistake {
+  std::string_view says, advice;
+  bool for_good;                  // it would say so again
+  bool doctor_says_more = false;  // what answers there instead
+};
+
+// None: nullptr.
+const mistake* mistake_in(std::string_view words);
+
+// Whether it says one of these, and would say so again.
+bool is_for_good(std::string_view words);
+
+}  // namespace cli
