@@ -16,6 +16,42 @@ failure no(why kind, errc code, std::string_view words) noexcept {
 
 failure no_time_left() noexcept { return no(why::not_sent, errc::unavailable, "no time was left to send the request"); }
 
+namespace {
+
+constexpr std::uint32_t overtaking_max = 2;  // a hand-over: giving back, and the claim
+
+failure no_turn() {
+  return no(why::not_sent, errc::unavailable, "others of this name came first for all of the request_timeout");
+}
+
+// Puts it right behind that one; without one in front of all.
+template <class Line>
+void put_behind(Line& all, const call* before, call& c) noexcept {
+  all.push_back(c);
+  call* next = before != nullptr ? before->turn.next : all.front();
+  while (next != &c) {
+    call& passed = *next;
+    next = passed.turn.next;
+    all.erase(passed);
+    all.push_back(passed);
+  }
+}
+
+// At the end; or, if it hurries, behind those that have started or hurry too, and behind an earlier one of its own id.
+template <class Line, class Started>
+void line_up(Line& all, call& c, Started has_started) noexcept {
+  if (!c.hurries) return all.push_back(c);
+  const call* before = nullptr;
+  bool among_the_first = true;
+  for (const call* at = all.front(); at != nullptr; at = at->turn.next) {
+    among_the_first = among_the_first && (at->hurries || has_started(*at));
+    if (among_the_first || at->of == c.of) before = at;
+  }
+  put_behind(all, before, c);
+}
+
+}  // namespace
+
 // ---- one call
 
 void calls::enter(const std::shared_ptr<call>& c, time_point now) {
@@ -77,8 +113,8 @@ void calls::in_turn(const std::shared_ptr<call>& c, std::string_view name, core:
   auto at = lanes_.find(name);
   if (at == lanes_.end()) at = lanes_.emplace(c->name_, lane{}).first;
   c->start_ = std::move(start);
-  at->second.all.push_back(*c);
-  if (at->second.all.front() != c.get()) return;
+  line_up(at->second.all, *c, [](const call& other) { return other.started_; });
+  if (at->second.all.front() != c.get() || at->second.starting) return;
   c->started_ = true;  // `sent` stays the time at which it was made
   auto go = std::move(c->start_);
   go();
@@ -90,13 +126,32 @@ void calls::leave_line(call& c) {
   if (!at->second.starting) go_on(at);
 }
 
+// The first in line; but when as many as may were let past it, the first of those that do not hurry.
+call& calls::take_next(lane& l) noexcept {
+  call* next = l.all.front();
+  if (l.overtook >= overtaking_max) {
+    while (next != nullptr && next->hurries) next = next->turn.next;
+  }
+  if (next == nullptr) next = l.all.front();
+  l.overtook = next->hurries ? l.overtook + 1 : 0;
+  if (next != l.all.front()) {
+    l.all.erase(*next);
+    put_behind(l.all, nullptr, *next);
+  }
+  return *next;
+}
+
 // A loop instead of recursion: each call that starts may be over at once.
 void calls::go_on(std::map<std::string, lane, std::less<>>::iterator at) {
   lane& l = at->second;
   l.starting = true;
   while (!l.all.empty() && !l.all.front()->started_) {
-    call& next = *l.all.front();
+    call& next = take_next(l);
     const auto alive = next.self_;
+    if (next.deadline <= now_) {
+      fail(next, no_turn());
+      continue;
+    }
     next.started_ = true;
     next.sent = next.counts_from = std::max(next.sent, now_);  // the time of this step may be older than the call
     auto go = std::move(next.start_);
@@ -118,7 +173,10 @@ time_point calls::due() const noexcept {
 
 void calls::on_time(time_point now) {
   while (!under_way_.empty() && under_way_.front()->deadline <= now) {
-    fail(*under_way_.front(), no(why::unknown, errc::outcome_unknown, "no answer within the request_timeout"));
+    call& late = *under_way_.front();
+    const bool had_no_turn = late.turn.linked && !late.started_;
+    fail(late,
+         had_no_turn ? no_turn() : no(why::unknown, errc::outcome_unknown, "no answer within the request_timeout"));
   }
 }
 

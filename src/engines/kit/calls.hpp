@@ -61,6 +61,8 @@ class call {
   time_point deadline;                       // the latest time of its answer, counted from when the call was made
   time_point not_after = time_point::max();  // nothing may be executed for it later
   bool gives_back = false;                   // a release: close() may wait for it
+  bool hurries = false;                      // others wait for it: in turn it goes before those that do not hurry
+  core::id of = {};                          // whose: none goes before an earlier one of the same id
   core::function<void()> when_over;  // run once it is over, before the next one of its name starts; must not throw
 
   bool over() const noexcept { return over_; }
@@ -131,7 +133,8 @@ class calls {
 
   // Starts the call when all earlier calls of this name are over: now, if there are none, else later, and then `sent` is the
   // time of that start. A call that timed out is over, though its request may still be on its way. A call stands in one line
-  // only, and once: a keep() of several names stands in none.
+  // only, and once: a keep() of several names stands in none. Those that hurry go first; but of three that start one at least is
+  // the oldest, so everybody has a turn.
   void in_turn(const std::shared_ptr<call>& c, std::string_view name, core::function<void()> start);
   // True if nothing may be executed for the call any more: then this has failed it, as why::not_sent. So it is for calls of which
   // nothing can have been executed yet; once a request of the call may have changed something, set `not_after` to max().
@@ -160,8 +163,9 @@ class calls {
  private:
   using line = lease::list<call, &call::turn>;
   struct lane {
-    line all;
+    line all;  // the one that has started in front
     bool starting = false;
+    std::uint32_t overtook = 0;  // starts in a row that were not the oldest's
   };
 
   void admit(const std::shared_ptr<call>& c, time_point now);
@@ -170,6 +174,7 @@ class calls {
   std::shared_ptr<call> settle(call& c, bool at_once);
   static void deliver(call& c);
   void hand_out();
+  static call& take_next(lane& l) noexcept;
   void leave_line(call& c);
   void go_on(std::map<std::string, lane, std::less<>>::iterator at);
 

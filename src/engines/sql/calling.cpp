@@ -45,6 +45,12 @@ void database::note(work& w, const answer& a) {
   }
 }
 
+// A claim is a part of a hand-over; who has its place and was not told of its turn only looks.
+urgency database::of_asking(const id& who) const {
+  if (called_.contains(who)) return urgency::at_once;
+  return waiting_.contains(who) ? urgency::some_time : urgency::soon;
+}
+
 // How it lies there, from what was read and written. A blind attempt writes columns.
 void database::learn(work& w, const id& who, own& mine) {
   resource* const name = w.machine->by_attempt() ? nullptr : &w.machine->seen().name;
@@ -64,12 +70,15 @@ void database::doubt(const id& who) {
 
 void database::forget(const id& who) {
   own_.erase(who);
+  called_.erase(who);
   waiting_.erase(who);
 }
 
 void database::do_acquire(const request& r, const call_ptr<answer>& c) {
   if (auto f = resource{limits_}.objection(r)) return calls().fail(*c, *std::move(f));
   auto want = std::make_shared<own_request>(r, full(r.what.name));
+  c->of = r.what.who;
+  c->hurries = of_asking(c->of) == urgency::at_once;
   calls().in_turn(c, want->name, [this, c, want] {
     if (calls().too_late(*c, now())) return;
     auto w = std::make_shared<work>();
@@ -77,6 +86,8 @@ void database::do_acquire(const request& r, const call_ptr<answer>& c) {
     w->name = want->name;
     w->who = want->r.what.who;
     w->deadline = c->deadline;
+    w->when = of_asking(w->who);
+    called_.erase(w->who);
     w->attempt = [this, want] {
       return says_->take(want->name, want->r.what.who, want->r.ttl, want->r.seen + 1, want->owner, head);
     };
@@ -102,6 +113,8 @@ void database::do_acquire(const request& r, const call_ptr<answer>& c) {
 // A call that reads, decides by `decide(resource, now, notices)` and answers what that says.
 template <class T, class Decide, class Done>
 void database::settle_in_turn(const call_ptr<T>& c, const target& t, Decide decide, Done done) {
+  c->of = t.who;
+  c->hurries = of_asking(t.who) == urgency::at_once;
   calls().in_turn(c, full(t.name), [this, c, name = full(t.name), who = t.who, decide, done] {
     if (calls().too_late(*c, now())) return;
     auto w = std::make_shared<work>();
@@ -109,6 +122,8 @@ void database::settle_in_turn(const call_ptr<T>& c, const target& t, Decide deci
     w->name = name;
     w->who = who;
     w->deadline = c->deadline;
+    w->when = of_asking(who);
+    called_.erase(who);
     w->done = [this, c, said, done](work& over) {
       done(over, **said);
       calls().answer(*c, **std::move(said));
@@ -121,12 +136,15 @@ void database::settle_in_turn(const call_ptr<T>& c, const target& t, Decide deci
 }
 
 void database::do_release(const target& t, bool clean, const call_ptr<fate>& c) {
+  c->of = t.who;
+  c->hurries = true;
   calls().in_turn(c, full(t.name), [this, c, name = full(t.name), who = t.who, clean] {
     auto w = std::make_shared<work>();
     auto was = std::make_shared<fate>(fate::holding);
     w->name = name;
     w->who = who;
     w->deadline = c->deadline;
+    w->when = urgency::at_once;
     w->attempt = [this, name, who] { return says_->give_back(name, who, own_sessions_, head); };
     w->attempted = [this](const answers& a) { return says_->given_back(a); };
     w->done = [this, c, was](work& over) {

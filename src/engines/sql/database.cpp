@@ -13,6 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t keep_batch = 1000;
+constexpr std::size_t under_way_max = 64;  // so that 64 callers on 64 names have all they ask for on its way
 constexpr auto swept_every = 10min;
 constexpr std::uint32_t names_a_sweep = 1000;
 constexpr auto unused_for =
@@ -57,7 +58,8 @@ database::database(const seam::environment& e, parts p)
                                     one[0].rows.push_back({cell{false, 0, std::move(payload)}});
                                     for (const auto& b : says_->bells(one)) hear(b);
                                   },
-                              .seed = e.ids->nonce()}) {}
+                              .seed = e.ids->nonce(),
+                              .under_way_max = under_way_max}) {}
 
 database::~database() {
   link_.close();
@@ -130,7 +132,7 @@ void database::on_bells(time_point t) {
   if (idle && was_idle_) return;
   was_idle_ = idle;  // once more after the last has gone: why it went may be on its way
   looking_for_bells_ = true;
-  link_.ask(says_->look_for_bells(), t + around().request_timeout, [this](link::said&& s) {
+  link_.ask(says_->look_for_bells(), t + around().request_timeout, {.when = urgency::at_once}, [this](link::said&& s) {
     looking_for_bells_ = false;
     const auto* all = std::get_if<answers>(&s);
     if (all == nullptr) return;
@@ -138,17 +140,19 @@ void database::on_bells(time_point t) {
     auto seen = says_->forget_bells(*all);
     if (seen.empty()) return;
     last_bell_ = now();
-    link_.ask(std::move(seen), now() + around().request_timeout, [](link::said&&) {});
+    link_.ask(std::move(seen), now() + around().request_timeout, {.when = urgency::at_once}, [](link::said&&) {});
   });
 }
 
 void database::sweep(time_point t) {
   sweep_due_ = t + swept_every;
   if (!link_.is_up() || closed()) return;
-  if (!link_.keeps_session()) link_.ask(says_->collect_bells(), t + around().request_timeout, [](link::said&&) {});
+  if (!link_.keeps_session()) {
+    link_.ask(says_->collect_bells(), t + around().request_timeout, {.when = urgency::some_time}, [](link::said&&) {});
+  }
   auto turn = says_->sweep_turn(swept_every);
   if (turn.empty()) return sweep_some();
-  link_.ask(std::move(turn), t + around().request_timeout, [this](link::said&& s) {
+  link_.ask(std::move(turn), t + around().request_timeout, {.when = urgency::some_time}, [this](link::said&& s) {
     const auto* all = std::get_if<answers>(&s);
     if (all != nullptr && says_->is_turn(*all)) sweep_some();
   });
@@ -157,12 +161,13 @@ void database::sweep(time_point t) {
 // And again at once if there may be more.
 void database::sweep_some() {
   if (!link_.is_up() || closed()) return;
-  link_.ask(says_->sweep(unused_for, names_a_sweep), now() + around().request_timeout, [this](link::said&& s) {
-    const auto* all = std::get_if<answers>(&s);
-    if (all == nullptr) return;
-    for (const row& r : all->back().rows) reap(r[0].bytes);
-    if (all->front().affected >= names_a_sweep) sweep_some();
-  });
+  link_.ask(says_->sweep(unused_for, names_a_sweep), now() + around().request_timeout, {.when = urgency::some_time},
+            [this](link::said&& s) {
+              const auto* all = std::get_if<answers>(&s);
+              if (all == nullptr) return;
+              for (const row& r : all->back().rows) reap(r[0].bytes, urgency::some_time);
+              if (all->front().affected >= names_a_sweep) sweep_some();
+            });
 }
 
 void database::do_diagnose(const call_ptr<std::vector<seam::finding>>& c) {

@@ -58,6 +58,7 @@ class database final : public kit::engine_base {
     milliseconds place_ttl{};         // of a place that was made for it
     time_point deadline;
     milliseconds patience = milliseconds::max();  // with a server that is silent
+    urgency when = urgency::soon;
 
     record seen;
     std::optional<kit::settle> machine;
@@ -120,6 +121,7 @@ class database final : public kit::engine_base {
   template <class T, class Decide, class Done>
   void settle_in_turn(const call_ptr<T>&, const seam::target&, Decide, Done);
   void note(work&, const answer&);
+  urgency of_asking(const id&) const;
   static void learn(work&, const id&, own&);
   void doubt(const id&);
   void forget(const id&);
@@ -138,7 +140,7 @@ class database final : public kit::engine_base {
   void finish(const work_ptr&);
   void tell(const kit::notices&);
   void hear(const bell&);
-  void reap(const std::string& name);
+  void reap(const std::string& name, urgency);
   void reaped(const std::string& name);
 
   // --- keeping.cpp
@@ -191,6 +193,7 @@ class database final : public kit::engine_base {
 
   std::unordered_map<id, own, core::id_hash> own_;  // holds
   std::set<id> waiting_;                            // places and upgrades
+  std::set<id> called_;                             // whose turn has come, as they were told; until they ask
   std::map<std::string, bool> reaping_;             // names that are looked at, and whether once more after that
 
   kit::lease_pool pool_;

@@ -38,6 +38,8 @@ milliseconds silence_max(milliseconds ttl) {
   return std::max(ttl / patience, std::min(row_wait, std::max(ttl / 3, arriving)));
 }
 
+manner keeps(milliseconds ttl) { return {.patience = silence_max(ttl), .when = urgency::at_once}; }
+
 bool some_known(const std::vector<fate>& all) {
   return std::ranges::any_of(all, [](fate f) { return f != fate::unknown; });
 }
@@ -193,7 +195,7 @@ void database::extend(const keeping_ptr& k, indices which) {
     }
     decide(k, others);
   };
-  link_.ask(std::move(what), k->call->deadline, std::move(back), {.patience = silence_max(k->ttl)});
+  link_.ask(std::move(what), k->call->deadline, keeps(k->ttl), std::move(back));
 }
 
 // --- holds that are not plain ---
@@ -213,7 +215,7 @@ void database::extend_seats(const keeping_ptr& k, indices which) {
     unsettled(k, which.size(), std::get<failure>(s));
     for (const auto i : which) is_known(k->all[i].who, fate::unknown);
   };
-  link_.ask(std::move(what), k->call->deadline, std::move(back), {.patience = silence_max(k->ttl)});
+  link_.ask(std::move(what), k->call->deadline, keeps(k->ttl), std::move(back));
 }
 
 void database::seats_extended(const keeping_ptr& k, const indices& which, std::int64_t session, const answers& all) {
@@ -252,6 +254,7 @@ void database::keep_name(const keeping_ptr& k, indices which) {
   w->who = all.front();
   w->deadline = k->call->deadline;
   if (k->as == fate::holding) {
+    w->when = urgency::at_once;
     w->patience = silence_max(k->ttl);
     w->keeps = all;
     w->lives_for = k->ttl;
@@ -298,19 +301,20 @@ void database::is_known(const id& who, fate is) {
 // --- places ---
 
 void database::keep_places(const keeping_ptr& k) {
-  link_.ask(says_->extend_places(k->ttl, k->all), k->call->deadline, [this, k](link::said&& s) {
-    if (const auto* f = std::get_if<failure>(&s)) return unsettled(k, k->all.size(), *f);
-    std::map<id, bool> stand;
-    std::set<std::string> look;
-    for (const auto& p : kept_places(std::get<answers>(s))) {
-      stand.emplace(p.who, true);
-      if (p.look) look.insert(p.name);
-    }
-    for (std::size_t i = 0; i < k->all.size(); ++i) {
-      stand.contains(k->all[i].who) ? settled(k, i, fate::waiting) : keep_name(k, {i});
-    }
-    for (const auto& name : look) reap(name);
-  });
+  link_.ask(says_->extend_places(k->ttl, k->all), k->call->deadline, {.when = urgency::at_once},
+            [this, k](link::said&& s) {
+              if (const auto* f = std::get_if<failure>(&s)) return unsettled(k, k->all.size(), *f);
+              std::map<id, bool> stand;
+              std::set<std::string> look;
+              for (const auto& p : kept_places(std::get<answers>(s))) {
+                stand.emplace(p.who, true);
+                if (p.look) look.insert(p.name);
+              }
+              for (std::size_t i = 0; i < k->all.size(); ++i) {
+                stand.contains(k->all[i].who) ? settled(k, i, fate::waiting) : keep_name(k, {i});
+              }
+              for (const auto& name : look) reap(name, urgency::some_time);
+            });
 }
 
 // --- sessions ---
@@ -332,22 +336,24 @@ void database::carry_out(kit::lease_pool::output& out) {
       case pool_order::verb::grant: {
         const auto session = static_cast<std::int64_t>(around().ids->next().serial() >> 1) | 1;
         know_again(session);
-        link_.ask(says_->begin_session(session, o.ttl), deadline, [this, o, session](link::said&& s) {
-          kit::lease_pool::output more;
-          const auto* f = std::get_if<failure>(&s);
-          if (f == nullptr) sessions_[session].generation = says_->renewed(std::get<answers>(s)).value_or(0);
-          f != nullptr ? pool_.on_failure(o.number, *f, now(), more)
-                       : pool_.on_granted(o.number, session, o.ttl, now(), more);
-          carry_out(more);
-        });
+        link_.ask(says_->begin_session(session, o.ttl), deadline, {.when = urgency::at_once},
+                  [this, o, session](link::said&& s) {
+                    kit::lease_pool::output more;
+                    const auto* f = std::get_if<failure>(&s);
+                    if (f == nullptr) sessions_[session].generation = says_->renewed(std::get<answers>(s)).value_or(0);
+                    f != nullptr ? pool_.on_failure(o.number, *f, now(), more)
+                                 : pool_.on_granted(o.number, session, o.ttl, now(), more);
+                    carry_out(more);
+                  });
         break;
       }
       case pool_order::verb::renew:
-        link_.ask(says_->renew_session(o.lease, o.ttl), deadline,
-                  [this, o](link::said&& s) { renewed(o.number, o.lease, o.ttl, std::move(s)); },
-                  {.patience = silence_max(o.ttl)});
+        link_.ask(says_->renew_session(o.lease, o.ttl), deadline, keeps(o.ttl),
+                  [this, o](link::said&& s) { renewed(o.number, o.lease, o.ttl, std::move(s)); });
         break;
-      case pool_order::verb::revoke: link_.ask(says_->drop_session(o.lease), deadline, [](link::said&&) {}); break;
+      case pool_order::verb::revoke:
+        link_.ask(says_->drop_session(o.lease), deadline, {.when = urgency::at_once}, [](link::said&&) {});
+        break;
       case pool_order::verb::change_server: break;  // by the link, which knows whether the server answers others
     }
   }

@@ -13,6 +13,8 @@ using namespace std::chrono_literals;
 
 constexpr auto between_tries = 2ms;
 constexpr milliseconds let_in_least = 1s, let_in_most = 8s, silence_least = 500ms;
+constexpr std::uint32_t passed_over_max = 8;
+constexpr std::size_t pooled_max = 2;
 
 bool has_changed(const answered& a) { return !a.failed && (a.affected > 0 || !a.rows.empty()); }
 
@@ -48,6 +50,7 @@ void link::on_answers(std::uint64_t number, answers all) {
       return leave(*std::move(wrong));
     }
     state_ = state::up;
+    heard_ = setting_.now();
     shut_out_ = 0;
     absence_ = {};
     said_down_ = false;
@@ -61,7 +64,9 @@ void link::on_answers(std::uint64_t number, answers all) {
   auto r = std::move(at->second);
   under_way_.erase(at);
   hurried_.erase(number);
+  send_some();
   settle(std::move(r), std::move(all));
+  send_some();
 }
 
 // An error of the server: tried again if it was not carried out, else told. What has decided is not said once more: it would find
@@ -79,7 +84,7 @@ void link::settle(request r, answers all) {
   switch (setting_.what(*bad)) {
     case meaning::again:
       r.not_before = setting_.now() + between_tries * (1 << std::min(r.tries++, 6u));
-      if (r.not_before < r.deadline) return waiting_.push_back(std::move(r));
+      if (r.not_before < r.deadline) return put(std::move(r));
       return too_late(r, bad->words);
     case meaning::refused: return r.back(kit::no(why::refused, errc::refused, bad->words));
     case meaning::lost: return r.back(kit::no(why::unknown, errc::outcome_unknown, bad->words));
@@ -127,18 +132,36 @@ void link::leave(failure f) {
 }
 
 // Those that wait are told at the next look at the time: nobody is answered while it asks.
-void link::ask(exchange what, time_point deadline, then back, manner by) {
-  request r{std::move(what), deadline, {}, {}, std::move(back), std::move(by)};
-  if (state_ == state::up) return send(std::move(r));
-  waiting_.push_back(std::move(r));
+void link::ask(exchange what, time_point deadline, manner by, then back) {
+  request r{std::move(what), deadline, setting_.now(), {}, std::move(back), std::move(by)};
+  if (has_room() && nobody_waits()) return send(std::move(r));
+  put(std::move(r));
 }
 
+void link::put(request r) {
+  due_ = std::min(due_, r.not_before > time_point{} ? r.not_before : r.deadline);
+  line& to = r.not_before > time_point{} ? again_ : waiting_.at(static_cast<std::size_t>(r.by.when));
+  to.push_back(std::move(r));
+}
+
+// Behind a pooler one is carried out after the other, however many were sent.
+bool link::has_room() const noexcept {
+  const auto most = wire_->keeps_session() ? setting_.under_way_max : std::min(setting_.under_way_max, pooled_max);
+  return state_ == state::up && under_way_.size() < most;
+}
+
+bool link::nobody_waits() const noexcept { return std::ranges::all_of(waiting_, &line::empty); }
+
 void link::turn_away() {
-  for (auto& r : std::exchange(waiting_, {})) {
-    auto why_not = absence_;
-    if (r.in_part) why_not.kind = why::unknown;
-    r.back(std::move(why_not));
-  }
+  const auto tell = [this](line all) {
+    for (auto& r : all) {
+      auto why_not = absence_;
+      if (r.in_part) why_not.kind = why::unknown;
+      r.back(std::move(why_not));
+    }
+  };
+  for (line& l : waiting_) tell(std::exchange(l, {}));
+  tell(std::exchange(again_, {}));
 }
 
 void link::send(request r) {
@@ -151,20 +174,51 @@ void link::send(request r) {
   wire_->send(number, std::move(what));
 }
 
-void link::flush() {
-  const auto now = setting_.now();
-  auto all = std::exchange(waiting_, {});
-  for (auto& r : all) {
+link::line* link::next_line() noexcept {
+  auto& [at_once, soon, some_time] = waiting_;
+  if (!at_once.empty()) return &at_once;
+  const bool looks = !some_time.empty() && (soon.empty() || passed_over_ >= passed_over_max);
+  passed_over_ = looks || some_time.empty() ? 0 : passed_over_ + 1;
+  if (looks) return &some_time;
+  return soon.empty() ? nullptr : &soon;
+}
+
+// Not while something is asked: nobody is answered then.
+void link::send_some() {
+  while (has_room()) {
+    line* const from = next_line();
+    if (from == nullptr) return;
+    request r = std::move(from->front());
+    from->pop_front();
     if (r.by.given_up && r.by.given_up()) {
       too_late(r, "it was given up before it was sent");
-    } else if (r.deadline <= now) {
-      too_late(r, absence_.words.empty() ? "there was no connection to the database in time" : absence_.words);
-    } else if (state_ == state::up && r.not_before <= now) {
-      send(std::move(r));
     } else {
-      waiting_.push_back(std::move(r));
+      send(std::move(r));
     }
   }
+}
+
+void link::flush() {
+  const auto now = setting_.now();
+  const auto why_not = state_ == state::up      ? "more urgent requests to the database came first"
+                       : absence_.words.empty() ? "there was no connection to the database in time"
+                                                : absence_.words;
+  due_ = time_point::max();
+  const auto look_at = [&](line all) {
+    for (auto& r : all) {
+      if (r.by.given_up && r.by.given_up()) {
+        too_late(r, "it was given up before it was sent");
+      } else if (r.deadline <= now) {
+        too_late(r, why_not);
+      } else {
+        if (r.not_before <= now) r.not_before = {};
+        put(std::move(r));
+      }
+    }
+  };
+  for (line& l : waiting_) look_at(std::exchange(l, {}));
+  look_at(std::exchange(again_, {}));
+  send_some();
 }
 
 // To connect and log in takes several answers, and a process of the server's: on a busy machine longer than a request may. But one
@@ -184,15 +238,15 @@ time_point link::silent_until() const noexcept {
     const auto& r = under_way_.find(number)->second;
     first = std::min(first, std::max(r.sent, heard_) + r.by.patience);
   }
+  for (const request& r : waiting_.front()) {
+    if (r.by.patience < silence_max()) first = std::min(first, std::max(r.sent, heard_) + r.by.patience);
+  }
   return first;
 }
 
 time_point link::due() const noexcept {
-  auto first = time_point::max();
-  if (is_refused() && !waiting_.empty()) return time_point::min();
-  for (const auto& r : waiting_) {
-    first = std::min(first, state_ == state::up ? std::min(r.not_before, r.deadline) : r.deadline);
-  }
+  auto first = due_;
+  if (is_refused() && !(nobody_waits() && again_.empty())) return time_point::min();
   if (state_ == state::away) return std::min(first, since_);
   if (state_ == state::arriving || state_ == state::greeting) return std::min(first, since_ + let_in_patience());
   if (state_ == state::up) first = std::min(first, silent_until());
@@ -209,7 +263,7 @@ void link::on_time(time_point now) {
   }
   if (state_ == state::up && silent_until() <= now) break_off("the database does not answer");
   if (is_refused()) turn_away();
-  if (!waiting_.empty()) flush();
+  if (due_ <= now) flush();
 }
 
 }  // namespace tyer::sql

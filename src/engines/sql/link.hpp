@@ -11,6 +11,9 @@
 // What is asked while it is not up waits until it is, or until its deadline: then it was not sent. After a refusal (the login, the
 // tables) nothing waits: it is told so at once, until an attempt ends otherwise.
 //
+// At most `under_way_max` requests are at the server at once; the others wait here, where the more urgent go first. So whatever is
+// urgent has at most as many before it, and that is all that a renewal has to wait for.
+//
 // Thread safety: none. No clock: time comes in.
 #pragma once
 
@@ -18,9 +21,11 @@
 #include "engines/kit/reconnect.hpp"
 #include "engines/sql/wire.hpp"
 
+#include <array>
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,10 +36,17 @@
 
 namespace tyer::sql {
 
+enum class urgency : std::uint8_t {
+  at_once,   // a lease ends without it, or others wait for it: renewals, what is given back, turns
+  soon,      // somebody wants something
+  some_time  // a look at what may have changed: has one turn of nine while something is wanted
+};
+
 // How something is asked.
 struct manner {
   core::function<bool()> given_up = nullptr;    // then it is not sent, nor tried again
   milliseconds patience = milliseconds::max();  // with a server that is silent, if less than the link's
+  urgency when = urgency::soon;
 };
 
 class link final : public wire::user {
@@ -53,6 +65,7 @@ class link final : public wire::user {
     std::function<void(const failure&)> down;
     std::function<void(std::string)> rung;
     std::uint64_t seed = 1;  // of the chance in pauses
+    std::size_t under_way_max = std::numeric_limits<std::size_t>::max();
   };
 
   link(std::unique_ptr<wire> w, setting s)
@@ -68,7 +81,8 @@ class link final : public wire::user {
 
   // Answered once: with one answer for each statement, or with why not. Errors of the server that mean "again" are tried again until
   // the deadline.
-  void ask(exchange, time_point deadline, then, manner = {});
+  void ask(exchange, time_point deadline, manner, then);
+  void ask(exchange what, time_point deadline, then back) { ask(std::move(what), deadline, {}, std::move(back)); }
 
   time_point due() const noexcept;
   void on_time(time_point now);
@@ -78,7 +92,7 @@ class link final : public wire::user {
   enum class state : std::uint8_t { away, arriving, greeting, up, closed };
   struct request {
     exchange what;
-    time_point deadline, sent = {}, not_before = {};
+    time_point deadline, sent = {}, not_before = {};  // sent: or asked, if it could have been sent
     then back;
     manner by;
     std::uint32_t tries = 0;
@@ -92,7 +106,14 @@ class link final : public wire::user {
 
   void arrive();
   void leave(failure);
+  using line = std::deque<request>;
+
   void send(request);
+  void send_some();
+  void put(request);
+  line* next_line() noexcept;
+  bool has_room() const noexcept;
+  bool nobody_waits() const noexcept;
   void settle(request, answers);
   void too_late(request&, const std::string& words);
   void flush();
@@ -114,8 +135,11 @@ class link final : public wire::user {
   bool said_down_ = false;
   std::uint64_t last_ = 0;
   std::map<std::uint64_t, request> under_way_;
-  std::set<std::uint64_t> hurried_;  // of these those with less patience
-  std::deque<request> waiting_;
+  std::set<std::uint64_t> hurried_;     // of these those with less patience
+  std::array<line, 3> waiting_;         // by urgency
+  std::uint32_t passed_over_ = 0;       // how often in a row something else went before a look
+  line again_;                          // with a time before which they are not sent again
+  time_point due_ = time_point::max();  // something that waits has to be looked at, or earlier
 };
 
 }  // namespace tyer::sql

@@ -63,8 +63,8 @@ void database::ask(const work_ptr& w, std::uint32_t number, exchange what,
     auto* said = std::get_if<answers>(&s);
     obey(w, said != nullptr ? then(std::move(*said)) : w->machine->on_failure(number, std::get<failure>(s), now()));
   };
-  link_.ask(std::move(what), w->deadline, std::move(back),
-            {.given_up = [w] { return is_given_up(*w); }, .patience = w->patience});
+  link_.ask(std::move(what), w->deadline,
+            {.given_up = [w] { return is_given_up(*w); }, .patience = w->patience, .when = w->when}, std::move(back));
 }
 
 std::optional<kit::view> database::see(const work_ptr& w, std::optional<record> r) {
@@ -105,7 +105,7 @@ kit::settle::order database::joined(const work_ptr& w, std::uint32_t number, rec
 
 // The place is there: without an answer it is unknown what came of it.
 void database::read_joined(const work_ptr& w, std::uint32_t number) {
-  link_.ask(says_->read(w->name, w->who, head), w->deadline, [this, w, number](link::said&& s) {
+  link_.ask(says_->read(w->name, w->who, head), w->deadline, {.when = w->when}, [this, w, number](link::said&& s) {
     if (auto* f = std::get_if<failure>(&s)) {
       f->kind = why::unknown;
       return obey(w, w->machine->on_failure(number, *f, now()));
@@ -132,31 +132,32 @@ void database::write(const work_ptr& w, std::uint32_t number) {
 // One that is not there any more has been over for long.
 void database::end_sessions(const std::vector<std::int64_t>& all, time_point deadline,
                             core::function<void(const failure*)> then) {
-  link_.ask(says_->end_sessions(all), deadline, [this, all, then = std::move(then)](link::said&& s) mutable {
-    if (const auto* f = std::get_if<failure>(&s)) return then(f);
-    std::vector<std::int64_t> found;
-    for (const auto& a : std::get<answers>(s)) {
-      for (const row& r : a.rows) {
-        found.push_back(r[0].number);
-        known_.learn(r[0].number, at_micros(r[1].number), r[2].number != 0);
-      }
-    }
-    for (const auto session : all) {
-      if (std::ranges::find(found, session) == found.end()) known_.learn(session, {}, true);
-    }
-    then(nullptr);
-  });
+  link_.ask(says_->end_sessions(all), deadline, {.when = urgency::at_once},
+            [this, all, then = std::move(then)](link::said&& s) mutable {
+              if (const auto* f = std::get_if<failure>(&s)) return then(f);
+              std::vector<std::int64_t> found;
+              for (const auto& a : std::get<answers>(s)) {
+                for (const row& r : a.rows) {
+                  found.push_back(r[0].number);
+                  known_.learn(r[0].number, at_micros(r[1].number), r[2].number != 0);
+                }
+              }
+              for (const auto session : all) {
+                if (std::ranges::find(found, session) == found.end()) known_.learn(session, {}, true);
+              }
+              then(nullptr);
+            });
 }
 
 void database::finish(const work_ptr& w) {
   if (!w->machine->by_attempt()) tell(w->machine->told());
   const bool again = w->machine->look_again();
   if (!is_given_up(*w)) w->done(*w);
-  if (again) reap(w->name);
+  if (again) reap(w->name, urgency::at_once);  // for others, whose turn it may be
 }
 
 // One at a time. Whatever is a reason to look while one is under way may have come after that has read.
-void database::reap(const std::string& name) {
+void database::reap(const std::string& name, urgency when) {
   if (closed()) return;
   if (const auto [at, is_first] = reaping_.try_emplace(name, false); !is_first) {
     at->second = true;
@@ -165,6 +166,7 @@ void database::reap(const std::string& name) {
   auto w = std::make_shared<work>();
   w->name = name;
   w->deadline = now() + around().request_timeout;
+  w->when = when;
   w->done = [this](work& over) { reaped(over.name); };
   w->failed = [this, name](const failure&) { reaped(name); };
   start(w, {.decide = [](resource& r, store_time at, kit::notices& out) { r.reap(at, out); }});
@@ -172,7 +174,7 @@ void database::reap(const std::string& name) {
 
 void database::reaped(const std::string& name) {
   const auto was = reaping_.extract(name);
-  if (!was.empty() && was.mapped()) reap(name);
+  if (!was.empty() && was.mapped()) reap(name, urgency::at_once);
 }
 
 // --- bells ---
@@ -188,7 +190,7 @@ void database::tell(const kit::notices& all) {
     }
   }
   if (others.empty()) return;
-  link_.ask(says_->ring(others), now() + around().request_timeout, [](link::said&&) {});
+  link_.ask(says_->ring(others), now() + around().request_timeout, {.when = urgency::at_once}, [](link::said&&) {});
 }
 
 // A hint, whatever it says: who is told that its hold is gone asks.
@@ -196,7 +198,7 @@ void database::hear(const bell& b) {
   seam::events* const to = told();
   if (to == nullptr) return;
   switch (b.what) {
-    case kit::notice::kind::wake: return to->wake(b.who);
+    case kit::notice::kind::wake: called_.insert(b.who); return to->wake(b.who);
     case kit::notice::kind::gone: return to->suspect(b.who);
     case kit::notice::kind::asked: return to->asked(b.who, b.reason);
   }

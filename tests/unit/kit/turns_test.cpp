@@ -1,6 +1,9 @@
-// Calls of one name: one after the other, in the order they were made.
+// Calls of one name: one after the other, in the order they were made, but for those that hurry.
+#include "core/id.hpp"
 #include "unit/kit/calls_fixture.hpp"
 
+#include <algorithm>
+#include <map>
 #include <new>
 
 namespace tyer::kit {
@@ -8,15 +11,29 @@ namespace {
 
 struct turns_test : calls_test {
   std::vector<int> started;
+  std::map<int, caller_ptr> by_number;
+  core::random_ids ids;
 
   // A call for a name, whose engine notes that it has started, and does `work`.
   caller_ptr queue(std::string_view name, int number, std::function<void()> work = {}) {
     const auto c = make();
+    put(c, name, number, std::move(work));
+    return c;
+  }
+  // One that goes before others.
+  caller_ptr hurry(std::string_view name, int number, const core::id& who) {
+    const auto c = make();
+    c->is->hurries = true;
+    c->is->of = who;
+    put(c, name, number, {});
+    return c;
+  }
+  void put(const caller_ptr& c, std::string_view name, int number, std::function<void()> work) {
+    by_number[number] = c;
     all.in_turn(c->is, name, [this, number, work = std::move(work)] {
       started.push_back(number);
       if (work) work();
     });
-    return c;
   }
 };
 
@@ -137,6 +154,56 @@ TEST_F(turns_test, a_call_that_is_over_gets_no_turn) {
   EXPECT_TRUE(started.empty());
 }
 
+// --- those that hurry ---
+
+TEST_F(turns_test, who_hurries_goes_before_those_that_do_not) {
+  const auto a = queue("x", 1);
+  for (int n = 2; n < 100; ++n) queue("x", n);
+  const auto back = hurry("x", 100, ids.next());
+  const auto claim = hurry("x", 101, ids.next());
+  EXPECT_EQ(started, std::vector{1}) << "nobody is interrupted";
+  step([&] { answer(*a); });
+  step([&] { answer(*back); });
+  step([&] { answer(*claim); });
+  EXPECT_EQ(started, (std::vector{1, 100, 101, 2}));
+}
+
+TEST_F(turns_test, who_hurries_does_not_go_before_an_earlier_call_of_its_own_id) {
+  const auto who = ids.next();
+  const auto a = queue("x", 1), b = queue("x", 2);
+  b->is->of = who;
+  const auto c = queue("x", 3);
+  const auto back = hurry("x", 4, who);
+  hurry("x", 5, ids.next());
+  step([&] { answer(*a); });
+  EXPECT_EQ(started.back(), 5);
+  step([&] { answer(*callers.back()); });
+  EXPECT_EQ(started.back(), 2);
+  step([&] { answer(*b); });
+  EXPECT_EQ(started.back(), 4);
+  step([&] { answer(*back); });
+  EXPECT_EQ(started.back(), 3);
+}
+
+TEST_F(turns_test, those_that_hurry_do_not_keep_the_others_waiting_for_ever) {
+  queue("x", 0);
+  for (int n = 1; n <= 10; ++n) queue("x", n);
+  for (int n = 100; n < 130; ++n) hurry("x", n, ids.next());
+  for (int n = 0; n < 30; ++n) {
+    step([&] { answer(*by_number.at(started.back())); });
+  }
+  EXPECT_EQ(std::vector(started.begin(), started.begin() + 7), (std::vector{0, 100, 101, 1, 102, 103, 2}));
+  EXPECT_EQ(std::ranges::count_if(started, [](int n) { return n > 0 && n <= 10; }), 10);
+}
+
+// Nothing of it was sent, and yet it was told that nobody knows what became of it.
+TEST_F(turns_test, one_that_had_no_turn_in_time_was_said_to_have_been_sent_perhaps) {
+  const auto first = queue("x", 1), second = queue("x", 2);
+  pass(timeout);
+  EXPECT_EQ(first->wrong()->kind, why::unknown);
+  EXPECT_EQ(second->wrong()->kind, why::not_sent);
+}
+
 TEST_F(turns_test, closing_does_not_start_what_it_gives_up) {
   for (int n = 0; n < 10; ++n) queue("x", n);
   all.close();
@@ -185,9 +252,10 @@ TEST_F(turns_test, a_start_that_finds_no_memory_is_unknown_at_its_deadline_and_t
 TEST_F(turns_test, a_first_one_that_finds_no_memory_tells_whoever_calls) {
   const auto c = make();
   EXPECT_THROW(all.in_turn(c->is, "x", [] { throw std::bad_alloc{}; }), std::bad_alloc);
+  now += 100ms;
   queue("x", 2);
   EXPECT_TRUE(started.empty());
-  pass(timeout);
+  pass(timeout - 100ms);
   EXPECT_EQ(c->times, 1);
   EXPECT_EQ(started, std::vector{2});
 }
