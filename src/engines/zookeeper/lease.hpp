@@ -10,6 +10,10 @@
 // goes by proves that it lives, and says nothing else about it. So a renewal proves a session's length, counted from the last packet
 // of which it is certain that the server had read it half a tick before. One that stood still and goes on asks at once: that, and no
 // more, is to come before the margin has passed.
+//
+// Whenever a session comes to a server, that says how long it is, by its own limits; but a new leader goes by what was written down
+// when the session was made. So it is never taken for longer than that, and one that is made shorter may end before what was told of
+// it: it is over.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -39,14 +43,14 @@ class lease {
  public:
   void made(time_point sent, milliseconds session, milliseconds tick) {
     kept_ = sent;
-    measure(session, tick);
-    over_ = false;
-  }
-  void measure(milliseconds session, milliseconds tick) {
+    session_ = session;
     ttl_ = proven_ttl(session, tick);
     pause_ = session / touches;
     unheard_ = unheard_of(session, tick);
+    over_ = false;
   }
+  // At a server that says it is so long.
+  void moved(milliseconds session) { over_ = over_ || session < session_; }
   // How long before a renewal was sent the server must have read something, for the leader to know of it.
   milliseconds unheard() const noexcept { return unheard_; }
   // Read: when the last packet had left that the server had read so long before.
@@ -67,7 +71,7 @@ class lease {
 
  private:
   time_point kept_{};
-  milliseconds ttl_{}, pause_{}, unheard_{};
+  milliseconds session_{}, ttl_{}, pause_{}, unheard_{};
   bool over_ = true;
 };
 

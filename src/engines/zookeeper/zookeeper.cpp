@@ -206,16 +206,16 @@ zookeeper_engine::member* zookeeper_engine::any_member() {
 
 void zookeeper_engine::member::on_up() {
   const auto t = home->now();
-  const milliseconds tick{home->config_.tick_ms};
   if (number == 0) {
     number = link.session().number();
-    life.made(link.session().greeted(), link.session().timeout(), tick);
+    life.made(link.session().greeted(), link.session().timeout(), milliseconds{home->config_.tick_ms});
     home->set_up(*this, 0);
     return;
   }
-  life.measure(link.session().timeout(), tick);
+  life.moved(link.session().timeout());
+  if (!over && !life.live(t)) return home->condemn(*this);
+  if (over) return;
   if (!ready) return home->set_up(*this, 0);
-  if (!life.live(t)) return;                                 // condemned in its turn
   if (home->is_used(*this, t)) home->renew(*this, nullptr);  // before all else: the one under way was lost
   home->tell_up();
   std::set<std::string> names;

@@ -76,12 +76,26 @@ TEST(zookeeper_lease, never_ends_later_than_the_leader_may_end_the_session) {
   }
 }
 
-TEST(zookeeper_lease, a_server_that_gives_less_at_a_reconnect_shortens_it) {
+// It counted as long as the last server said. The next leader ended it after the time that was written down when it was made.
+TEST(zookeeper_lease, a_server_that_gives_more_at_a_reconnect_lengthens_nothing) {
+  lease l;
+  const time_point t{1h};
+  l.made(t, 4s, 0s);
+  l.moved(40s);
+  EXPECT_EQ(l.end(), t + proven_ttl(4s, 0s));
+  l.renewed(t + 1s, t + 1s, t + 1s);
+  EXPECT_EQ(l.end(), t + 1s + proven_ttl(4s, 0s));
+}
+
+// What a caller was told by then would have outlived it.
+TEST(zookeeper_lease, a_server_that_gives_less_at_a_reconnect_ends_it) {
   lease l;
   const time_point t{1h};
   l.made(t, 10s, 0s);
-  l.measure(4s, 0s);
-  EXPECT_EQ(l.end(), t + proven_ttl(4s, 0s));
+  l.moved(10s);
+  EXPECT_TRUE(l.live(t));
+  l.moved(4s);
+  EXPECT_FALSE(l.live(t));
 }
 
 }  // namespace tyer::zookeeper

@@ -4,7 +4,7 @@
 #include "core/uri.hpp"
 #include "engine/table.hpp"
 #include "engines/zookeeper/line.hpp"
-#include "unit/zookeeper/own_server.hpp"
+#include "unit/zookeeper/small_zookeeper.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 struct odd_server : ::testing::Test, engine::events {
   void wake(const engine::id&) override {}
   void suspect(const engine::id&) override {}
-  void gone(const engine::id&) override {}
+  void gone(const engine::id&) override { ++lost; }
   void asked(const engine::id&, std::string_view) override {}
   void changed(std::string_view) override {}
   void up(const engine::server_facts&) override { is_up = true; }
@@ -63,10 +63,16 @@ struct odd_server : ::testing::Test, engine::events {
     return got;
   }
 
+  static bool granted_in(const engine::outcome<engine::answer>& o) {
+    const auto* a = std::get_if<engine::answer>(&o.result);
+    return a != nullptr && std::holds_alternative<engine::granted>(*a);
+  }
+
   own_server server;
   core::boot_clock clock;
   core::random_ids ids;
   bool is_up = false;
+  int lost = 0;
   std::unique_ptr<engine::engine> value;
 };
 
@@ -88,6 +94,28 @@ TEST_F(odd_server, one_that_greets_and_hangs_up_was_connected_to_again_without_a
   EXPECT_FALSE(until([&] { return server.ever > 60; }, 1s));
   EXPECT_GT(server.ever, 3u);
   EXPECT_FALSE(is_up);
+}
+
+// It was believed to live for as long as the last server had said, and its holds for as long as the one before.
+TEST_F(odd_server, a_session_that_the_next_server_made_shorter_kept_its_holds) {
+  small_zookeeper zoo{server};
+  server.timeout_ms = 60'000;
+  start(server.host());
+  ASSERT_TRUE(until([&] { return is_up; }, 10s));
+  auto longer_than_the_test = request();
+  longer_than_the_test.ttl = 60s;
+  const auto got = acquire(longer_than_the_test);
+  ASSERT_TRUE(got && granted_in(*got));
+  const auto move = [&] {
+    const auto before = server.ever;
+    server.hang_up();
+    return until([&] { return server.ever > before && server.connections() > 0; }, 10s);
+  };
+  ASSERT_TRUE(move());
+  EXPECT_FALSE(until([&] { return lost > 0; }, 500ms));
+  server.timeout_ms = 50'000;
+  ASSERT_TRUE(move());
+  EXPECT_TRUE(until([&] { return lost == 1; }, 10s));
 }
 
 // As a server shows it.

@@ -52,6 +52,10 @@ class own_server {
     });
   }
 
+  void hang_up() {
+    for (const visitor& v : visitors_) ::close(v.socket);
+    visitors_.clear();
+  }
   std::size_t connections() const { return visitors_.size(); }
 
   // Instead of what it says by itself: an error, and the rest of the answer.
