@@ -116,7 +116,8 @@ void zookeeper_engine::remove_permit(member& m, const std::string& name, const i
       });
 }
 
-// Nobody was told of it, or its time is over. Tried until it is gone, or its session is.
+// Nobody was told of it, or its time is over. Whoever keeps nothing may not run for long either: so without a question, where there is
+// none. Tried until it is gone, or its session is.
 void zookeeper_engine::drop(const id& who) {
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
@@ -127,11 +128,14 @@ void zookeeper_engine::drop(const id& who) {
   if (auto* t = told(); t != nullptr && news) t->gone(id{who});
   const auto again = mine_.find(who);
   if (again == mine_.end() || !again->second.in->usable(now())) return;
-  remove(again->second.name, id{who}, 0, [this, who = id{who}](const failure* f, fate) {
+  const auto gone = [this, who = id{who}](const failure* f, fate) {
     const auto left = mine_.find(who);
     if (left == mine_.end() || !left->second.leaving) return;
     f == nullptr ? forget(who) : put_off(who, left->second, now() + settled_after * 4);
-  });
+  };
+  entry& left = again->second;
+  const bool one_write = left.me.how != mode::permit && !is_renamed(left);  // nobody asks what it was
+  one_write ? delete_node(*left.in, id{who}, path_of(left), fate::unknown, gone) : remove(left.name, id{who}, 0, gone);
 }
 
 void zookeeper_engine::drop_overdue(time_point now) {

@@ -259,6 +259,19 @@ TEST_F(counted, a_name_that_is_empty_again_is_locked_by_a_look_as_before) {
 
 // --- keeping
 
+// There was a look, and a sync before it.
+TEST_F(counted, what_nobody_kept_is_taken_away_by_one_request) {
+  const auto holder = ids.next(), next = ids.next();
+  acquire(a, holder);
+  acquire(b, next);
+  quiet();
+  zoo.asked.clear();
+  clock.t += 1100ms;  // a place lasts for a second
+  until([&] { return zoo.children(line).size() == 1; });
+  EXPECT_EQ(zoo.asked["delete"], 1);
+  EXPECT_EQ(zoo.asked["children"] + zoo.asked["sync"], 0);
+}
+
 TEST_F(counted, places_are_kept_without_a_question_for_each) {
   const auto holder = ids.next(), next = ids.next();
   acquire(a, holder);
