@@ -54,6 +54,13 @@ milliseconds engine_contract::outlives_its_client(const want& w, const engine::g
   return std::max<milliseconds>(2s, w.ttl * 9 / 4) * 3 / 2;
 }
 
+void engine_contract::be_mortal(want& place) const {
+  place.waiter_ttl = steady();
+  const auto u = address();
+  const bool of_others = std::ranges::any_of(u.query, [](const auto& q) { return q.first == "protocol"; });
+  if (u.scheme.starts_with("zk") && of_others) place.ttl = place.waiter_ttl;
+}
+
 want client::wants(std::string name, mode how) { return {.who = ids_.next(), .name = std::move(name), .how = how}; }
 
 want client::waits(std::string name, mode how) {

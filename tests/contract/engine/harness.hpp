@@ -176,6 +176,10 @@ class engine_contract : public ::testing::Test {
   // tick is at most half a session (ADR 0016). A client that lives takes away what is over by itself: see lasts().
   static milliseconds outlives_its_client(const want&, const engine::granted&);
 
+  // Of a place whose client dies, before it is asked for: as short as a test can afford. It ends a waiter's lease after its client; in
+  // a line of another library with the session of its hold, since nodes cannot be moved there (docs/engines/curator.md).
+  void be_mortal(want& place) const;
+
   // A keep of what is being watched may rest on what the client has heard (etcd): an eviction by another client, or a lock
   // handed over by one, reaches it a little later. Any other engine asks its server.
   static bool goes_by_what_it_heard();

@@ -73,7 +73,7 @@ TEST_F(keep_contract, a_waiter_that_was_handed_the_lock_is_told_but_not_extended
   const auto holder = a.wants("order");
   a.lock(holder);
   auto w = b.waits("order");
-  w.waiter_ttl = steady();
+  be_mortal(w);
   b.enqueue(w);
   a.release(holder);
   // Where the waiter's own client judges (etcd), its time runs from when it is told.

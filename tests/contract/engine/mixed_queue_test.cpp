@@ -81,7 +81,7 @@ TEST_F(mixed_queue_contract, a_writer_that_died_lets_the_readers_behind_it_in) {
   if (!can().shared || !can().queue) return;
   a.lock(a.wants("order", mode::shared));
   auto dead = b.waits("order");
-  dead.waiter_ttl = steady();
+  be_mortal(dead);
   b.enqueue(dead);
   auto reader = c.waits("order", mode::shared);
   reader.waiter_ttl = 10s;
@@ -96,7 +96,7 @@ TEST_F(mixed_queue_contract, who_only_kept_its_place_was_not_told_that_a_writer_
   if (!can().shared || !can().queue) return;
   a.lock(a.wants("order", mode::shared));
   auto dead = b.waits("order");
-  dead.waiter_ttl = steady();
+  be_mortal(dead);
   b.enqueue(dead);
   auto reader = c.waits("order", mode::shared);
   reader.waiter_ttl = 2s;

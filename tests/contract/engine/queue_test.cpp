@@ -163,7 +163,7 @@ TEST_F(queue_contract, a_hand_over_nobody_claims_passes_on_after_a_waiter_lease)
   const auto holder = a.wants("order");
   a.lock(holder);
   auto dead = b.waits("order");
-  dead.waiter_ttl = steady();
+  be_mortal(dead);
   const auto before = a.now();  // on etcd its lease counts from here, not from the hand-over
   b.enqueue(dead);
   auto next = c.waits("order");
@@ -198,7 +198,7 @@ TEST_F(queue_contract, a_waiter_whose_client_died_is_passed_over) {
   a.lock(holder);
   auto mortal = another();
   auto dead = mortal->waits("order");
-  dead.waiter_ttl = steady();
+  be_mortal(dead);
   mortal->enqueue(dead);
   const auto died = mortal->now();
   mortal.reset();
