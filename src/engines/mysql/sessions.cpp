@@ -18,18 +18,21 @@ using namespace tyer::sql;
 
 constexpr const char* facts = "SELECT CONNECTION_ID()";
 constexpr const char* uptime = "SHOW GLOBAL STATUS LIKE 'Uptime'";
-constexpr const char* cluster = "SHOW GLOBAL VARIABLES WHERE Variable_name = 'wsrep_on'";
+constexpr const char* cluster =
+    "SHOW GLOBAL VARIABLES WHERE (Variable_name = 'wsrep_on' AND Value = 'ON')"
+    " OR (Variable_name = 'group_replication_single_primary_mode' AND Value = 'OFF')";
 constexpr const char* silent = "SET SESSION wait_timeout = $1";
 constexpr std::int64_t never_s = 28'800;  // as MySQL has it
 
 constexpr const char* lock = "SELECT GET_LOCK(" TYER_KEY("$1") ", 0)";
 // name, hold, above, owner, ttl, when the server was started, part_max. The token is drawn by the session that has the lock, so they
-// grow in the order of the grants. A name whose last holder may not know yet that the server was started anew is not given.
+// grow in the order of the grants. A name whose last holder may not know yet that the server was started anew is not given; unless
+// the start is yet to come, since the clock was set back: nobody would have it for so long.
 constexpr const char* draw_token =
   "UPDATE tyer_lock SET token = LAST_INSERT_ID(GREATEST(token + 1, " TYER_INT(3) ", " TYER_NOW ")), hold = $2, claimed = 1,"
   " expires = " TYER_NOW ", owner = $4, session = " TYER_INT(5) ", crowd = 1, state = " TYER_MARK ", version = version + 1"
   " WHERE name = $1 AND token < " TYER_INT(7) " AND " TYER_IS_OURS
-  " AND ((state = " TYER_MARK " AND (expires >= " TYER_INT(6) " OR " TYER_NOW " >= " TYER_INT(6) " + session))"
+  " AND ((state = " TYER_MARK " AND (expires >= " TYER_INT(6) " OR " TYER_NOW " < " TYER_INT(6) " OR " TYER_NOW " >= " TYER_INT(6) " + session))"
   " OR (state IS NULL AND crowd = 0 AND (hold IS NULL OR (session IS NULL AND expires <= " TYER_NOW "))))";
 constexpr const char* create = "INSERT IGNORE INTO tyer_lock (name, expires) VALUES ($1, " TYER_NOW ")";
 
@@ -42,10 +45,10 @@ std::string learn(const answers& a, const server& s, session_facts& f) {
   std::int64_t up = 0;
   std::from_chars(seconds.data(), seconds.data() + seconds.size(), up);
   f.started = s.clock.count() - up * 1'000'000;
-  const auto& is = a.at(2).rows;
-  return !is.empty() && is[0].at(1).bytes == "ON"
+  if (a.at(2).rows.empty()) return {};
+  return a.at(2).rows[0].at(0).bytes == "wsrep_on"
              ? "GET_LOCK locks one node of Galera, and no other: leave ?lock=session out"
-             : "";
+             : "GET_LOCK locks one member of a group with several primaries, and no other: leave ?lock=session out";
 }
 
 sql::statement said(const char* text, const wanted& w, const session_facts& f) {
@@ -102,6 +105,9 @@ constinit const session_tongue own_sessions{
     .came_of = came_of,
     .give_back = "SELECT RELEASE_LOCK(" TYER_KEY("$1") ")",
     .give_back_if_had = "SELECT COALESCE(RELEASE_LOCK(" TYER_KEY("$1") "), 0)",
+    .is_of_rows =
+        "SELECT COUNT(*) FROM tyer_lock WHERE name = $1 AND (crowd = 1 OR hold IS NOT NULL)"
+        " AND NOT (state <=> " TYER_MARK ")",
     .lengthen = "UPDATE tyer_lock SET session = GREATEST(session, " TYER_INT(3) ") WHERE name = $1 AND hold = $2",
     .who_am_i = "SELECT CONNECTION_ID()",
     .list =

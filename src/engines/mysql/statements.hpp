@@ -157,24 +157,37 @@ struct statement {
   static constexpr const char* forget_bells = "DELETE b FROM " TYER_NUMBERS(
       2) " STRAIGHT_JOIN tyer_bell b FORCE INDEX (PRIMARY) ON b.seq = n.e WHERE b.client = $1";
 
-  // for how long
-  static constexpr const char* sweep_names =
-    "DELETE l FROM (SELECT name FROM tyer_lock WHERE hold IS NULL AND crowd = 0 AND expires < " TYER_NOW " - " TYER_INT(1)
-    " LIMIT 1000) k STRAIGHT_JOIN tyer_lock l FORCE INDEX (PRIMARY) ON l.name = k.name"
-    " WHERE l.hold IS NULL AND l.crowd = 0 AND l.expires < " TYER_NOW " - " TYER_INT(1);
+// There is no index by time, which would make every update of a row dearer: so one client looks at all, a thousand at a time.
+#define TYER_NEXT_NAMES                                                                      \
+  "(SELECT name, expires, session, hold IS NULL AND crowd = 0 AS free, state <=> " TYER_MARK \
+  " AS marked FROM"                                                                          \
+  " tyer_lock WHERE name > $2 ORDER BY name LIMIT 1000) l"
+#define TYER_SWEEP(which)                                                                                       \
+  "DELETE l FROM (SELECT name FROM " TYER_NEXT_NAMES " WHERE " which " AND expires < " TYER_NOW " - " TYER_INT( \
+      1) ") k STRAIGHT_JOIN tyer_lock l FORCE INDEX (PRIMARY) ON l.name = k.name WHERE l.expires < " TYER_NOW   \
+         " - " TYER_INT(1)
+  // behind
+  static constexpr const char* sweep_end =
+      "SELECT name FROM tyer_lock WHERE name > $1 ORDER BY name LIMIT 1 OFFSET 999";
+  // for how long, behind
+  static constexpr const char* sweep_names = TYER_SWEEP("free") " AND l.hold IS NULL AND l.crowd = 0";
   static constexpr const char* sweep_marked =
-      "DELETE FROM tyer_lock WHERE state = " TYER_MARK " AND expires < " TYER_NOW
-      " - " TYER_INT(1) " AND IS_FREE_LOCK(" TYER_KEY("name") ") = 1 LIMIT 1000";
+      TYER_SWEEP("marked AND IS_FREE_LOCK(" TYER_KEY("name") ") = 1") " AND l.state = " TYER_MARK;
+  // for how long
   static constexpr const char* sweep_sessions =
-      "DELETE FROM tyer_session WHERE expires < " TYER_NOW " - " TYER_INT(1) " LIMIT 1000";
+      "DELETE FROM tyer_session WHERE expires < " TYER_NOW " - " TYER_INT(1) " LIMIT 10000";
   static constexpr const char* sweep_places =
-      "DELETE FROM tyer_wait WHERE expires < " TYER_NOW " - " TYER_INT(1) " LIMIT 1000";
-  static constexpr const char* sweep_bells = "DELETE FROM tyer_bell WHERE rung < " TYER_NOW " - 600000000 LIMIT 1000";
+      "DELETE FROM tyer_wait WHERE expires < " TYER_NOW " - " TYER_INT(1) " LIMIT 10000";
+  static constexpr const char* sweep_bells = "DELETE FROM tyer_bell WHERE rung < " TYER_NOW " - 600000000 LIMIT 10000";
+  // for how long nobody else looks. The row of no session says until when.
+  static constexpr const char* sweep_turn =
+      "INSERT INTO tyer_session (id, expires) VALUES (0, " TYER_NOW
+      " + " TYER_INT(1) ") ON DUPLICATE KEY UPDATE expires = IF(expires <= " TYER_NOW ", VALUES(expires), expires)";
 
-  // Names that somebody has held, shared or waited for, and nobody has touched since.
+  // for how long, behind. Names that somebody has held, shared or waited for, and nobody has touched since.
   static constexpr const char* stale_names =
-      "SELECT name FROM tyer_lock l WHERE (crowd = 1 OR hold IS NOT NULL) AND NOT (state <=> " TYER_MARK
-      ") AND expires < " TYER_NOW " - " TYER_INT(1) " AND NOT " TYER_LIVES_BY_SESSION(TYER_NOW) " LIMIT 100";
+      "SELECT name FROM " TYER_NEXT_NAMES " WHERE NOT free AND NOT marked AND expires < " TYER_NOW
+      " - " TYER_INT(1) " AND NOT " TYER_LIVES_BY_SESSION(TYER_NOW) " LIMIT 100";
 
   static constexpr const char* schema = "SELECT version FROM tyer_schema";
   static constexpr const char* facts =
@@ -182,7 +195,7 @@ struct statement {
   static constexpr const char* mode =
       "SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1, innodb_lock_wait_timeout = "
       "1,"
-      " lock_wait_timeout = 1";
+      " lock_wait_timeout = 1, sql_safe_updates = 0, sql_select_limit = 18446744073709551615, sql_big_selects = 1";
   static constexpr const char* isolation = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
   // Those that a server does not know are not told.
   static constexpr const char* questions =
@@ -212,9 +225,9 @@ struct statement {
   static constexpr std::array extend_texts{look_at_clock, extend_holds, extended_holds};
   static constexpr std::array extend_places_texts{look_at_clock, extend_queue, extended_queue};
   static constexpr std::array bell_texts{look_for_bells}, question_texts{questions, replication, grants};
-  static constexpr std::array sweep_texts{sweep_names,  sweep_marked, sweep_sessions,
-                                          sweep_places, sweep_bells,  stale_names};
-  static constexpr std::nullptr_t sweep_turn = nullptr, collect_bells = nullptr;
+  static constexpr std::array sweep_texts{sweep_names, sweep_marked, stale_names};
+  static constexpr std::array sweep_rest_texts{sweep_sessions, sweep_places, sweep_bells};
+  static constexpr std::nullptr_t collect_bells = nullptr;
   static constexpr bool join_reads = false;
 };
 

@@ -11,11 +11,12 @@ namespace {
 
 using namespace tyer::sql;
 
-constexpr const char* facts = "SELECT pg_backend_pid(), " TYER_STARTED ", version() LIKE '%CockroachDB%'";
+constexpr const char* facts = "SELECT pg_backend_pid(), " TYER_SESSIONS_SINCE ", version() LIKE '%CockroachDB%'";
 constexpr const char* silent = "SELECT set_config('idle_session_timeout', ($1::bigint)::text, false)";
 
 // name, hold, above, owner, ttl, when the server was started, part_max. The token is drawn by the session that has the lock, so they
-// grow in the order of the grants. A name whose last holder may not know yet that the server was started anew is not given.
+// grow in the order of the grants. A name whose last holder may not know yet that the server was started anew is not given; unless
+// the start is yet to come, since the clock was set back: nobody would have it for so long.
 constexpr const char* take_lock =
     "WITH t AS MATERIALIZED (SELECT pg_try_advisory_lock(" TYER_KEY(
         "$1::bytea") ") AS won),"
@@ -27,7 +28,7 @@ constexpr const char* take_lock =
                      "), expires = " TYER_NOW
                      ", owner = excluded.owner, session = $5, crowd = true, state = excluded.state, version = l.version + 1"
                      " WHERE l.token < $7::bigint AND CASE WHEN l.state = " TYER_MARK
-                     " THEN l.expires >= $6::bigint OR " TYER_NOW
+                     " THEN l.expires >= $6::bigint OR " TYER_NOW " < $6 OR " TYER_NOW
                      " >= $6 + l.session"
                      " ELSE NOT l.crowd AND (l.hold IS NULL OR (l.session IS NULL AND l.expires <= " TYER_NOW
                      ")) END RETURNING token)"
@@ -84,6 +85,9 @@ constinit const session_tongue own_sessions{
     .give_back_if_had = "SELECT CASE WHEN " TYER_IS_HELD(
         "$1::bytea",
         " AND p.pid = pg_backend_pid()") " THEN pg_advisory_unlock(" TYER_KEY("$1::bytea") ") ELSE false END",
+    .is_of_rows =
+        "SELECT count(*) FROM tyer_lock WHERE name = $1::bytea AND (crowd OR hold IS NOT NULL)"
+        " AND state IS DISTINCT FROM " TYER_MARK,
     .lengthen =
         "UPDATE tyer_lock SET session = greatest(session, $3::bigint) WHERE name = $1::bytea AND hold = $2::bytea",
     .who_am_i = "SELECT pg_backend_pid()",

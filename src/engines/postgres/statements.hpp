@@ -13,9 +13,14 @@ struct statement {
 #define TYER_NOW "(extract(epoch FROM clock_timestamp())*1000000)::bigint"
 #define TYER_STARTED "(extract(epoch FROM pg_postmaster_start_time())*1000000)::bigint"
 
+// When a process of the server dies, the others are started anew, and every session lock is gone; but the server says that it was
+// started when it was. Its figures begin anew too, and tell since when. If somebody resets them, some names are given later.
+#define TYER_SESSIONS_SINCE \
+  "greatest(" TYER_STARTED ", (SELECT (extract(epoch FROM stats_reset)*1000000)::bigint FROM pg_stat_bgwriter))"
+
 // A name that is locked by sessions (sessions.cpp), its key, and whether some session has it. Of 64 bits: two names with one key keep
 // each other out, and nothing worse.
-#define TYER_MARK "'\\xff'::bytea"
+#define TYER_MARK "E'\\\\xff'::bytea"
 #define TYER_KEY(name) "('x' || encode(substr(sha256(" name "), 1, 8), 'hex'))::bit(64)::bigint"
 #define TYER_IS_HELD(name, by)                                                                      \
   "EXISTS (SELECT 1 FROM pg_locks p WHERE p.locktype = 'advisory' AND p.granted AND p.objsubid = 1" \
@@ -195,31 +200,39 @@ struct statement {
   static constexpr const char* forget_bells =
       "DELETE FROM tyer_bell WHERE client = $1::bytea AND seq = ANY($2::bigint[])";
 
-  // for how long, names. There is no index by time, which would make every update of a row dearer: so one client looks for all.
+// There is no index by time, which would make every update of a row dearer: so one client looks at all, a thousand at a time.
+#define TYER_NEXT_NAMES "(SELECT name FROM tyer_lock WHERE name > $2::bytea ORDER BY name LIMIT 1000) n"
+#define TYER_SWEEP(which)                                                          \
+  "DELETE FROM tyer_lock WHERE name IN (SELECT l.name FROM " TYER_NEXT_NAMES       \
+  " JOIN tyer_lock l ON l.name = n.name WHERE " which " AND l.expires < " TYER_NOW \
+  " - $1::bigint FOR UPDATE OF l SKIP LOCKED) AND expires < " TYER_NOW " - $1"
+  // behind
+  static constexpr const char* sweep_end =
+      "SELECT name FROM tyer_lock WHERE name > $1::bytea ORDER BY name OFFSET 999 LIMIT 1";
+  // for how long, behind
   static constexpr const char* sweep_names =
-      "DELETE FROM tyer_lock WHERE name IN (SELECT name FROM tyer_lock WHERE hold IS NULL AND NOT crowd AND expires "
-      "< " TYER_NOW " - $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED) AND hold IS NULL AND NOT crowd";
-  static constexpr const char* sweep_marked =
-      "DELETE FROM tyer_lock WHERE name IN (SELECT name FROM tyer_lock l WHERE state = " TYER_MARK
-      " AND expires < " TYER_NOW " - $1::bigint AND NOT " TYER_IS_HELD(
-          "l.name", "") " LIMIT $2::bigint FOR UPDATE SKIP LOCKED) AND expires < " TYER_NOW " - $1";
+      TYER_SWEEP("l.hold IS NULL AND NOT l.crowd") " AND hold IS NULL AND NOT crowd";
+  static constexpr const char* sweep_marked = TYER_SWEEP("l.state = " TYER_MARK " AND NOT " TYER_IS_HELD("l.name", ""));
+  // for how long
   static constexpr const char* sweep_sessions =
       "DELETE FROM tyer_session WHERE id IN (SELECT id FROM tyer_session WHERE expires < " TYER_NOW
-      " - $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED) AND expires < " TYER_NOW " - $1";
+      " - $1::bigint LIMIT 10000 FOR UPDATE SKIP LOCKED) AND expires < " TYER_NOW " - $1";
   // Who collects says so every ten minutes.
   static constexpr const char* sweep_bells =
       "DELETE FROM tyer_bell WHERE seq IN (SELECT seq FROM tyer_bell WHERE rung < " TYER_NOW
-      " - least($1::bigint, CASE WHEN bell IS NULL THEN 3600000000 ELSE 600000000 END) LIMIT $2::bigint FOR UPDATE "
-      "SKIP LOCKED)";
+      " - least($1::bigint, CASE WHEN bell IS NULL THEN 3600000000 ELSE 600000000 END) LIMIT 10000 FOR UPDATE SKIP "
+      "LOCKED)";
   // for how long nobody else looks. The row of no session says until when.
   static constexpr const char* sweep_turn = "INSERT INTO tyer_session AS s (id, expires) VALUES (0, " TYER_NOW
                                             " + $1::bigint) ON CONFLICT (id) DO UPDATE SET expires = " TYER_NOW
                                             " + $1 WHERE s.expires <= " TYER_NOW " RETURNING 1";
 
-  // Names that somebody has held, shared or waited for, and nobody has touched since.
+  // for how long, behind. Names that somebody has held, shared or waited for, and nobody has touched since.
   static constexpr const char* stale_names =
-      "SELECT name FROM tyer_lock l WHERE (crowd OR hold IS NOT NULL) AND state IS DISTINCT FROM " TYER_MARK
-      " AND expires < " TYER_NOW " - $1::bigint AND NOT " TYER_LIVES_BY_SESSION " LIMIT least(100, $2::bigint)";
+      "SELECT l.name FROM " TYER_NEXT_NAMES
+      " JOIN tyer_lock l ON l.name = n.name"
+      " WHERE (l.crowd OR l.hold IS NOT NULL) AND l.state IS DISTINCT FROM " TYER_MARK " AND l.expires < " TYER_NOW
+      " - $1::bigint AND NOT " TYER_LIVES_BY_SESSION " LIMIT 100";
 
   static constexpr const char* schema = "SELECT version FROM tyer_schema";
   static constexpr const char* facts =
@@ -229,7 +242,9 @@ struct statement {
   // ms
   static constexpr const char* bounds =
       "SELECT set_config('lock_timeout', $1::text, false), set_config('statement_timeout', $2::text, false),"
-      " set_config('default_transaction_isolation', 'read committed', false)";
+      " set_config('default_transaction_isolation', 'read committed', false), set_config('client_min_messages', "
+      "'warning', "
+      "false)";
   static constexpr const char* questions =
       "SELECT current_setting('synchronous_commit'), current_setting('fsync'), "
       "current_setting('synchronous_standby_names'),"
@@ -246,7 +261,8 @@ struct statement {
   // As sql/dialect.hpp has them.
   static constexpr std::array join_texts{join}, extend_texts{extend}, extend_places_texts{extend_places};
   static constexpr std::array bell_texts{look_for_bells}, question_texts{questions};
-  static constexpr std::array sweep_texts{sweep_names, sweep_marked, sweep_sessions, sweep_bells, stale_names};
+  static constexpr std::array sweep_texts{sweep_names, sweep_marked, stale_names};
+  static constexpr std::array sweep_rest_texts{sweep_sessions, sweep_bells};
   static constexpr std::nullptr_t clear = nullptr;
   static constexpr bool join_reads = true;
 };

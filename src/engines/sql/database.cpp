@@ -14,10 +14,6 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t keep_batch = 1000;
 constexpr std::size_t under_way_max = 64;  // so that 64 callers on 64 names have all they ask for on its way
-constexpr auto swept_every = 10min;
-constexpr std::uint32_t names_a_sweep = 1000;
-constexpr auto unused_for =
-    std::chrono::hours{24};  // until the row of a name goes: the time is a floor of its tokens by then
 constexpr auto bells_least = 10ms, bells_most = 250ms, bells_while_holding = 500ms;
 
 kit::limits limits_of(std::uint32_t waiters_max) {
@@ -59,7 +55,12 @@ database::database(const seam::environment& e, parts p)
                                     for (const auto& b : says_->bells(one)) hear(b);
                                   },
                               .seed = e.ids->nonce(),
-                              .under_way_max = under_way_max}) {}
+                              .under_way_max = under_way_max}),
+      sweeper_(link_, *says_,
+               {.patience = e.request_timeout,
+                .now = [this] { return now(); },
+                .closed = [this] { return closed(); },
+                .found = [this](const std::string& name) { reap(name, urgency::some_time); }}) {}
 
 database::~database() {
   link_.close();
@@ -77,7 +78,7 @@ void database::on_up() {
   if (std::exchange(server_was_, server_.id) != server_.id) {
     for (auto& [who, o] : own_) o.session = 0;
   }
-  if (!std::exchange(was_up_, true)) sweep_due_ = now() + swept_every;
+  sweeper_.on_up(now());
   if (!server_.rings) bells_due_ = now();
   const bool is_news = !link_.keeps_session() && !std::exchange(said_pooled_, true);
   if (is_news && says_->pooled() != nullptr && around().log) around().log(log_level::warning, says_->pooled());
@@ -94,7 +95,7 @@ void database::on_down(const failure& f) {
 time_point database::next_due() const {
   if (!keeps_.empty()) return time_point::min();
   const auto bells = server_.rings || !link_.is_up() || looking_for_bells_ ? time_point::max() : bells_due_;
-  return std::min({link_.due(), pool_.due(), bells, sweep_due_, next_answer()});
+  return std::min({link_.due(), pool_.due(), bells, sweeper_.due(), next_answer()});
 }
 
 void database::on_time(time_point t) {
@@ -104,7 +105,7 @@ void database::on_time(time_point t) {
   pool_.on_time(t, out);
   if (!out.orders.empty() || !out.told.empty()) carry_out(out);
   if (bells_due_ <= t) on_bells(t);
-  if (sweep_due_ <= t) sweep(t);
+  sweeper_.on_time(t);
   if (!slow_.empty()) answer_in_time(t);
 }
 
@@ -142,32 +143,6 @@ void database::on_bells(time_point t) {
     last_bell_ = now();
     link_.ask(std::move(seen), now() + around().request_timeout, {.when = urgency::at_once}, [](link::said&&) {});
   });
-}
-
-void database::sweep(time_point t) {
-  sweep_due_ = t + swept_every;
-  if (!link_.is_up() || closed()) return;
-  if (!link_.keeps_session()) {
-    link_.ask(says_->collect_bells(), t + around().request_timeout, {.when = urgency::some_time}, [](link::said&&) {});
-  }
-  auto turn = says_->sweep_turn(swept_every);
-  if (turn.empty()) return sweep_some();
-  link_.ask(std::move(turn), t + around().request_timeout, {.when = urgency::some_time}, [this](link::said&& s) {
-    const auto* all = std::get_if<answers>(&s);
-    if (all != nullptr && says_->is_turn(*all)) sweep_some();
-  });
-}
-
-// And again at once if there may be more.
-void database::sweep_some() {
-  if (!link_.is_up() || closed()) return;
-  link_.ask(says_->sweep(unused_for, names_a_sweep), now() + around().request_timeout, {.when = urgency::some_time},
-            [this](link::said&& s) {
-              const auto* all = std::get_if<answers>(&s);
-              if (all == nullptr) return;
-              for (const row& r : all->back().rows) reap(r[0].bytes, urgency::some_time);
-              if (all->front().affected >= names_a_sweep) sweep_some();
-            });
 }
 
 void database::do_diagnose(const call_ptr<std::vector<seam::finding>>& c) {

@@ -9,6 +9,7 @@
 #include "engines/kit/settle.hpp"
 #include "engines/sql/dialect.hpp"
 #include "engines/sql/link.hpp"
+#include "engines/sql/sweeper.hpp"
 
 #include <map>
 #include <memory>
@@ -175,8 +176,6 @@ class database final : public kit::engine_base {
   void on_down(const failure&);
   void on_bells(time_point);
   milliseconds bell_interval() const;
-  void sweep(time_point);
-  void sweep_some();
   std::string full(std::string_view name) const { return around().prefix + std::string{name}; }
 
   // --- listing.cpp
@@ -186,9 +185,10 @@ class database final : public kit::engine_base {
   const std::unique_ptr<dialect> says_;
   kit::limits limits_;
   link link_;
+  sweeper sweeper_;
   server server_;
   std::string server_was_;
-  bool was_up_ = false, said_pooled_ = false;
+  bool said_pooled_ = false;
   sessions known_;
 
   std::unordered_map<id, own, core::id_hash> own_;  // holds
@@ -206,7 +206,7 @@ class database final : public kit::engine_base {
   std::uint64_t last_user_ = 0;
 
   time_point last_bell_{};  // or since when there could be one
-  time_point bells_due_ = time_point::max(), sweep_due_ = time_point::max();
+  time_point bells_due_ = time_point::max();
   bool looking_for_bells_ = false, was_idle_ = true;
 };
 

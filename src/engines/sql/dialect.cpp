@@ -272,13 +272,24 @@ std::vector<seam::finding> dialect::findings(const answers& a, bool keeps_sessio
   return all;
 }
 
-exchange dialect::sweep(milliseconds unused, std::uint32_t names) const {
-  return said(say_.sweep, values(micros(unused), number_of(names)));
+exchange dialect::sweep(milliseconds unused, std::string_view behind) const {
+  auto all = one(say_.sweep_end, values(text(behind)));
+  for (auto& each : said(say_.sweep, values(micros(unused), text(behind)))) all.push_back(std::move(each));
+  for (auto& each : all) each.minor = true;
+  return all;
 }
 
-exchange dialect::sweep_turn(milliseconds t) const {
-  if (say_.sweep_turn == nullptr) return {};
-  return one(say_.sweep_turn, values(micros(t)));
+std::optional<std::string> dialect::swept_to(const answers& a) {
+  if (a.front().rows.empty()) return std::nullopt;
+  return a.front().rows[0].at(0).bytes;
 }
+
+exchange dialect::sweep_rest(milliseconds unused) const {
+  auto all = said(say_.sweep_rest, values(micros(unused)));
+  for (auto& each : all) each.minor = true;
+  return all;
+}
+
+exchange dialect::sweep_turn(milliseconds t) const { return one(say_.sweep_turn, values(micros(t))); }
 
 }  // namespace tyer::sql

@@ -49,9 +49,10 @@ struct catalogue {
   several look_for_bells;
   const char* forget_bells;
   const char*
-      collect_bells;  // for a while from now on, since this client does not hear them; null: they lie there anyway
-  several sweep;
-  const char* sweep_turn;  // of all clients one sweeps; null: every one
+      collect_bells;      // for a while from now on, since this client does not hear them; null: they lie there anyway
+  const char* sweep_end;  // the last of the next thousand names
+  several sweep, sweep_rest;
+  const char* sweep_turn;  // of all clients one sweeps
   several questions;       // of the doctor
   const char *facts, *schema;
   several ddl;
@@ -81,7 +82,9 @@ constexpr catalogue catalogue_of(catalogue::several ddl) {
           S::bell_texts,
           S::forget_bells,
           S::collect_bells,
+          S::sweep_end,
           S::sweep_texts,
+          S::sweep_rest_texts,
           S::sweep_turn,
           S::question_texts,
           S::facts,
@@ -167,10 +170,12 @@ class dialect {
   const char* pooled() const noexcept { return of_.pooled; }
   static std::vector<bell> bells(const answers&);
 
-  // Removes what nobody has used for so long, at most so many names; ends with the names whose queues and holders nobody has
-  // looked at.
-  exchange sweep(milliseconds unused, std::uint32_t names) const;
-  // Whether this client sweeps for all, for so long; empty: every client does.
+  // Removes what nobody has used for so long, of the next thousand names; ends with those whose queues and holders nobody has
+  // looked at. What one of the statements could not do is left to the next sweep.
+  exchange sweep(milliseconds unused, std::string_view behind) const;
+  static std::optional<std::string> swept_to(const answers&);  // nothing: to the end
+  exchange sweep_rest(milliseconds unused) const;              // what is of no name
+  // Whether this client sweeps for all, for so long.
   exchange sweep_turn(milliseconds) const;
   bool is_turn(const answers& a) const { return number(a.back()).has_value(); }
   exchange questions() const;  // of the doctor

@@ -15,13 +15,15 @@ std::vector<id> held_session::begin() {
 // Shorter only if there is nothing that relies on it.
 std::optional<milliseconds> held_session::must_be_told(milliseconds ttl) const {
   const bool free = holds_.empty() && taking_.empty();
+  if (!is_sure_) return free ? ttl : std::max(ttl, length_);
   if (length_ == ttl || (length_ > ttl && !free)) return std::nullopt;
   return ttl;
 }
 
 void held_session::told(milliseconds length, time_point now) {
-  if (length > length_) as_long_since_ = now;
+  if (length > length_ || !is_sure_) as_long_since_ = now;
   length_ = length;
+  is_sure_ = true;
 }
 
 time_point held_session::relax_due() const noexcept {

@@ -47,19 +47,27 @@ class held_session {
   // What must be told before a hold of this ttl is taken or kept.
   std::optional<milliseconds> must_be_told(milliseconds ttl) const;
   void told(milliseconds length, time_point);
+  // Perhaps it was not told: an error came back. It is told again before anything relies on it.
+  void doubt() noexcept { is_sure_ = false; }
+  bool lasts(milliseconds ttl) const noexcept { return is_sure_ && length_ >= ttl; }
   milliseconds length() const noexcept { return length_; }
   // When a session that holds nothing is to be told that it need not end: until then it would, for want of anything to say.
   time_point relax_due() const noexcept;
 
   // --- what was said, and answered
 
+  // Of a lock that is being taken or given back nobody knows whether the session has it, and it could have it twice.
   void begins_to_take(const std::string& name) { taking_.insert(name); }
-  void has_taken(const std::string& name) { taking_.erase(name); }
-  bool is_taking(const std::string& name) const { return taking_.contains(name); }
+  void begins_to_give_back(const std::string& name) { giving_back_.insert(name); }
+  void settled(const std::string& name) {
+    taking_.erase(name);
+    giving_back_.erase(name);
+  }
+  bool is_unsettled(const std::string& name) const { return taking_.contains(name) || giving_back_.contains(name); }
   void said(time_point sent) noexcept { said_ = sent; }
   void answered(time_point sent) noexcept { answered_ = std::max(answered_, sent); }
   // Whether it is known to have lived at that time or later, with the length it has.
-  bool lived_at(time_point t) const noexcept { return answered_ >= t && answered_ >= as_long_since_; }
+  bool lived_at(time_point t) const noexcept { return is_sure_ && answered_ >= t && answered_ >= as_long_since_; }
   time_point answered() const noexcept { return answered_; }
 
   // --- what it holds
@@ -78,8 +86,9 @@ class held_session {
   std::unordered_map<id, hold, core::id_hash> holds_;
   std::map<std::string, id> by_name_;
   std::set<std::pair<time_point, id>> ends_;
-  std::set<std::string> taking_;
+  std::set<std::string> taking_, giving_back_;
   milliseconds length_{};
+  bool is_sure_ = true;  // of the length
   time_point as_long_since_ = time_point::min(), said_ = time_point::min(), answered_ = time_point::min();
 };
 

@@ -25,10 +25,9 @@ using namespace std::chrono_literals;
 constexpr std::size_t keep_batch = 1000;
 constexpr milliseconds silence_max =
     10s;  // of a server; until then it is not left, since all holds go with the connection
+constexpr int give_back_tries = 4;
 constexpr milliseconds asks_again_least = 10ms, asks_again_most = 250ms;
-constexpr auto swept_every = 10min;
-constexpr std::uint32_t names_a_sweep = 1000, names_max = 1000;
-constexpr auto unused_for = 24h;
+constexpr std::uint32_t names_max = 1000;
 
 failure never(const std::string& words) { return kit::no(why::refused, errc::refused, words); }
 failure cannot(const std::string& words) { return kit::no(why::unsupported, errc::unsupported, words); }
@@ -41,6 +40,18 @@ constexpr const char* another_session =
     "another session of the server answers than before: something between this client and the server gives sessions to "
     "whoever comes. "
     "?lock=session needs one of its own";
+constexpr const char* by_rows =
+    "this name is locked by rows: all clients of a name must say ?lock=session, or none; what somebody has left there "
+    "who "
+    "died is looked at by those who lock by rows";
+constexpr const char* untold = "the session could not be told when to end";
+
+exchange about(const char* text, const std::string& name) {
+  exchange one;
+  one.push_back({text, {}});
+  one.back().values.emplace_back(name);
+  return one;
+}
 
 }  // namespace
 
@@ -66,7 +77,13 @@ session_locks::session_locks(const seam::environment& e, parts p)
                               .up = [this] { on_up(); },
                               .down = [this](const failure& f) { on_down(f); },
                               .rung = [](std::string) {},
-                              .seed = e.ids->nonce()}) {}
+                              .seed = e.ids->nonce()}),
+      // What others have left in names that they lock by rows is theirs to look at.
+      sweeper_(link_, *says_,
+               {.patience = e.request_timeout,
+                .now = [this] { return now(); },
+                .closed = [this] { return closed(); },
+                .found = [](const std::string&) {}}) {}
 
 session_locks::~session_locks() {
   link_.close();
@@ -110,7 +127,7 @@ std::optional<failure> session_locks::greeted(const answers& all) {
 }
 
 void session_locks::on_up() {
-  if (!std::exchange(was_up_, true)) sweep_due_ = now() + swept_every;
+  sweeper_.on_up(now());
   asked_at_ = time_point::min();
   if (told() != nullptr) told()->up({server_.id, server_.version, server_.clock});
 }
@@ -131,7 +148,6 @@ void session_locks::say(exchange what, time_point deadline, then back) {
 
 // What is said to a session depends on what it was told before: so nothing is written down for one that is yet to come.
 void session_locks::say_when_up(const call_ptr<answer>& c, core::function<void()> go_on) {
-  if (link_.is_up()) return go_on();
   link_.ask({{sessions_.who_am_i}}, c->deadline, [this, c, go_on = std::move(go_on)](link::said&& s) mutable {
     if (const auto* f = std::get_if<failure>(&s)) {
       auto not_sent = *f;
@@ -143,7 +159,7 @@ void session_locks::say_when_up(const call_ptr<answer>& c, core::function<void()
 }
 
 time_point session_locks::next_due() const {
-  return std::min({link_.due(), session_.next_end(), session_.relax_due(), sweep_due_});
+  return std::min({link_.due(), session_.next_end(), session_.relax_due(), sweeper_.due()});
 }
 
 // A hold that nobody keeps is over, though the session lives.
@@ -152,27 +168,27 @@ void session_locks::on_time(time_point t) {
   for (const id& who : session_.over(t)) {
     const auto h = session_.remove(who);
     if (told() != nullptr) told()->gone(who);
-    give_back(h->name, sessions_.give_back, [](link::said&&) {});
+    give_back(h->name, sessions_.give_back, nullptr);
   }
   if (session_.relax_due() <= t && link_.is_up()) {
     session_.told(0ms, t);
     say(sessions_.end_when_silent(0ms), t + around().request_timeout, [this](link::said&& s) {
-      if (std::holds_alternative<failure>(s)) link_.break_off("the session could not be told when to end");
+      if (std::holds_alternative<failure>(s)) link_.break_off(untold);
     });
   }
-  if (sweep_due_ <= t) sweep(t);
+  sweeper_.on_time(t);
 }
 
 // --- taking ---
 
-// One at a time for each name. An acquire that timed out may still be under way at the server.
+// One at a time for each name. What timed out may still be under way at the server.
 void session_locks::when_settled(const std::string& name, core::function<void()> go_on) {
-  if (!session_.is_taking(name)) return go_on();
+  if (!session_.is_unsettled(name)) return go_on();
   behind_[name].push_back(std::move(go_on));
 }
 
 void session_locks::settled(const std::string& name) {
-  session_.has_taken(name);
+  session_.settled(name);
   auto next = behind_.extract(name);
   if (next.empty()) return;
   for (auto& go_on : next.mapped()) when_settled(name, std::move(go_on));
@@ -185,15 +201,15 @@ void session_locks::do_acquire(const seam::request& r, const call_ptr<answer>& c
       taking{c, {full(r.what.name), r.what.who, r.ttl, r.seen + 1, std::string{r.owner}}, false});
   if (r.enqueue) waiting_.try_emplace(r.what.who, now());
   calls().in_turn(c, t->what.name, [this, t] {
-    if (calls().too_late(*t->call, now())) return;
-    when_settled(t->what.name, [this, t] {
-      if (!t->call->over()) say_when_up(t->call, [this, t] { when_settled(t->what.name, [this, t] { begin(t); }); });
-    });
+    if (!calls().too_late(*t->call, now())) begin(t);
   });
 }
 
+// What it waits for may be over in another session than it began in: then that one has to be up.
 void session_locks::begin(const taking_ptr& t) {
   if (t->call->over()) return;
+  if (session_.is_unsettled(t->what.name)) return when_settled(t->what.name, [this, t] { begin(t); });
+  if (!link_.is_up()) return say_when_up(t->call, [this, t] { begin(t); });
   const auto* mine = session_.find(t->what.who, t->what.name);
   if (mine == nullptr) return session_.has(t->what.name) ? find_busy(t) : take(t);
   // Held already: shown once more.
@@ -228,11 +244,8 @@ void session_locks::take(const taking_ptr& t) {
 // Perhaps the lock was won although an error came: then it is given back. If the connection is over, so is the lock.
 void session_locks::came(const taking_ptr& t, link::said&& s) {
   if (auto* f = std::get_if<failure>(&s)) {
-    if (link_.is_up()) {
-      give_back(t->what.name, sessions_.give_back_if_had, [this, t](link::said&&) { settled(t->what.name); });
-    } else {
-      settled(t->what.name);
-    }
+    if (link_.is_up()) session_.doubt();
+    give_back(t->what.name, sessions_.give_back_if_had, nullptr);
     return calls().fail(*t->call, std::move(*f));
   }
   const auto it = sessions_.came_of(std::get<answers>(s));
@@ -247,10 +260,14 @@ void session_locks::came(const taking_ptr& t, link::said&& s) {
       [this, t](link::said&& again) { came(t, std::move(again)); });
 }
 
-// For a call that is over it was in vain.
+// For a call that is over it was in vain; and if an error came of telling the session when to end, it may end at another time.
 void session_locks::hold(const taking_ptr& t, std::uint64_t part) {
   const auto& c = *t->call;
-  if (c.over()) return give_back(t->what.name, sessions_.give_back, [this, t](link::said&&) { settled(t->what.name); });
+  const bool lasts = session_.lasts(t->what.ttl);
+  if (c.over() || !lasts) {
+    give_back(t->what.name, sessions_.give_back, nullptr);
+    return calls().fail(*t->call, kit::no(why::not_sent, errc::unavailable, untold));
+  }
   session_.answered(c.sent);
   session_.add(t->what.who, {t->what.name, part, t->what.ttl, c.sent + t->what.ttl});
   waiting_.erase(t->what.who);
@@ -258,11 +275,14 @@ void session_locks::hold(const taking_ptr& t, std::uint64_t part) {
   calls().answer(*t->call, {answer{granted{part, t->what.ttl}}});
 }
 
-// The server was started a moment ago, and whoever held it before may not know yet; or the name is locked by rows.
+// The server was started a moment ago, and whoever held it before may not know yet; or the name is locked by rows: what those who
+// have died have left there, only those who lock so look at, and whoever waits here would wait for ever.
 void session_locks::refused_by_row(const taking_ptr& t) {
-  give_back(t->what.name, sessions_.give_back, [this, t](link::said&&) {
-    settled(t->what.name);
-    find_busy(t);
+  give_back(t->what.name, sessions_.give_back, nullptr);
+  if (t->call->over()) return;
+  link_.ask(about(sessions_.is_of_rows, t->what.name), t->call->deadline, [this, t](link::said&& s) {
+    if (auto* f = std::get_if<failure>(&s)) return calls().fail(*t->call, std::move(*f));
+    number_in(std::get<answers>(s)) != 0 ? calls().fail(*t->call, never(by_rows)) : find_busy(t);
   });
 }
 
@@ -274,12 +294,28 @@ void session_locks::find_busy(const taking_ptr& t) {
   calls().answer(*t->call, {answer{busy{hint}}});
 }
 
-void session_locks::give_back(const std::string& name, const char* how, then back) {
-  if (!link_.is_up()) return back(failure{why::unknown, make_error_code(errc::outcome_unknown), "the session is over"});
-  exchange one;
-  one.push_back({how, {}});
-  one.back().values.emplace_back(name);
-  say(std::move(one), now() + silence_max, std::move(back));
+// Settled when the server has said so. Until then the session may have it, whatever error came, and would keep it from all others.
+void session_locks::give_back(const std::string& name, const char* how, given_back back) {
+  session_.begins_to_give_back(name);
+  say_give_back(name, how, 1, std::move(back));
+}
+
+void session_locks::say_give_back(const std::string& name, const char* how, int tries, given_back back) {
+  auto go_on = [this, name, tries, back = std::move(back)](link::said&& s) mutable {
+    const auto* f = std::get_if<failure>(&s);
+    if (f != nullptr && link_.is_up()) {
+      if (tries < give_back_tries) return say_give_back(name, sessions_.give_back_if_had, tries + 1, std::move(back));
+      link_.break_off("a lock could not be given back, and goes with its session: " + f->words);
+    }
+    settled(name);
+    if (!back) return;
+    // What an error came of may have been carried out: then it is not there any more.
+    const bool had = f == nullptr && (tries > 1 || number_in(std::get<answers>(s)) != 0);
+    back(f != nullptr ? std::optional{*f} : std::nullopt, had);
+  };
+  if (!link_.is_up())
+    return go_on(failure{why::unknown, make_error_code(errc::outcome_unknown), "the session is over"});
+  say(about(how, name), now() + silence_max, std::move(go_on));
 }
 
 void session_locks::do_release(const target& what, bool /*clean*/, const call_ptr<fate>& c) {
@@ -288,9 +324,9 @@ void session_locks::do_release(const target& what, bool /*clean*/, const call_pt
       waiting_.erase(who);
       if (session_.find(who, name) == nullptr) return calls().answer(*c, {fate::gone});
       session_.remove(who);
-      give_back(name, sessions_.give_back, [this, c](link::said&& s) {
-        if (auto* f = std::get_if<failure>(&s)) return calls().fail(*c, std::move(*f));
-        calls().answer(*c, {number_in(std::get<answers>(s)) != 0 ? fate::holding : fate::gone});
+      give_back(name, sessions_.give_back, [this, c](std::optional<failure> f, bool had) {
+        if (f) return calls().fail(*c, *std::move(f));
+        calls().answer(*c, {had ? fate::holding : fate::gone});
       });
     });
   });
@@ -330,13 +366,14 @@ void session_locks::keep_all(const keeping_ptr& k, bool may_share) {
     first.back().values.emplace_back(std::string{who.view()});
     first.back().values.emplace_back(std::chrono::microseconds{k->ttl}.count());
   }
-  if (!holds || (may_share && first.empty() && !session_.must_be_told(k->ttl) && session_.lived_at(k->since)))
+  if (!holds || (may_share && first.empty() && session_.lasts(k->ttl) && session_.lived_at(k->since)))
     return answer_keep(k);
   keeps_.push_back(k);
-  if (const auto length = session_.must_be_told(k->ttl); length && *length > session_.length()) {
-    auto told = sessions_.end_when_silent(*length);
+  if (!session_.lasts(k->ttl)) {
+    const auto length = session_.must_be_told(k->ttl).value();
+    auto told = sessions_.end_when_silent(length);
     std::ranges::move(told, std::inserter(first, first.begin()));
-    session_.told(*length, now());
+    session_.told(length, now());
   }
   if (!may_share || !first.empty() || asked_at_ < k->since) make_sure(std::move(first));
 }
@@ -350,6 +387,7 @@ void session_locks::make_sure(exchange first) {
 void session_locks::sure(time_point sent, link::said&& s) {
   if (auto* f = std::get_if<failure>(&s)) {
     if (!link_.is_up()) return;  // on_down() has answered
+    session_.doubt();
     for (const auto& k : std::exchange(keeps_, {})) calls().fail(*k->call, *f);
     return;
   }
@@ -435,21 +473,6 @@ void session_locks::do_diagnose(const call_ptr<std::vector<seam::finding>>& c) {
         {"?lock=session: the locks are gone when another server takes over, and when somebody ends the session",
          "check tokens at what you protect, or leave ?lock=session out", 1});
     calls().answer(*c, {std::move(all)});
-  });
-}
-
-// Names that nobody has used for a day.
-void session_locks::sweep(time_point t) {
-  sweep_due_ = t + swept_every;
-  if (!link_.is_up() || closed()) return;
-  const auto go = [this] {
-    say(says_->sweep(unused_for, names_a_sweep), now() + around().request_timeout, [](link::said&&) {});
-  };
-  auto turn = says_->sweep_turn(swept_every);
-  if (turn.empty()) return go();
-  say(std::move(turn), t + around().request_timeout, [this, go](link::said&& s) {
-    const auto* all = std::get_if<answers>(&s);
-    if (all != nullptr && says_->is_turn(*all) && link_.is_up()) go();
   });
 }
 

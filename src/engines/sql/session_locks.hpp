@@ -7,9 +7,11 @@
 #include "engines/sql/held_session.hpp"
 #include "engines/sql/link.hpp"
 #include "engines/sql/session_tongue.hpp"
+#include "engines/sql/sweeper.hpp"
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -87,7 +89,9 @@ class session_locks final : public kit::engine_base {
   void came(const taking_ptr&, link::said&&);
   void hold(const taking_ptr&, std::uint64_t part);
   void refused_by_row(const taking_ptr&);
-  void give_back(const std::string& name, const char* how, then);
+  using given_back = core::function<void(std::optional<failure>, bool had)>;
+  void give_back(const std::string& name, const char* how, given_back);
+  void say_give_back(const std::string& name, const char* how, int tries, given_back);
   void find_busy(const taking_ptr&);
 
   // --- keeping
@@ -98,23 +102,21 @@ class session_locks final : public kit::engine_base {
   void answer_keep(const keeping_ptr&);
 
   void list_names(std::string from, std::string to, std::uint32_t names, const call_ptr<seam::page>&);
-  void sweep(time_point);
   std::string full(std::string_view name) const { return around().prefix + std::string{name}; }
 
   const std::unique_ptr<dialect> says_;
   const session_tongue& sessions_;
   link link_;
+  sweeper sweeper_;
   server server_;
   session_facts facts_;
   std::size_t facts_asked_ = 0;
-  bool was_up_ = false;
 
   held_session session_;
   std::map<std::string, std::vector<core::function<void()>>> behind_;  // what waits for a lock to be won or not
   std::unordered_map<id, time_point, core::id_hash> waiting_;          // since when
   std::vector<keeping_ptr> keeps_;
   time_point asked_at_ = time_point::min();  // when it was last asked who it is
-  time_point sweep_due_ = time_point::max();
 };
 
 }  // namespace tyer::sql

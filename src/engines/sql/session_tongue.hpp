@@ -45,9 +45,10 @@ struct session_tongue {
   taken (*came_of)(const answers&);                            // of both
   const char* give_back;                                       // name. Tells whether it was this session's
   const char* give_back_if_had;                                // the same, where that is not known
-  const char* lengthen;                                        // name, hold, ttl
-  const char* who_am_i;                                        // the number of the session
-  const char* list;                                            // from, to, names: name, hold, token, owner, ttl
+  const char* is_of_rows;  // name. Tells whether somebody has it by a row, or waits so
+  const char* lengthen;    // name, hold, ttl
+  const char* who_am_i;    // the number of the session
+  const char* list;        // from, to, names: name, hold, token, owner, ttl
 };
 
 inline std::int64_t number_in(const answers& a) {

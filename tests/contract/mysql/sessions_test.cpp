@@ -70,6 +70,7 @@ TEST(mysql_sessions, a_name_whose_holder_had_died_and_that_nobody_asked_for_agai
   const auto is_looked_at = [&](const std::string& name) {
     std::string text = statement::stale_names;
     text.replace(text.find("$1"), 2, "86400000000");
+    text.replace(text.find("$2"), 2, raw::bytes("stale:"));
     return outside.number("SELECT COUNT(*) FROM (" + text + ") s WHERE name = " + raw::bytes(name)) == 1;
   };
   outside.run("REPLACE INTO tyer_session (id, expires, ended) VALUES (2, " + ago +
@@ -83,6 +84,59 @@ TEST(mysql_sessions, a_name_whose_holder_had_died_and_that_nobody_asked_for_agai
   EXPECT_FALSE(is_looked_at("stale:lives")) << "its client has held it for days";
   outside.run("DELETE FROM tyer_lock WHERE hold = " + hold);
   outside.run("DELETE FROM tyer_session WHERE id IN (2, 4)");
+}
+
+TEST(mysql_sessions, each_client_looked_through_the_whole_table_and_kept_its_renewals_waiting) {
+  const contract::client makes_tables{"swept:"};
+  raw outside;
+  outside.run(
+      "INSERT INTO tyer_lock (name, expires) SELECT CONCAT('swept:', LPAD(a.n * 40 + b.n, 4, '0')), 1 FROM"
+      " (WITH RECURSIVE c AS (SELECT 0 n UNION ALL SELECT n + 1 FROM c WHERE n < 39) SELECT n FROM c) a,"
+      " (WITH RECURSIVE c AS (SELECT 0 n UNION ALL SELECT n + 1 FROM c WHERE n < 39) SELECT n FROM c) b");
+  outside.run("UPDATE tyer_lock SET hold = 'somebody' WHERE name = 'swept:0000'");
+  const auto in_words = [](std::string text) {
+    for (auto at = text.find("$1"); at != text.npos; at = text.find("$1")) text.replace(at, 2, "86400000000");
+    for (auto at = text.find("$2"); at != text.npos; at = text.find("$2")) text.replace(at, 2, "'swept:'");
+    return text;
+  };
+  const auto left = [&] {
+    return outside.number("SELECT COUNT(*) FROM tyer_lock WHERE name >= 'swept:' AND name < 'swept;'");
+  };
+  outside.run(in_words(statement::sweep_names));
+  EXPECT_EQ(left(), 601) << "a thousand at a time";
+  outside.run("UPDATE tyer_lock SET crowd = 1, state = " TYER_MARK " WHERE name > 'swept:1500' AND name < 'swept;'");
+  for (int i = 0; i < 2; ++i) {
+    outside.run(in_words(statement::sweep_names));
+    outside.run(in_words(statement::sweep_marked));
+  }
+  EXPECT_EQ(left(), 1);
+
+  outside.run("DELETE FROM tyer_session WHERE id = 0");
+  std::string turn = statement::sweep_turn;
+  turn.replace(turn.find("$1"), 2, "60000000");
+  const auto has_it = [&] {
+    outside.run(turn);
+    return outside.number("SELECT ROW_COUNT()") > 0;
+  };
+  EXPECT_TRUE(has_it());
+  EXPECT_FALSE(has_it());
+  outside.run("UPDATE tyer_session SET expires = 1 WHERE id = 0");
+  EXPECT_TRUE(has_it());
+  outside.run("DELETE FROM tyer_lock WHERE name >= 'swept:' AND name < 'swept;'");
+}
+
+// By default they are off. A sweep that was refused was told to nobody, and the tables grew.
+TEST(mysql_sessions, where_updates_are_safe_nothing_was_ever_swept) {
+  const contract::client makes_tables{"safe:"};
+  raw admin;
+  admin.run("SET GLOBAL sql_safe_updates = 1");
+  raw outside;
+  admin.run("SET GLOBAL sql_safe_updates = 0");
+  outside.run(statement::mode);
+  std::string text = statement::sweep_names;
+  for (auto at = text.find("$1"); at != text.npos; at = text.find("$1")) text.replace(at, 2, "86400000000");
+  text.replace(text.find("$2"), 2, "'safe:'");
+  EXPECT_NO_THROW(outside.run(text));
 }
 
 // A hold's own time is not renewed once it lives by a session: whoever waited for one that was held for long read the name with

@@ -45,6 +45,8 @@ TEST(places, one_that_was_written_in_two_ways_was_two_locks_that_waited_for_each
       {"postgres://u@127.0.0.1/d", "postgresql://u:p@127.0.0.1:5432/d"},
       {"postgres://u@127.0.0.1", "postgres://u@127.0.0.1/u"},
       {"mysql://127.0.0.1/d", "mariadb://127.0.0.1:3306/d"},
+      {"mysql://127.0.0.1/d?lock=session", "mysql://127.0.0.1/e?lock=session"},
+      {"postgres://u@127.0.0.1/d?lock=session", "postgres://v@127.0.0.1/d?lock=session"},
   };
   for (const auto& [one, other] : all) EXPECT_EQ(place_of(one), place_of(other)) << one << ' ' << other;
 }
@@ -68,6 +70,7 @@ TEST(places, what_differs_is_two) {
       {"redlock://a,b,c", "redlock://a,b,d"},
       {"redlock://a,b,c", "redlock://a,b,c/1"},
       {"mysql://127.0.0.1/d", "mysql://127.0.0.1/D"},
+      {"postgres://u@127.0.0.1/d?lock=session", "postgres://u@127.0.0.1/e?lock=session"},
       {"memory://a", "memory://b"},
       {"memory://a", "memory://A"},
   };

@@ -45,7 +45,7 @@ TEST_F(sql_held_session, is_not_shortened_while_one_is_being_taken) {
   s.told(30s, now);
   s.begins_to_take("a");
   EXPECT_EQ(s.must_be_told(1s), std::nullopt);
-  s.has_taken("a");
+  s.settled("a");
   EXPECT_EQ(s.must_be_told(1s), 1s);
 }
 
@@ -60,6 +60,23 @@ TEST_F(sql_held_session, what_was_answered_before_it_was_longer_does_not_prove_t
   s.answered(now);
   EXPECT_TRUE(s.lived_at(now));
   EXPECT_FALSE(s.lived_at(now + 1ms));
+}
+
+TEST_F(sql_held_session, a_length_that_was_perhaps_not_told_was_relied_on) {
+  hold('a', 1s);
+  s.told(30s, now);
+  s.answered(now);
+  EXPECT_TRUE(s.lasts(30s));
+  s.doubt();
+  EXPECT_FALSE(s.lasts(1s));
+  EXPECT_FALSE(s.lived_at(now));
+  EXPECT_EQ(s.must_be_told(1s), 30s);
+  now += 1s;
+  s.told(30s, now);
+  EXPECT_TRUE(s.lasts(30s));
+  EXPECT_FALSE(s.lived_at(now - 1s)) << "it lived, and would have ended sooner";
+  s.answered(now);
+  EXPECT_TRUE(s.lived_at(now));
 }
 
 TEST_F(sql_held_session, an_older_answer_takes_nothing_back) {

@@ -37,12 +37,13 @@ struct words {
                               *write = "write", *begin_session = "begin_session", *renew_session = "renew_session",
                               *drop_session = "drop_session", *extend_seat = "extend_seat",
                               *end_sessions = "end_sessions", *how_sessions_are = "how_sessions_are", *list = "list",
-                              *ring = "ring", *facts = "facts", *schema = "schema";
+                              *sweep_end = "sweep_end", *sweep_turn = "sweep_turn", *ring = "ring", *facts = "facts",
+                              *schema = "schema";
   static constexpr std::array<const char*, 1> join_texts{"join"}, extend_texts{"extend"},
-      extend_places_texts{"extend_places"}, sweep_texts{"sweep"}, question_texts{"questions"};
+      extend_places_texts{"extend_places"}, sweep_texts{"sweep"}, sweep_rest_texts{"sweep_rest"},
+      question_texts{"questions"};
   static constexpr std::array<const char*, 0> bell_texts{};
-  static constexpr std::nullptr_t clear = nullptr, forget_bells = nullptr, collect_bells = nullptr,
-                                  sweep_turn = nullptr;
+  static constexpr std::nullptr_t clear = nullptr, forget_bells = nullptr, collect_bells = nullptr;
   static constexpr bool join_reads = true;
 };
 

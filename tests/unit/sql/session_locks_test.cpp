@@ -44,6 +44,7 @@ const session_tongue scripted_sessions{
         },
     .give_back = "give_back",
     .give_back_if_had = "give_back_if_had",
+    .is_of_rows = "rows?",
     .lengthen = "lengthen",
     .who_am_i = "who",
     .list = "list"};
@@ -233,9 +234,21 @@ TEST_F(sql_session_locks, a_lock_whose_row_says_no_is_given_back) {
   const auto t = acquire(ids.next());
   answer("take", {without_token()});
   answer("make", {without_token()});
-  EXPECT_EQ(t->times, 0);
+  EXPECT_EQ(said(), (std::vector<std::string>{"give_back", "rows?"}));
   answer("give_back", {one_number(1)});
-  EXPECT_TRUE(is_busy(*t));
+  EXPECT_EQ(t->times, 0);
+  answer("rows?", {one_number(0)});
+  EXPECT_TRUE(is_busy(*t)) << "it may be free in a moment";
+}
+
+TEST_F(sql_session_locks, whoever_wanted_a_name_that_is_locked_by_rows_waited_without_a_word) {
+  const auto t = acquire(ids.next());
+  answer("take", {without_token()});
+  answer("make", {without_token()});
+  answer("give_back", {one_number(1)});
+  answer("rows?", {one_number(1)});
+  ASSERT_TRUE(t->failed());
+  EXPECT_EQ(std::get<failure>(t->last.result).kind, why::refused);
 }
 
 TEST_F(sql_session_locks, an_error_behind_a_lock_that_was_won_left_it_locked) {
@@ -247,6 +260,82 @@ TEST_F(sql_session_locks, an_error_behind_a_lock_that_was_won_left_it_locked) {
   EXPECT_EQ(how_often("take"), 0u) << "first it is given back";
   answer("give_back_if_had", {one_number(1)});
   EXPECT_EQ(how_often("take"), 1u);
+}
+
+TEST_F(sql_session_locks, a_lock_whose_unlock_met_an_error_stayed_locked_by_a_session_that_did_not_hold_it) {
+  const auto who = hold();
+  const auto r = release(who);
+  answer("give_back", {error()});
+  EXPECT_EQ(said(), std::vector<std::string>{"give_back_if_had"}) << "a session can have it twice: nobody takes it now";
+  EXPECT_EQ(r->times, 0);
+  answer("give_back_if_had", {error()});
+  answer("give_back_if_had", {one_number(1)});
+  ASSERT_EQ(r->times, 1);
+  EXPECT_EQ(r->value(), fate::holding);
+  acquire(ids.next());
+  EXPECT_EQ(how_often("take"), 1u);
+}
+
+TEST_F(sql_session_locks, nobody_of_this_client_takes_a_lock_before_it_is_known_to_be_given_back) {
+  const auto who = hold();
+  release(who);
+  pass(request_timeout);
+  acquire(ids.next());
+  EXPECT_EQ(how_often("take"), 0u);
+  answer("give_back", {error()});
+  EXPECT_EQ(how_often("take"), 0u);
+  answer("give_back_if_had", {one_number(0)});
+  EXPECT_EQ(how_often("take"), 1u);
+}
+
+TEST_F(sql_session_locks, a_lock_that_the_server_does_not_take_back_goes_with_its_session) {
+  const auto one = hold(), two = ids.next();
+  acquire(two, ttl, "m");
+  answer("take", {won(2)});
+  const auto r = release(one);
+  answer("give_back", {error()});
+  for (int i = 0; i < 3; ++i) answer("give_back_if_had", {error()});
+  EXPECT_TRUE(r->failed());
+  EXPECT_EQ(events.all, std::vector{two});
+  EXPECT_NE(events.words.find("given back"), std::string::npos) << events.words;
+}
+
+TEST_F(sql_session_locks, what_waited_for_an_unlock_that_its_connection_took_along_asks_the_next_session) {
+  const auto who = hold();
+  release(who);
+  pass(request_timeout);
+  acquire(ids.next());
+  step([&] { w.to->on_broken(kit::no(why::unknown, errc::unavailable, "reset")); });
+  w.sent.clear();
+  pass(500ms);
+  greet(8);
+  EXPECT_EQ(said(), std::vector<std::string>{"who"}) << "what is known of the last one says nothing of this one";
+  answer("who", {one_number(8)});
+  EXPECT_EQ(said(), (std::vector<std::string>{"silence", "take"}));
+}
+
+TEST_F(sql_session_locks, a_session_that_was_not_told_when_to_end_was_taken_for_one_that_was) {
+  acquire(ids.next());
+  const auto beside = acquire(ids.next(), ttl, "m");
+  EXPECT_EQ(said(), (std::vector<std::string>{"silence", "take", "take"}));
+  answer("take", {error(), won(1)});
+  answer("take", {won(2)});
+  EXPECT_TRUE(beside->failed()) << "the server would end it at another time than its client believes";
+  answer("give_back_if_had", {one_number(1)});
+  answer("give_back", {one_number(1)});
+  acquire(ids.next());
+  EXPECT_EQ(said(), (std::vector<std::string>{"silence", "take"}));
+}
+
+TEST_F(sql_session_locks, a_hold_that_is_kept_for_longer_was_believed_although_its_session_was_not_told) {
+  const auto who = hold();
+  auto t = keep({who}, 2 * ttl);
+  answer("who", {error(), answered{}, one_number(number)});
+  EXPECT_TRUE(t->failed());
+  t = keep({who}, 2 * ttl);
+  EXPECT_EQ(how_often("silence"), 1u);
+  answer("who", {answered{}, answered{}, one_number(number)});
+  EXPECT_EQ(t->value().ttl, 2 * ttl);
 }
 
 TEST_F(sql_session_locks, a_lock_that_was_won_too_late_is_given_back) {
@@ -404,6 +493,27 @@ TEST_F(sql_session_locks, a_session_that_holds_nothing_is_not_ended) {
   answer("silence", {answered{}});
   acquire(ids.next());
   EXPECT_EQ(said(), (std::vector<std::string>{"silence", "take"}));
+}
+
+// Whatever is said behind it waits for it, on the one connection, and holds were lost.
+TEST_F(sql_session_locks, a_look_through_a_large_table_kept_the_renewals_behind_it_waiting) {
+  hold(1h);
+  pass(10min);
+  EXPECT_EQ(said(), std::vector<std::string>{"sweep_turn"});
+  answer("sweep_turn", {one_number(1)});
+  EXPECT_EQ(said(), (std::vector<std::string>{"sweep_rest", "sweep_end", "sweep"}));
+  answer("sweep_end", {rows_of({{bytes_cell("the thousandth")}}), answered{}});
+  EXPECT_EQ(said(), (std::vector<std::string>{"sweep_rest", "sweep_end", "sweep"})) << "and so on";
+  EXPECT_EQ(std::get<std::string>(w.sent.back().second.front().values.at(0)), "the thousandth");
+  answer("sweep_end", {answered{}, answered{}});
+  EXPECT_EQ(said(), std::vector<std::string>{"sweep_rest"});
+}
+
+TEST_F(sql_session_locks, of_all_clients_one_looks_through_the_table) {
+  hold(1h);
+  pass(10min);
+  answer("sweep_turn", {answered{}});
+  EXPECT_TRUE(said().empty());
 }
 
 TEST_F(sql_session_locks, the_same_id_again_is_shown_once_more) {
