@@ -7,7 +7,7 @@
 // wake() may be called from other threads. It is not always the same thread: callers drive the client too. The only exception
 // that may leave an engine is std::bad_alloc. A reply comes exactly once for each call, never inline, and within
 // `environment::request_timeout` (then as why::unknown). Replies to different calls may come in any order, but requests for
-// one name are sent in the order they were made.
+// one name are sent in the order they were made; a release, or an acquire after wake(), may go before those of other ids.
 //
 // A push is only a hint: wake, suspect, asked and changed make the runtime *send* something whose answer it can date.
 // Only gone is proof.
