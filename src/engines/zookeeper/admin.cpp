@@ -183,6 +183,7 @@ void zookeeper_engine::do_list(std::string_view prefix, std::string_view cursor,
       op::get_children, wire::watch_body(all, false), now(),
       [this, c, m, limit, start = std::string{prefix}, after = std::string{cursor}](const response& r) {
         if (c->over()) return;
+        if (r.is == response::how::answered && r.error == wire::no_node) return list_names(*m, {}, after, limit, c);
         const auto children = r.good() ? wire::read_children(r.body) : std::nullopt;
         if (!children) return calls().fail(*c, failed(r, false));
         std::vector<std::string> names;

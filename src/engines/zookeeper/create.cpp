@@ -30,7 +30,7 @@ void zookeeper_engine::make_container(const attempt_ptr& a, member& m) {
   auto body = wire::create_body(path_of(a->name), {}, config_.rights, wire::node_kind::container);
   m.link.session().call(op::create_container, std::move(body), now(), [this, a, &m](const response& r) {
     if (a->c->over()) return;
-    if (!layout_.is_own() && r.is == response::how::answered && r.error == wire::no_node) return make_parents(a, m);
+    if (r.is == response::how::answered && r.error == wire::no_node) return make_parents(a, m);
     const bool there = r.good() || (r.is == response::how::answered && r.error == wire::node_exists);
     if (!there) {
       auto f = failed(r, false);  // a container alone is nobody's hold
@@ -45,10 +45,13 @@ void zookeeper_engine::make_container(const attempt_ptr& a, member& m) {
   });
 }
 
-// All that is above it: whatever is there already is as good.
+// All that is above it: whatever is there already is as good. In Tyer's own way that is always there, unless those who came before
+// have other names there, or an operator has taken it away.
 void zookeeper_engine::make_parents(const attempt_ptr& a, member& m) {
   if (++a->tries > tries_max)
-    return calls().fail(*a->c, no(why::unknown, errc::unavailable, "others were quicker, again and again"));
+    return calls().fail(*a->c, no(why::unknown, errc::unavailable, "what is above the name cannot be made"));
+  if (layout_.is_own())
+    return make_base(m, [this, a, &m](const response&) { a->c->over() ? void() : make_container(a, m); });
   const auto path = path_of(a->name);
   for (auto at = path.find('/', 1); at != path.npos; at = path.find('/', at + 1)) {
     auto body = wire::create_body(path.substr(0, at), {}, config_.rights, wire::node_kind::container);

@@ -163,6 +163,18 @@ TEST_F(counted, requests_of_a_lock_that_nobody_else_wants) {
   expect({{"delete", 1}}, [&] { release(a, second); });
 }
 
+// A client with ?protocol= makes the place of the sessions, and none for these names: so nobody asked for that any more, and no lock was
+// ever granted. So it was if an operator had taken it away.
+TEST_F(counted, whoever_comes_after_a_client_of_another_protocol_finds_no_place_for_names) {
+  zoo.remove("/tyer/q");
+  const auto all = call<engine::page>([&](auto reply) { a.value->list("", "", 10, std::move(reply)); });
+  ASSERT_TRUE(all && std::holds_alternative<engine::page>(all->result));
+  EXPECT_TRUE(std::get<engine::page>(all->result).entries.empty());
+  const auto first = ids.next();
+  lock(a, first);
+  EXPECT_EQ(zoo.children(line).size(), 1U);
+}
+
 // It was twelve for each change of owner: a second look for the own place, a question for the first holder's ttl, a watch of itself, and a
 // look when the one in its way had gone.
 TEST_F(counted, a_lock_that_is_handed_on_costs_six_requests) {
