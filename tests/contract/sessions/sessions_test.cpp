@@ -108,7 +108,8 @@ TEST_F(session_contract, rows_and_sessions_do_not_share_a_name) {
   EXPECT_EQ(rows->find_failure(rows->wants("by session")).kind, why::refused);
 
   rows->lock(rows->wants("by row"));
-  EXPECT_EQ(a->find_failure(a->wants("by row")).kind, why::refused) << "it would wait, and nobody who locks so would look";
+  EXPECT_EQ(a->find_failure(a->wants("by row")).kind, why::refused)
+      << "it would wait, and nobody who locks so would look";
   EXPECT_TRUE(rows->of_name("by session").empty());
 }
 
