@@ -38,8 +38,8 @@ asio::awaitable<void> contender(const tyer::mutex& m, race& r) {
 // A client stands once in the engine's queue for all who want the same on the same terms: so each has a note of its own. Not a ttl of
 // its own: places with the same lease are kept together, and counted would be how long the machine takes for a turn.
 handover measure_handover(const std::string& uri, int waiters, milliseconds run,
-                          const std::function<std::uint64_t()>& requests_so_far) {
-  const int clients = std::min(waiters, 8);
+                          const std::function<std::uint64_t()>& requests_so_far, int clients_max) {
+  const int clients = std::min(waiters, clients_max);
   std::deque<tyer::client> client;
   for (int i = 0; i < clients; ++i) {
     auto& c = client.emplace_back(uri, tyer::client_options{.request_timeout = 60s});
