@@ -1,7 +1,7 @@
 // bench_etcd [--rounds N] [--quick], with the server's URI in TYER_URI: the bare engine and Tyer, interleaved, medians. See
 // tools/bench --help.
+#include "common/peer.hpp"
 #include "etcd/bare.hpp"
-#include "etcd/peer.hpp"
 #include "etcd/suite.hpp"
 
 #include <algorithm>
@@ -78,7 +78,7 @@ int main(int argc, char** argv) try {
     if (std::strcmp(argv[i], "--rounds") == 0 && i + 1 < argc) n = std::max(1, std::atoi(argv[++i]));
   }
   const milliseconds each = quick ? 300ms : 2000ms;
-  const peer go{uri};
+  const peer go{uri, "TYER_BENCH_GO"};
   rounds r;
   for (int i = 0; i < n; ++i) one_round(uri, go, each, r);
   const double history = history_growth(uri, quick ? 1000 : 20000);

@@ -1,6 +1,7 @@
 // bench_zk [--rounds N] [--quick], with the server's URI in TYER_URI: the bare engine and Tyer, interleaved, medians. See
 // tools/bench --help.
 #include "common/beside.hpp"
+#include "zk/beside_peers.hpp"
 #include "zk/server.hpp"
 
 #include <tyer/tyer.hpp>
@@ -67,23 +68,30 @@ int main(int argc, char** argv) try {
   const auto w = read_wishes(argc, argv, "zk");
   if (!w) return 2;
   std::vector<double> ratio, latency_ratio;
+  std::deque<beside_peer> peers;
+  peers.emplace_back(w->uri, "curator", "TYER_BENCH_CURATOR");
+  peers.emplace_back(w->uri, "kazoo", "TYER_BENCH_KAZOO");
   for (int i = 0; i < w->rounds; ++i) {
     const auto both = measure_beside(w->uri, w->each());
     ratio.push_back(both.ratio);
     latency_ratio.push_back(both.latency_ratio);
+    for (auto& p : peers) p.one_round(both, w->each());
   }
   const double writes = writes_per_lock(w->uri, w->quick ? 50 : 500);
   const zk_server s{w->uri};
   const auto requests = [&] { return s.requests(); };
   const auto two = shown_handover(w->uri, 2, w->each(), requests);
+  const auto many_waiters = shown_handover(w->uri, beside_peer::waiters, w->each(), requests);
+  for (auto& p : peers) p.hand_over(two.usec, many_waiters.usec, w->each());
   const auto thousand = shown_handover(w->uri, 1000, w->each() * 2, requests);
   const int holds = w->quick ? 2000 : 20000;
   const auto many = hold_many(w->uri, holds, w->quick ? 3s : 20s);
   std::printf(
       "zk: ratio=%.2f latency_ratio=%.2f reqs_per_handover=%.2f handover_growth=%.2f writes_per_lock=%.2f "
-      "renewal_writes_per_s=%.2f sessions_at_%d_holds=%llu\n",
+      "renewal_writes_per_s=%.2f sessions_at_%d_holds=%llu%s%s\n",
       median(ratio), median(latency_ratio), std::max(two.requests, thousand.requests), thousand.usec / two.usec, writes,
-      many.writes_per_s, holds, static_cast<unsigned long long>(many.sessions));
+      many.writes_per_s, holds, static_cast<unsigned long long>(many.sessions), peers[0].words().c_str(),
+      peers[1].words().c_str());
   return 0;
 } catch (const std::exception& e) {
   std::fprintf(stderr, "bench_zk: %s\n", e.what());
