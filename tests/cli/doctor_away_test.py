@@ -143,7 +143,7 @@ class NothingWorks(unittest.TestCase):
                 report = json.loads(tyer(url, "doctor", "--json", code=harness.NO).stdout)
                 self.assertIn(word, " ".join(c["what"] for c in report["checks"] if c["level"] == "error"))
 
-    def test_a_user_without_info_ended_the_doctor_and_the_others_with_different_codes(self):
+    def test_a_user_without_info_was_told_as_an_engine_that_is_away(self):
         url = self.user("noinfo", "-info")
         wrong = self.told(url, harness.REFUSED)
         self.assertIn("lacks +info", wrong["what"])
