@@ -66,7 +66,7 @@ class GoingOn(unittest.TestCase):
         cls.addClassCleanup(stack.close)
         cls.url = stack.enter_context(Engine("redis")).url
         cls.port = int(cls.url.rsplit(":", 1)[1])
-        stack.enter_context(Holder(cls.url, "a")).held()
+        stack.enter_context(Holder(cls.url, "a", ttl_ms=600000)).held()  # longer than a machine may stand still
 
     def start(self, *words: str, url: str | None = None, **more) -> subprocess.Popen:
         process = subprocess.Popen([TYER, *words], env=environment(url or self.url), **more)
