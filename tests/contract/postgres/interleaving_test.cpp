@@ -253,25 +253,6 @@ TEST_F(interleaving, of_two_who_want_to_sweep_one_has_the_turn) {
   EXPECT_TRUE(taker.end().empty());
 }
 
-TEST_F(interleaving, who_sweeps_looks_at_a_thousand_names_at_a_time) {
-  constexpr std::int64_t day = 24 * 3600 * second;
-  owner.run(
-      "INSERT INTO tyer_lock (name, expires) SELECT convert_to('swept:' || lpad(n::text, 4, '0'), 'UTF8'), 1"
-      " FROM generate_series(1, 1500) n");
-  owner.run("INSERT INTO tyer_lock (name, expires, hold) VALUES ('swept:', 1, NULL), ('swept:0000', 1, 'somebody')");
-  const auto end = owner.run(statement::sweep_end, {std::string{"swept:"}});
-  ASSERT_EQ(end.size(), 1u);
-  EXPECT_EQ(end[0][0], "swept:0999");
-  const auto left = [&] {
-    return owner.run("SELECT count(*) FROM tyer_lock WHERE name >= 'swept:' AND name < 'swept;'")[0][0];
-  };
-  owner.run(statement::sweep_names, {day, std::string{"swept:"}});
-  owner.run(statement::sweep_marked, {day, std::string{"swept:"}});
-  EXPECT_EQ(left(), "503");
-  EXPECT_EQ(owner.run(statement::stale_names, {day, std::string{"swept:"}})[0][0], "swept:0000");
-  owner.run("DELETE FROM tyer_lock WHERE name >= 'swept:' AND name < 'swept;'");
-}
-
 TEST_F(interleaving, whoever_evicts_raises_the_generation_in_the_same_statement) {
   begin_session(60 * second);
   hold(60 * second);
