@@ -37,10 +37,10 @@ class Notebook:
     """A history that can be read."""
 
     def __init__(self):
-        self.lines: list[tuple[str, int, int]] = []
+        self.lines: list[tuple[str, int, int, int]] = []
 
-    def add(self, op, t_ns=None, number=0, **_) -> None:
-        self.lines.append((op.name, number, t_ns if t_ns is not None else engine.now_ns()))
+    def add(self, op, t_ns=None, number=0, names=0, **_) -> None:
+        self.lines.append((op.name, number, t_ns if t_ns is not None else engine.now_ns(), names))
 
     def ops(self) -> list[str]:
         return [line[0] for line in self.lines]
@@ -144,6 +144,24 @@ class Looking(unittest.TestCase):
         watcher.end()
         self.assertEqual(servers.history.ops(), ["AWAY_BEGIN", "AWAY_END"])
 
+    def test_a_replica_that_was_dead_and_had_to_confirm_each_grant_was_nobodys_fault(self) -> None:
+        servers = bare(Sentinel)
+        connected = [["127.0.0.1", "1", "0"], ["127.0.0.1", "2", "0"]]
+        servers.try_node = lambda name, *words, seconds: ["master", 0, connected]
+        servers.confirmed_by = 2
+        self.assertTrue(servers.can_grant("node-0"))
+        servers.try_node = lambda name, *words, seconds: ["master", 0, connected[:1]]
+        self.assertFalse(servers.can_grant("node-0"), "what it cannot renew is lost")
+        servers.confirmed_by = 0
+        self.assertTrue(servers.can_grant("node-0"))
+
+    def test_an_outage_of_one_master_of_several_is_one_of_its_names(self) -> None:
+        servers = bare(Servers)
+        watcher = Lookout(servers, lambda: False, lambda: 0b101)
+        self.until(lambda: servers.history.ops())
+        watcher.end()
+        self.assertEqual(servers.history.lines[0][3], 0b101)
+
     def test_a_long_time_without_a_master_is_told(self) -> None:
         servers = bare(Servers)
         before, lookout.WORTH_A_NOTE_S = lookout.WORTH_A_NOTE_S, 0.0
@@ -152,7 +170,7 @@ class Looking(unittest.TestCase):
         self.until(lambda: servers.history.ops())
         watcher.end()
         self.assertEqual(servers.history.ops(), ["AWAY_BEGIN", "AWAY_END"])
-        self.assertRegex(servers.notes[0], r"the sentinels had no master for .* s, .* had none at the end")
+        self.assertRegex(servers.notes[0], r"there was no master that could grant for .* s, .* had none at the end")
 
 
 class WithoutServers(Sentinel):

@@ -13,6 +13,7 @@ from faults.children import LabError
 from faults.engine import engines
 from faults.history import LostBy, Op, now_ns
 from faults.key_loss import KeyLoss
+from faults.lookout import Lookout
 from faults.refusals import Refusals
 
 if TYPE_CHECKING:
@@ -39,7 +40,22 @@ class Cluster(Refusals, KeyLoss):
         engines("wait", self.id, "--seconds", "30")
         self._since = now_ns()
         self._known = self._holders()
+        if self.confirmed_by:
+            self._watch_replicas(lab)
         return [self.uri]
+
+    def _watch_replicas(self, lab: Lab) -> None:
+        """A master and its replicas keep together: one of them has to be a master with enough of the others."""
+        for port in self.masters():
+            master = next(node for node, own in self.ports.items() if own == port)
+            lab.callback(self._lookout_for([master, *self._living_replicas(master)]).end)
+
+    def _lookout_for(self, group: list[str]) -> Lookout:
+        return Lookout(self, lambda: any(map(self.can_grant, group)), lambda: self._names_of(group))
+
+    def _names_of(self, group: list[str]) -> int:
+        ports = [self.ports[node] for node in group]
+        return sum(1 << number for number, port in self._known.items() if port in ports)
 
     def _all_through_the_bus(self, node: str) -> bool:
         seen = self.try_node(node, "CLUSTER", "NODES") or ""

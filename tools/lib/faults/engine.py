@@ -40,6 +40,7 @@ class Servers:
     """One instance of tools/engines. What takes time runs on a thread of its own; one such thing at a time."""
 
     sees_queue = False  # whether the proxy knows the requests that go by
+    confirmed_by = 0  # replicas, for a grant to count
 
     def __init__(self, kind: str, options: list[str], history: History):
         self.history = history
@@ -92,6 +93,11 @@ class Servers:
             self.problem = LabError(str(error))
         finally:
             self.busy.release()
+
+    def can_grant(self, node: str) -> bool:
+        """Whether it is a master, with as many replicas as have to confirm a grant."""
+        role = self.try_node(node, "ROLE", seconds=1.0)
+        return bool(role) and role[0] == "master" and (not self.confirmed_by or len(role[2]) >= self.confirmed_by)
 
     def away_begins(self, names: int = 0, since_ns: int | None = None) -> int:
         """Outages may overlap, so each has a number."""

@@ -46,6 +46,7 @@ class Lab(contextlib.ExitStack):
         load: Load,
         query: str,  # to be added to the URI
         shift: float,  # between the clocks of the servers
+        confirmed_by: int,  # replicas, for a grant to count
         seed: int,
         keep: bool,
         verbose: bool,
@@ -58,6 +59,7 @@ class Lab(contextlib.ExitStack):
         self.not_ended = 0
         self.proxies: list[Proxy] = []
         self._servers, self._kind, self._query, self._shift, self._seed = servers, kind, query, shift, seed
+        self._confirmed_by = confirmed_by
         self.keep, self._verbose = keep, verbose
 
     def __enter__(self) -> Lab:
@@ -86,6 +88,7 @@ class Lab(contextlib.ExitStack):
         self.callback(self._leave_folder)
         self.history = History(os.path.join(self.folder, "faults.hist"))
         self.engine = self._servers(*self._kind, self.history)
+        self.engine.confirmed_by = self._confirmed_by
         self.callback(self.engine.destroy)
         self.callback(self._tell_of_servers)
         uris = [uri + self._query for uri in self.engine.uris(self)]

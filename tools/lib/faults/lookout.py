@@ -1,4 +1,4 @@
-"""Looks again and again whether there is a master, and writes into the history when there is none."""
+"""Looks again and again whether there is a master that can grant, and writes into the history when there is none."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ WORTH_A_NOTE_S = 10.0
 
 class Lookout:
     """Sentinels may be without a master for tens of seconds, by their own doing: one that they all name may call itself
-    a replica. No client can lock then, so the engine is away, from when a master was last seen to when one is again."""
+    a replica. And where replicas have to confirm each grant, there may be too few of them. No client can lock then, so the
+    engine is away, from when a master was last seen to when one is again; in a cluster, for the names of that master."""
 
-    def __init__(self, servers: Servers, there_is_one: Callable[[], bool]):
-        self._servers, self._there_is_one = servers, there_is_one
+    def __init__(self, servers: Servers, there_is_one: Callable[[], bool], names: Callable[[], int] = lambda: 0):
+        self._servers, self._there_is_one, self._names = servers, there_is_one, names
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._look)
         self._thread.start()
@@ -42,7 +43,7 @@ class Lookout:
                     self._note((now_ns() - seen) / 1e9, "")
                 seen, number = asked, 0
             elif not number:
-                number = self._servers.away_begins(since_ns=seen)
+                number = self._servers.away_begins(self._names(), seen)
         if number:
             self._servers.away_ends(number)
             self._note((now_ns() - seen) / 1e9, ", and had none at the end")
@@ -50,4 +51,4 @@ class Lookout:
     def _note(self, seconds: float, more: str) -> None:
         if seconds >= WORTH_A_NOTE_S:
             when = time.strftime("%H:%M:%S")
-            self._servers.notes.append(f"the sentinels had no master for {seconds:.1f} s, until {when}{more}")
+            self._servers.notes.append(f"there was no master that could grant for {seconds:.1f} s, until {when}{more}")

@@ -386,7 +386,16 @@ class Verdict:
 
 def run(scenario: Scenario, build: str, seconds: float, seed: int, keep: bool, verbose: bool) -> Verdict:
     with Lab(
-        build, scenario.servers, scenario.engine, scenario.load, scenario.query(), scenario.shift, seed, keep, verbose
+        build,
+        scenario.servers,
+        scenario.engine,
+        scenario.load,
+        scenario.query(),
+        scenario.shift,
+        scenario.confirmed_by,
+        seed,
+        keep,
+        verbose,
     ) as lab:
         lab.disturb(scenario.faults, seconds, complete=seconds >= FULL_RUN_S)
         lab.heal(calm_s=2.0, drain_s=scenario.stuck_s() + 4.0)

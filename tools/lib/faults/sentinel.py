@@ -92,9 +92,9 @@ class Sentinel(Refusals, KeyLoss):
         return (epoch, node) if node and self._calls_itself_master(node) else None
 
     def _is_there(self) -> bool:
-        """Whether there is a server for clients to go to: named by the sentinel with the latest news, and a master."""
+        """Whether there is a server for clients to go to: named by the sentinel with the latest news, and able to grant."""
         node = max((self._named_by(name) for name in SENTINELS), key=lambda named: named[0])[1]
-        return node is not None and self._calls_itself_master(node)
+        return node is not None and self.can_grant(node)
 
     def _calls_itself_master(self, node: str) -> bool:
         role = self.try_node(node, "ROLE", seconds=1.0)
@@ -323,7 +323,7 @@ class Sentinel(Refusals, KeyLoss):
         )
 
     def replica_kill(self, dice: random.Random) -> None:
-        """Nobody should notice; a client that wants its grants confirmed by a replica has one left."""
+        """Nobody should notice, but those who want their grants confirmed by all replicas."""
         master = self._look()
         self._down_for_a_while(dice, dice.choice([node for node in SERVERS if node != master]))
         self._settle(master)
