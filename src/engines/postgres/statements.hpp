@@ -242,7 +242,8 @@ struct statement {
   // ms
   static constexpr const char* bounds =
       "SELECT set_config('lock_timeout', $1::text, false), set_config('statement_timeout', $2::text, false),"
-      " set_config('default_transaction_isolation', 'read committed', false)";
+      " set_config('default_transaction_isolation', 'read committed', false),"
+      " set_config('client_min_messages', 'warning', false)";
   static constexpr const char* questions =
       "SELECT current_setting('synchronous_commit'), current_setting('fsync'), "
       "current_setting('synchronous_standby_names'),"

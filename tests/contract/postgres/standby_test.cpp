@@ -2,6 +2,7 @@
 #include "contract/postgres/raw.hpp"
 #include "core/uri.hpp"
 #include "engines/postgres/config.hpp"
+#include "engines/postgres/statements.hpp"
 #include "engines/postgres/wire.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +52,29 @@ struct synchronous_standby : ::testing::Test {
   somebody one;
 };
 
-}  // namespace
+// What is not told to the client is not heard by it.
+TEST_F(synchronous_standby, a_role_that_is_not_warned_was_not_told_that_the_wait_was_cancelled) {
+  admin.run("SET synchronous_commit = local");
+  admin.run(
+      "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET client_min_messages = error', current_database()); END $$");
+  auto address = core::parse_uri(std::getenv("TYER_URI")).value;
+  auto c = read(address);
+  wire w{c.connect, box};
+  w.open(one);
+  ASSERT_TRUE(until([&] { return one.is_open; })) << one.broken;
+  admin.run("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET client_min_messages', current_database()); END $$");
+  w.send(1, {{statement::bounds, {std::string{"500"}, std::string{"20000"}}}});
+  ASSERT_TRUE(until([&] { return one.said.has_value(); })) << one.broken;
+  one.said.reset();
+  w.send(2, {{"CREATE TABLE IF NOT EXISTS standby_test2 (n bigint)"}});
+  const auto cancelled = [&] {
+    return !admin.run("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'").empty();
+  };
+  ASSERT_TRUE(until(cancelled));
+  ASSERT_TRUE(until([&] { return one.said.has_value(); })) << one.broken;
+  EXPECT_TRUE(one.said->at(0).failed);
+  EXPECT_EQ(one.said->at(0).code, "08007");
+}
 
 TEST_F(synchronous_standby, a_commit_whose_wait_for_it_was_cancelled_was_taken_for_one_that_stands) {
   auto address = core::parse_uri(std::getenv("TYER_URI")).value;
@@ -71,4 +94,5 @@ TEST_F(synchronous_standby, a_commit_whose_wait_for_it_was_cancelled_was_taken_f
   EXPECT_EQ(one.said->at(0).code, "08007");
 }
 
+}  // namespace
 }  // namespace tyer::postgres
