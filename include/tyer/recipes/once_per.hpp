@@ -87,7 +87,8 @@ class TYER_EXPORT once_per {
   const std::string& name() const&& = delete;  // it lives in the object: name that
 
   // memory_of: the lock that marks the period, for `tyer show` and `tyer break`. is_memory: true if an entry says that it is
-  // such a mark: no job runs under it, and no holder can be asked to release it.
+  // such a mark: no job runs under it, and no holder can be asked to release it. In layouts without a place for notes
+  // (?protocol=redisson) each lock of Tyer whose name ends so counts as one.
   [[nodiscard]] static std::string memory_of(std::string_view name);
   [[nodiscard]] static bool is_memory(const lock_entry& holder);
 

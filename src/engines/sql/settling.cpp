@@ -198,7 +198,9 @@ void database::hear(const bell& b) {
   seam::events* const to = told();
   if (to == nullptr) return;
   switch (b.what) {
-    case kit::notice::kind::wake: called_.insert(b.who); return to->wake(b.who);
+    case kit::notice::kind::wake:
+      if (waiting_.contains(b.who)) called_.insert(b.who);  // nobody would ask for one that is late
+      return to->wake(b.who);
     case kit::notice::kind::gone: return to->suspect(b.who);
     case kit::notice::kind::asked: return to->asked(b.who, b.reason);
   }
