@@ -5,11 +5,18 @@
 
 #include <tyer/recipes.hpp>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
+#include <fstream>
 #include <future>
+#include <iterator>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace contract {
 
@@ -31,6 +38,31 @@ class door {
 
  private:
   std::atomic<bool> come_{false}, opened_{false};
+};
+
+// Threads of which a test has to know that they wait, and that none is still on its way there: on a machine with much to do
+// that takes one as long as it likes.
+class waiting_threads {
+ public:
+  void joined_by_this_one() {
+    const std::lock_guard guard{mutex_};
+    tasks_.push_back(::gettid());
+  }
+  bool asleep(std::size_t how_many) {
+    const std::lock_guard guard{mutex_};
+    return tasks_.size() == how_many && std::ranges::all_of(tasks_, sleeps);
+  }
+
+ private:
+  static bool sleeps(pid_t task) {
+    std::ifstream file{"/proc/self/task/" + std::to_string(task) + "/stat"};
+    const std::string stat{std::istreambuf_iterator<char>{file}, {}};
+    const auto name_ends = stat.rfind(") ");
+    return name_ends != std::string::npos && stat.substr(name_ends + 2, 1) == "S";
+  }
+
+  std::mutex mutex_;
+  std::vector<pid_t> tasks_;
 };
 
 // Counts how often the one behind it is read. With a door, whoever erases comes by it.
