@@ -14,8 +14,9 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <map>
+#include <sstream>
+#include <string>
 #include <type_traits>
 
 namespace file_engine {
@@ -47,7 +48,11 @@ struct writer {
       text.append(reinterpret_cast<const char*>(&value), sizeof value);
     } else {
       (*this)(value.size());
-      for (const auto& one : value) (*this)(one);
+      if constexpr (std::is_same_v<T, std::string>) {
+        text.append(value);
+      } else {
+        for (const auto& one : value) (*this)(one);
+      }
     }
   }
 };
@@ -64,8 +69,13 @@ struct reader {
       std::size_t size = 0;
       (*this)(size);
       if (!(whole = whole && size <= text.size())) return;
-      value.resize(size);
-      for (auto& one : value) (*this)(one);
+      if constexpr (std::is_same_v<T, std::string>) {
+        value = text.substr(0, size);
+        text.remove_prefix(size);
+      } else {
+        value.resize(size);
+        for (auto& one : value) (*this)(one);
+      }
     }
   }
 };
@@ -104,8 +114,9 @@ class visit {
 };
 
 inline std::string read_file(const std::string& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
+  std::ostringstream text;
+  text << std::ifstream{path, std::ios::binary}.rdbuf();
+  return std::move(text).str();
 }
 
 // False if the text is no state. What was held before the machine started again is over; only floors of tokens stay.

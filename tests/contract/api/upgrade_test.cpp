@@ -261,7 +261,8 @@ TEST_F(upgrade, a_downgraded_hold_goes_on_being_renewed) {
   const auto upgraded = h.valid_until();
   EXPECT_TRUE(eventually([&] { return !h.valid() || h.valid_until() > upgraded + 2400ms; }));
   EXPECT_TRUE(h.valid());
-  EXPECT_FALSE(took(in_b.shared().try_acquire()));
+  // A machine that stands still for as long as the hold is valid takes it from us; but nobody has it beside us.
+  EXPECT_TRUE(!took(in_b.shared().try_acquire()) || !h.valid());
 }
 
 TEST_F(upgrade, writers_that_upgrade_never_meet) {
