@@ -140,13 +140,10 @@ class Exporting(harness.OnEngine):
         self.hold("order/4")
         shown = self.exporter()
         shown.await_metric("tyer_locks_held", lambda n: n >= 1)
-        self.engine.do("pause")
-        try:
+        with self.engine.paused():
             seen = shown.await_metric("tyer_engine_up", lambda n: n == 0)
             self.assertNotIn(("tyer_locks_held", ""), seen)
             self.assertGreater(seen["tyer_exporter_looks_total", "failed"], 0)
-        finally:
-            self.engine.do("resume")
         shown.await_metric("tyer_engine_up", lambda n: n == 1)
 
     def test_it_starts_where_no_engine_is(self):

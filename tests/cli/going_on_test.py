@@ -9,8 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
-import time
 import unittest
 import urllib.request
 
@@ -26,37 +24,6 @@ from run_shell import CTRL_C, CTRL_Z, Shell
 ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?25h\x1b[?1049l"
 CTRL_BACKSLASH = "\x1c"
 GO_ON = (("top",), ("watch",), ("watch", "a"), ("top", "--json"))
-
-
-class Slow:
-    """Between a client and a server: each answer comes in time, but late."""
-
-    def __init__(self, port: int, late_s: float):
-        self._to, self._late_s = port, late_s
-        self._listens = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listens.getsockname()[1]
-        self.answers = 0
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    def _serve(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                here, _ = self._listens.accept()
-                there = socket.create_connection(("127.0.0.1", self._to))
-                threading.Thread(target=self._pass_on, args=(here, there, False), daemon=True).start()
-                threading.Thread(target=self._pass_on, args=(there, here, True), daemon=True).start()
-
-    def _pass_on(self, one: socket.socket, other: socket.socket, late: bool) -> None:
-        with contextlib.suppress(OSError), one:
-            while some := one.recv(1 << 20):
-                if late:
-                    time.sleep(self._late_s)
-                    self.answers += 1
-                other.sendall(some)
-            other.shutdown(socket.SHUT_RDWR)
-
-    def close(self) -> None:
-        self._listens.close()
 
 
 class GoingOn(unittest.TestCase):
@@ -82,7 +49,7 @@ class GoingOn(unittest.TestCase):
                 redis.ask("EVAL", "for i = 1, 100000 do redis.call(ARGV[1], 'junk/' .. i, ARGV[2]) end", "0", verb, *more)
         all_junk("SET", "1")
         self.addCleanup(all_junk, "DEL", "junk")  # else every look of the others goes through it
-        slow = Slow(self.port, late_s=0.3)
+        slow = harness.Slow(self.port, late_s=0.3)
         self.addCleanup(slow.close)
         for words in (("top",), ("watch",), ("exporter", "--listen", "127.0.0.1:0")):
             with self.subTest(words):

@@ -10,11 +10,13 @@ import itertools
 import json
 import os
 import select
+import socket
 import subprocess
 import sys
+import threading
 import time
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import jsonschema
 import pexpect
@@ -76,6 +78,14 @@ class Engine:
         scheme, rest = self._uri.split("://")
         return f"{scheme}://{rest.split('?')[0].split('@')[-1]}"
 
+    @contextlib.contextmanager
+    def paused(self):
+        self.do("pause")
+        try:
+            yield
+        finally:
+            self.do("resume")
+
     def do(self, verb: str, *words: str) -> str:
         """kill, pause, resume, restart …"""
         return _engines(verb, self._uri, *words)
@@ -129,6 +139,63 @@ def tyer_json(url: str | None, *words: str, schema: str | None = None, code: int
     return value
 
 
+class Slow:
+    """Between a client and a server: each answer comes, but late; or the first on each connection."""
+
+    def __init__(self, port: int, late_s: float, at_first_only: bool = False):
+        self._to, self._late_s, self._at_first_only = port, late_s, at_first_only
+        self._listens = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listens.getsockname()[1]
+        self.answers = 0
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                here, _ = self._listens.accept()
+                there = socket.create_connection(("127.0.0.1", self._to))
+                threading.Thread(target=self._pass_on, args=(here, there, 0), daemon=True).start()
+                threading.Thread(target=self._pass_on, args=(there, here, self._late_s), daemon=True).start()
+
+    def _pass_on(self, one: socket.socket, other: socket.socket, late_s: float) -> None:
+        with contextlib.suppress(OSError), one:
+            while some := one.recv(1 << 20):
+                if late_s > 0:
+                    time.sleep(late_s)
+                    late_s = 0 if self._at_first_only else late_s
+                    self.answers += 1
+                other.sendall(some)
+            other.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self._listens.close()
+
+
+class Patience:
+    """How long somebody waits for a lock whose engine is to fall silent meanwhile. On a slow machine his time may be over before
+    that: then another has more of it. So a test asks one after the other, until the silence came early enough to be noticed.
+
+        for patience in Patience.longer_and_longer():
+            somebody.waits(patience.seconds)
+            with engine.paused():
+                if patience.is_worn():
+                    continue
+    """
+
+    @staticmethod
+    def longer_and_longer() -> Iterator[Patience]:
+        for seconds in (8, 16, 32, 64):
+            yield Patience(seconds)
+        raise AssertionError("no engine fell silent in the first third of a minute's wait")
+
+    def __init__(self, seconds: int):
+        self.seconds, self._begin = seconds, time.monotonic()
+
+    def is_worn(self) -> bool:
+        """Whether so much of the time is over that the silence may not be noticed in the rest."""
+        return time.monotonic() - self._begin > self.seconds / 3
+
+
 class Terminal:
     """The binary on a terminal of 80 columns, and what a person sees there."""
 
@@ -166,9 +233,13 @@ class Terminal:
     def type(self, text: str) -> None:
         self.child.send(text)
 
-    def end(self) -> int:
+    def has_ended(self) -> bool:
+        self.lines()
+        return not self.child.isalive()
+
+    def end(self, within: float = PATIENCE_S) -> int:
         """The code, once it has ended by itself."""
-        eventually(lambda: (self.lines(), not self.child.isalive())[1], what="the end")
+        eventually(self.has_ended, within, "the end")
         self.lines()
         self.child.close()
         return self.child.exitstatus if self.child.exitstatus is not None else 128 + self.child.signalstatus

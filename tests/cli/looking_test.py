@@ -188,7 +188,7 @@ class Looking(harness.OnEngine):
             )
             for watch in (lines, one, everything):
                 self.assertIn("held", watch.line())
-            with self.engine_paused():
+            with self.engine.paused():
                 self.assertRegex(lines.line(self.SILENT_S), rf"{self.name}  unknown, the engine does not answer")
                 for watch, name in ((one, self.name), (everything, None)):
                     told = json.loads(watch.line(self.SILENT_S))
@@ -201,14 +201,6 @@ class Looking(harness.OnEngine):
                 check_schema("watch", told)
                 self.assertIn(told["state"], ("held", "free"))
             holder.process.kill()
-
-    @contextlib.contextmanager
-    def engine_paused(self):
-        self.engine.do("pause")
-        try:
-            yield
-        finally:
-            self.engine.do("resume")
 
     def test_a_watch_ends_when_it_was_told_to(self):
         tyer(self.url, "watch", self.name, "--for", "300ms")

@@ -14,7 +14,8 @@ import unittest
 
 import harness
 import run_base
-from harness import FAILED, LOST, NOBODY_LISTENS, NOT_ACQUIRED, PATIENCE_S, REFUSED, TYER, UNREACHABLE, USAGE, eventually
+from harness import (FAILED, LOST, NOBODY_LISTENS, NOT_ACQUIRED, PATIENCE_S, REFUSED, TYER, UNREACHABLE, USAGE, Patience,
+                     eventually)
 from run_base import KIND, RunTest, environment, read, tyer
 from run_lab import Trio, alive, children, comm, send
 
@@ -127,16 +128,17 @@ class WhoGetsTheLock(RunTest):
         self.assertNotIn(b"  at  ", shown)
 
     def test_an_engine_that_falls_silent_meanwhile_is_121_and_no_lock_that_others_have(self):
-        self.hold("--ttl", "60s")
-        child = self.start("run", self.name, "--wait", "8s", "--", "echo", "started")
-        eventually(lambda: b"1 waiting" in tyer("show", self.name).stdout, what="one that waits")
-        run_base.server.do("pause")
-        try:
-            out, said = child.communicate(timeout=PATIENCE_S)
-        finally:
-            run_base.server.do("resume")
-        self.assertEqual((child.returncode, out), (UNREACHABLE, ""))
-        self.assertNotIn("was not free", said)
+        for patience in Patience.longer_and_longer():
+            self.name = next(run_base.names)
+            self.hold("--ttl", "10m")
+            child = self.start("run", self.name, "--wait", f"{patience.seconds}s", "--", "echo", "started")
+            eventually(lambda: child.poll() is not None or b"1 waiting" in tyer("show", self.name).stdout, what="one that waits")
+            with run_base.server.paused():
+                if patience.is_worn():
+                    continue
+                out, said = child.communicate(timeout=patience.seconds + PATIENCE_S)
+            self.assertEqual((child.returncode, out), (UNREACHABLE, ""))
+            return self.assertNotIn("was not free", said)
 
     def test_when_the_command_ends_the_next_has_the_lock_at_once(self):
         first = self.hold("--ttl", "60s", script="echo held; exec cat < " + self._gate())

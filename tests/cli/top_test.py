@@ -100,11 +100,8 @@ class Top(harness.OnEngine):
         self.hold("a", ttl_ms=60000)
         looks = self.looks()
         self.await_look(looks, lambda s: s.get("held") == 1)
-        self.engine.do("pause")
-        try:
+        with self.engine.paused():
             self.await_look(looks, lambda s: "does not answer" in s.get("why", ""))
-        finally:
-            self.engine.do("resume")
         self.await_look(looks, lambda s: s.get("held") == 1)
 
 

@@ -42,13 +42,14 @@ class Waiting(harness.OnEngine):
 
     def test_an_engine_that_falls_silent_meanwhile_is_no_lock_that_is_held(self):
         self.hold()
-        with Terminal(self.url, "wait", self.name, "--timeout", "6s") as terminal:
-            terminal.await_text(f"waiting for '{self.name}' to be free, held by")
-            self.engine.do("pause")
-            try:
-                self.assertEqual(terminal.end(), harness.UNREACHABLE)
-            finally:
-                self.engine.do("resume")
+        words = f"waiting for '{self.name}' to be free, held by"
+        for patience in harness.Patience.longer_and_longer():
+            with Terminal(self.url, "wait", self.name, "--timeout", f"{patience.seconds}s") as terminal:
+                harness.eventually(lambda: terminal.has_ended() or words in terminal.text(), what="the wait")
+                with self.engine.paused():
+                    if patience.is_worn():
+                        continue
+                    return self.assertEqual(terminal.end(patience.seconds + harness.PATIENCE_S), harness.UNREACHABLE)
 
     def test_a_wait_in_a_pipe_said_nothing_while_the_engine_was_away(self):
         self.hold()
@@ -58,7 +59,7 @@ class Waiting(harness.OnEngine):
                 self.addCleanup(wait.kill)
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     wait.wait(0.5)
-                with self.engine_paused():
+                with self.engine.paused():
                     said = wait.stderr.readline()
                 if "not known" not in said:
                     continue
@@ -66,14 +67,6 @@ class Waiting(harness.OnEngine):
                 self.assertIn("the engine answers again", wait.stderr.readline())
                 return wait.kill()
         self.fail(f"it said: {said}")
-
-    @contextlib.contextmanager
-    def engine_paused(self):
-        self.engine.do("pause")
-        try:
-            yield
-        finally:
-            self.engine.do("resume")
 
     def test_a_person_is_told_what_is_waited_for_and_then_it_is_free(self):
         holder = self.hold()
