@@ -45,16 +45,17 @@ std::string advice_on_scheme(std::string_view url, const std::string& words) {
   return meant.empty() ? "`tyer version` lists the engines this tyer has." : "Did you mean " + meant + "://?";
 }
 
-// Of "the option ?tll= is not known to redis://". Empty if it says something else.
+// Of "the option ?tll= is not known to redis://, which knows ?prefix= ?protocol=": there the library lists them all. Empty if
+// it says something else.
 std::string advice_on_option(const std::string& words) {
-  constexpr std::string_view before = "the option ?";
-  const auto end = words.find("= is not known to");
-  if (!words.starts_with(before) || end == words.npos) return {};
-  // The last is where people look for it, and is none.
-  const auto meant =
-      nearest(words.substr(before.size(), end - before.size()),
-              {"prefix", "protocol", "replicas", "tombstone_ttl", "waiters_max", "in_flight_max", "node_timeout",
-               "sentinel_user", "sentinel_password", "ca", "cert", "key", "verify", "ttl"});
+  constexpr std::string_view before = "the option ?", list = ", which knows";
+  const auto end = words.find("= is not known to"), known_at = words.find(list);
+  if (!words.starts_with(before) || end == words.npos || known_at == words.npos) return {};
+  std::vector<std::string> known;
+  std::istringstream in{words.substr(known_at + list.size())};
+  for (std::string w; in >> w;) known.push_back(w.substr(1, w.size() - 2));
+  known.emplace_back("ttl");  // where people look for it, and it is none
+  const auto meant = nearest(words.substr(before.size(), end - before.size()), known);
   if (meant == "ttl") return "The ttl belongs to each lock, and not to the URL: tyer run --ttl 30s. ";
   return meant.empty() ? "" : "Did you mean ?" + meant + "=? ";
 }

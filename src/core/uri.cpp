@@ -171,6 +171,7 @@ std::string in_one_form(std::string host) {
 }  // namespace
 
 std::optional<std::string> uri::take(std::string_view key) {
+  if (std::ranges::find(known, key) == known.end()) known.emplace_back(key);
   const auto at = std::find_if(query.begin(), query.end(), [&](const auto& item) { return item.first == key; });
   if (at == query.end()) return std::nullopt;
   auto value = std::move(at->second);

@@ -29,8 +29,9 @@ struct uri {
   std::vector<endpoint> hosts;
   std::string path;  // without the leading slash
   std::vector<std::pair<std::string, std::string>> query;
+  std::vector<std::string> known;  // the keys that somebody has taken, whether they were there or not
 
-  // Removes a key from the query and returns its value. Keys that are left in the end are unknown options.
+  // Removes a key from the query and returns its value. Keys that are left in the end are unknown options, or given twice.
   TYER_EXPORT std::optional<std::string> take(std::string_view key);
 
   // The same without removing it.

@@ -1,8 +1,10 @@
 #include "engine/table.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #pragma weak tyer_engine_redis
 #pragma weak tyer_engine_etcd
@@ -48,6 +50,18 @@ tyer::failure unknown_scheme(std::string_view scheme) {
   return {errc::no_engine, std::move(words)};
 }
 
+// For the user who has mistyped one: so whoever takes an option need not be listed anywhere else.
+tyer::failure unknown_option(const core::uri& u, std::string_view scheme) {
+  const auto& option = u.query.front().first;
+  if (std::ranges::find(u.known, option) != u.known.end())
+    return {errc::invalid_uri, "the option ?" + option + "= is given twice"};
+  auto known = u.known;
+  std::ranges::sort(known);
+  std::string words = "the option ?" + option + "= is not known to " + std::string{scheme} + "://, which knows";
+  for (const auto& k : known) words += " ?" + k + '=';
+  return {errc::invalid_uri, std::move(words)};
+}
+
 }  // namespace
 
 made make(core::uri address, const environment& env) {
@@ -58,11 +72,7 @@ made make(core::uri address, const environment& env) {
               {errc::no_engine, std::string{r.scheme} + ":// needs the component " + std::string{r.component}}};
     }
     made m = r.make(address, env);
-    if (!m.error && !address.query.empty()) {
-      m = {nullptr,
-           {errc::invalid_uri,
-            "the option ?" + address.query.front().first + "= is not known to " + std::string{r.scheme} + "://"}};
-    }
+    if (!m.error && !address.query.empty()) m = {nullptr, unknown_option(address, r.scheme)};
     if (m.place.empty()) m.place = address.place();
     return m;
   }

@@ -61,7 +61,7 @@ class Settings(unittest.TestCase):
 
     def test_an_option_of_the_url_that_is_mistyped_got_no_hint(self):
         for option, hint in (("prefx=x:", "Did you mean ?prefix=?"), ("tombstone_tl=9", "Did you mean ?tombstone_ttl=?"),
-                             ("tll=30", "tyer run --ttl"), ("ttl=30", "tyer run --ttl")):
+                             ("protocl=redisson", "Did you mean ?protocol=?"), ("tll=30", "tyer run --ttl"), ("ttl=30", "tyer run --ttl")):
             with self.subTest(option):
                 done = tyer(f"redis://127.0.0.1?{option}", "ls", code=harness.USAGE)
                 self.assertIn(hint, done.stderr)

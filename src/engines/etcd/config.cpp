@@ -44,10 +44,9 @@ failure read_file(const char* option, const std::string& path, std::string& out)
   return wrong('?' + std::string{option} + '=' + path + " cannot be read as PEM");
 }
 
-// Under etcd:// these stay in the query, so that somebody who forgot the second s is told.
 failure read_tls(core::uri& u, config& c) {
   c.tls = u.scheme == "etcds";
-  if (!c.tls) return {};
+  if (!c.tls) return kit::refuse_tls(u);
   kit::tls_options o;
   if (auto f = kit::take_tls(u, o)) return f;
   c.ca_file = std::move(o.ca);

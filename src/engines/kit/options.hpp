@@ -45,6 +45,17 @@ inline tyer::failure take_tls(core::uri& u, tls_options& o) {
   return {};
 }
 
+// TLS options without TLS: the s of the scheme was forgotten.
+inline tyer::failure refuse_tls(const core::uri& u) {
+  const auto plain = u.scheme.substr(0, u.scheme.find('+'));
+  for (const char* option : {"ca", "cert", "key", "verify"}) {
+    if (u.find(option))
+      return wrong_uri('?' + std::string{option} + "= is an option of TLS: with TLS the URI begins with " + plain +
+                       "s, not " + plain);
+  }
+  return {};
+}
+
 // A queue, tokens and pushes, in every mode.
 inline engine::capabilities all_modes(std::size_t keep_batch) noexcept {
   engine::capabilities c{.keep_batch = keep_batch};

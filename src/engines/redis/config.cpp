@@ -86,18 +86,9 @@ failure read_limits(core::uri& u, config& c) {
   return take_number(u, "replicas", 0, replicas_max, c.replicas);
 }
 
-// TLS options without TLS: the second s of rediss was forgotten.
-failure refuse_tls(const core::uri& u) {
-  for (const char* option : {"ca", "cert", "key", "verify"}) {
-    if (u.find(option))
-      return wrong(std::string{"?"} + option + "= is an option of TLS: with TLS the URI begins with rediss, not redis");
-  }
-  return {};
-}
-
 failure read_tls(core::uri& u, config& c) {
   c.tls = u.scheme.starts_with("rediss");
-  return c.tls ? kit::take_tls(u, c) : refuse_tls(u);
+  return c.tls ? kit::take_tls(u, c) : kit::refuse_tls(u);
 }
 
 }  // namespace

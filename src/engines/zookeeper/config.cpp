@@ -63,9 +63,7 @@ read_config read(core::uri& u) {
     return {{}, kit::wrong_uri("the path of a ZooKeeper URI has letters, digits, - and _ between slashes")};
   u.path = c.base.empty() ? "" : c.base.substr(1);
   if (auto e = read_login(u, c)) return {{}, std::move(e)};
-  if (c.servers.tls) {
-    if (auto e = kit::take_tls(u, c.servers.files)) return {{}, std::move(e)};
-  }
+  if (auto e = c.servers.tls ? kit::take_tls(u, c.servers.files) : kit::refuse_tls(u)) return {{}, std::move(e)};
   if (auto e = kit::take_number(u, "tick", 1, 60'000, c.tick_ms, "milliseconds, ")) return {{}, std::move(e)};
   if (auto e = kit::take_number(u, "sessions_max", 2, 1'000, c.sessions_max)) return {{}, std::move(e)};
   return {std::move(c), {}};

@@ -25,6 +25,14 @@ TEST_F(errors, an_unknown_option_of_the_uri_is_named) {
   const auto uri = engine_uri() + (engine_uri().find('?') == std::string::npos ? "?" : "&") + "colour=red";
   EXPECT_EQ(opening(uri), errc::invalid_uri);
   EXPECT_NE(objection(uri).find("colour"), std::string::npos) << objection(uri);
+  EXPECT_NE(objection(uri).find(" ?prefix="), std::string::npos)
+      << "those that are known are listed: " << objection(uri);
+}
+
+TEST_F(errors, an_option_that_was_given_twice_was_not_known) {
+  const auto uri = engine_uri() + (engine_uri().find('?') == std::string::npos ? "?" : "&") + "prefix=a:&prefix=b:";
+  EXPECT_EQ(opening(uri), errc::invalid_uri);
+  EXPECT_NE(objection(uri).find("?prefix= is given twice"), std::string::npos) << objection(uri);
 }
 
 TEST_F(errors, an_unknown_scheme_lists_those_that_are_known) {

@@ -86,6 +86,15 @@ TEST(uri, a_password_that_is_cut_off_is_never_taken_for_something_else) {
   EXPECT_EQ(good("redis://user:secret@host?ca=/a%40b").query.at(0).second, "/a@b");
 }
 
+TEST(uri, an_option_is_known_once_somebody_has_asked_for_it) {
+  uri u = good("redis://h?ca=/a&colour=red");
+  EXPECT_EQ(u.take("ca"), "/a");
+  EXPECT_EQ(u.take("prefix"), std::nullopt);
+  EXPECT_EQ(u.take("ca"), std::nullopt);
+  EXPECT_EQ(u.find("cert"), std::nullopt);
+  EXPECT_EQ(u.known, (std::vector<std::string>{"ca", "prefix"}));
+}
+
 TEST(uri, shown_leaves_out_what_could_be_secret) {
   EXPECT_EQ(good("redis://user:hunter2@a:1,b/hunter2?token=hunter2").shown(), "redis://a:1,b");
 }

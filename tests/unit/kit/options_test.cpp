@@ -35,6 +35,17 @@ TEST(options_test, a_wrong_number_is_told_with_its_range) {
   EXPECT_EQ(f.words, "?waiters_max= must be seconds, 1 to 9");
 }
 
+TEST(options_test, an_option_of_tls_without_tls_was_told_as_one_that_does_not_exist) {
+  for (const char* option : {"ca=a", "cert=a", "key=a", "verify=none"}) {
+    const auto f = refuse_tls(core::parse_uri(std::string{"etcd://h?"} + option).value);
+    EXPECT_EQ(f.code, errc::invalid_uri) << option;
+    EXPECT_NE(f.words.find("with TLS the URI begins with etcds, not etcd"), std::string::npos) << f.words;
+  }
+  const auto f = refuse_tls(core::parse_uri("redis+sentinel://h/m?ca=a").value);
+  EXPECT_NE(f.words.find("begins with rediss, not redis"), std::string::npos) << f.words;
+  EXPECT_FALSE(refuse_tls(with("prefix=a")));
+}
+
 TEST(options_test, tls_is_verified_unless_somebody_says_no) {
   tls_options o;
   auto u = with("ca=a&cert=b&key=c");
