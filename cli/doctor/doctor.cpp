@@ -104,8 +104,7 @@ void take(report& r, const char* doing, const std::function<void()>& look) {
     const auto told = trouble_of({e.code(), e.words()});
     const bool refused = e.code() == tyer::errc::refused;
     r.found(severity::error, std::string{refused ? "this login cannot " : "could not "} + doing + ": " + told.what(),
-            refused ? doctor::least_privilege
-                    : "it had answered before: check the log and the load of the server, and the network in between");
+            refused ? doctor::least_privilege : doctor::had_answered);
   }
 }
 
@@ -143,9 +142,12 @@ command doctor_command() {
           "checks whether one jumps; asks the engine about its version, eviction, persistence and replicas; and "
           "tries, on a lock of its own under tyer-doctor/, whether this login may do everything that locking "
           "needs.\n\n"
-          "Takes a few seconds, and touches no other locks. If the engine cannot be reached, the report comes within "
-          "2 s and says what answers at its port instead: nothing, TLS or plain text, or another protocol. Exits with "
-          "1 if there is an error, with 121 if the engine cannot be reached, with 122 if it refuses this login.",
+          "Takes a few seconds, and touches no other locks. If the engine cannot be reached, the report says what "
+          "answers "
+          "at its port instead: nobody, TLS or plain text, or another protocol, within 2 s. A server that accepts "
+          "connections and says nothing may merely be slow, and has until --connect-timeout. Exits with 1 if there is "
+          "an "
+          "error, with 121 if the engine cannot be reached, with 122 if it refuses this login.",
       .examples = {{"tyer doctor", "before the first lock, and when something is wrong"},
                    {"tyer doctor --ttl 2s", "with the ttl that your programs use"}},
       .prepare = [](CLI::App& app) -> action {

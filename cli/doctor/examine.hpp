@@ -10,7 +10,8 @@
 
 namespace cli::doctor {
 
-// Whether the engine answers this login at all: else the exit code, and within 2 s a finding with advice.
+// Whether the engine answers this login at all: else the exit code, and a finding with advice: within 2 s what is certain. A
+// server that may merely be slow has the time of --connect-timeout.
 exit_code look_whether_it_answers(session& s, report& r);
 
 // How long a request takes, and whether a lease of `ttl` can live with that.

@@ -21,6 +21,8 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
+constexpr int trips_in_a_ttl = 10;
+
 // A unique name.
 std::string scratch_name() {
   return "tyer-doctor/" + std::to_string(::getpid()) + '-' + std::to_string(std::time(nullptr));
@@ -57,18 +59,28 @@ class trial {
   void attempt(const char* doing, const std::function<std::string()>& f) {
     if (!fine_) return;
     std::string wrong;
+    bool answered = true;
     try {
       wrong = f();
     } catch (const tyer::error& e) {
       wrong = e.words().empty() ? e.code().message() : e.words();
+      answered = e.code() != tyer::errc::unavailable;
     }
     if (wrong.empty()) return;
     fine_ = false;
-    report_.found(tyer::severity::error, std::string{"this login cannot "} + doing + ": " + wrong,
-                  least_privilege + ("; tried on " + name_));
+    if (answered)
+      report_.found(tyer::severity::error, std::string{"this login cannot "} + doing + ": " + wrong,
+                    least_privilege + ("; tried on " + name_));
+    else
+      report_.found(tyer::severity::error, std::string{"could not "} + doing + ": " + wrong, had_answered);
   }
 
   std::string acquire() {
+    const auto begin = std::chrono::steady_clock::now();
+    tyer::failure ignored;
+    static_cast<void>(admin_.show(ignored, name_));
+    const auto trip = std::chrono::ceil<milliseconds>(std::chrono::steady_clock::now() - begin);
+    ttl_ = std::max(ttl_, trip * trips_in_a_ttl);  // a slow server says nothing about the login
     hold_ = tyer::mutex{session_.client(), name_, {.ttl = ttl_}}.try_acquire();
     revoked_ = hold_.revoked();
     since_ = std::chrono::steady_clock::now();
@@ -83,7 +95,7 @@ class trial {
 
   std::string keep() {
     const bool lost = requested_within(hold_.lost(), left());
-    return lost || !hold_.valid() ? "it was lost within " + shown(ttl_) : "";
+    return lost || !hold_.valid() ? "it was lost within " + shown(ttl_) + ", which its renewals did not prevent" : "";
   }
 
   std::string show() {
@@ -97,7 +109,7 @@ class trial {
       tyer::failure why;
       const auto page = admin_.list(why, name_, cursor, 1000);
       if (why == tyer::errc::unsupported) return "";
-      if (why) return why.words;
+      if (why) throw tyer::error(why);
       lists_ = std::ranges::any_of(page.entries, [&](const auto& e) { return e.name == name_; });
       if (lists_) return "";
       cursor = page.cursor;
@@ -139,7 +151,7 @@ class trial {
   report& report_;
   tyer::admin admin_;
   const std::string name_ = scratch_name();
-  const milliseconds ttl_ = std::max<milliseconds>(admin_.can().ttl_min, 1s);
+  milliseconds ttl_ = std::max<milliseconds>(admin_.can().ttl_min, 1s);
   tyer::hold hold_;
   std::stop_token revoked_;
   std::chrono::steady_clock::time_point since_;

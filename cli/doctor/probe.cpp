@@ -23,6 +23,7 @@ using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::size_t words_max = 64;
+constexpr milliseconds moment{225};  // for threads to run, after the time is over
 
 class socket {
  public:
@@ -81,9 +82,12 @@ constexpr std::string_view hello{
     50};
 constexpr std::string_view is_there_tls{"\x00\x00\x00\x08\x04\xd2\x16\x2f", 8};  // PostgreSQL's SSLRequest
 
+// An error begins with a word in capitals: -NOAUTH, -ERR, -LOADING, -BUSY and many more.
 bool is_redis(std::string_view words) {
-  return words.starts_with("+PONG") || words.starts_with("-NOAUTH") || words.starts_with("-ERR") ||
-         words.starts_with("-NOPERM") || words.starts_with("-LOADING") || words.starts_with("-DENIED");
+  if (words.starts_with("+PONG")) return true;
+  const auto word = words.substr(0, words.find(' '));
+  return word.size() > 3 && word.front() == '-' &&
+         std::ranges::all_of(word.substr(1), [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 bool is_tls(std::string_view words) {
   return words.size() > 1 && (words[0] == '\x15' || words[0] == '\x16') && words[1] == '\x03';
@@ -104,7 +108,8 @@ struct language {
   std::string_view question;
   bool (*is_answer)(std::string_view);
 };
-constexpr std::array<language, 6> languages{{{speech::redis, "PING\r\n", is_redis},
+// In the form that clients send: some proxies close the connection on a command in plain words.
+constexpr std::array<language, 6> languages{{{speech::redis, "*1\r\n$4\r\nPING\r\n", is_redis},
                                              {speech::tls, hello, is_tls},
                                              {speech::http, "OPTIONS * HTTP/1.0\r\n\r\n", is_http},
                                              {speech::postgres, is_there_tls, is_postgres},
@@ -112,7 +117,7 @@ constexpr std::array<language, 6> languages{{{speech::redis, "PING\r\n", is_redi
                                              {speech::mysql, "", is_mysql}}};
 
 sighting sighting_of(int error) {
-  return {error == ECONNREFUSED ? speech::nobody : speech::unreachable, std::strerror(error)};
+  return {error == ECONNREFUSED ? speech::nobody : speech::unreachable, std::strerror(error), error == ETIMEDOUT};
 }
 
 // Whatever was asked: a server may answer a question that it does not understand.
@@ -121,16 +126,16 @@ sighting in_which(std::string_view words) {
   return found == languages.end() ? sighting{speech::other, std::string{words}} : sighting{found->what, {}};
 }
 
-sighting listen_to(const addrinfo& to, speech expected, clock::time_point end, milliseconds share) {
+sighting listen_to(const addrinfo& to, speech expected, clock::time_point end, milliseconds one) {
   auto questions = languages;
   std::ranges::stable_partition(questions, [&](const language& l) { return l.what == expected; });
   std::optional<sighting> heard_so_far;
   for (const auto& l : questions) {
     if (heard_so_far && clock::now() >= end) break;
-    const auto h = ask(to, l.question, std::min(end, clock::now() + share));
+    const auto h = ask(to, l.question, std::min(end, clock::now() + one));
     if (h.error != 0) return heard_so_far.value_or(sighting_of(h.error));
     if (!heard_so_far || (heard_so_far->what == speech::silent && h.closed))
-      heard_so_far = sighting{h.closed ? speech::closing : speech::silent, {}};
+      heard_so_far = sighting{h.closed ? speech::closing : speech::silent, {}, true};
     if (h.words.empty()) continue;
     heard_so_far = in_which(h.words);
     if (heard_so_far->what != speech::other) break;
@@ -150,13 +155,13 @@ addresses addresses_of(const server& where) {
   return {error, {error == 0 ? found : nullptr, &::freeaddrinfo}};
 }
 
-sighting look(const server& where, speech expected, milliseconds at_most) {
-  const auto end = clock::now() + at_most;
+sighting look(const server& where, speech expected, patience p) {
+  const auto end = clock::now() + p.all;
   const auto found = addresses_of(where);
   if (found.error != 0) return {speech::unknown_host, ::gai_strerror(found.error)};
   sighting first;
   for (const addrinfo* a = found.all.get(); a != nullptr; a = a->ai_next) {
-    auto seen = listen_to(*a, expected, end, at_most / 3);
+    auto seen = listen_to(*a, expected, end, p.one);
     if (seen.what != speech::nobody && seen.what != speech::unreachable) return seen;
     if (a == found.all.get()) first = std::move(seen);
   }
@@ -212,13 +217,19 @@ bool knows_no(std::string_view command, const server& where, milliseconds at_mos
   return false;
 }
 
-// Runs on a thread that is detached if a name server does not answer.
-sighting look_at(const server& where, speech expected, milliseconds at_most) {
-  const auto told = std::make_shared<std::promise<sighting>>();
-  auto answer = told->get_future();
-  std::thread{[told, where, expected, at_most] { told->set_value(look(where, expected, at_most)); }}.detach();
-  if (answer.wait_for(at_most + at_most / 4) == std::future_status::ready) return answer.get();
-  return {speech::unknown_host, "no name server has answered in time"};
+// On a thread that is detached, since a name server may not answer.
+std::future<sighting> start_looking(const server& where, speech expected, patience p) {
+  std::promise<sighting> told;
+  auto answer = told.get_future();
+  std::thread{[told = std::move(told), where, expected, p]() mutable {
+    told.set_value(look(where, expected, p));
+  }}.detach();
+  return answer;
+}
+
+sighting seen_by(std::future<sighting>& look, clock::time_point until) {
+  if (look.wait_until(until + moment) == std::future_status::ready) return look.get();
+  return {speech::unknown_host, "no name server has answered in time", true};
 }
 
 }  // namespace cli::doctor

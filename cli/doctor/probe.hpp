@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <future>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,13 +36,23 @@ enum class speech {
 struct sighting {
   speech what = speech::unreachable;
   std::string words;  // the system's error or, for another protocol, what the server said
+  bool may_be_slow =
+      false;  // this is what was seen in the time there was, and proves nothing: an answer may still come
 };
 
 // Whether a server of Redis' protocol answers that it does not know this command, which it says also before a login.
 bool knows_no(std::string_view command, const server& where, std::chrono::milliseconds at_most);
 
-// Asks like a client of each of these, of `expected` first, until it gets an answer; changes nothing at the server. Takes
-// at most that long.
-sighting look_at(const server& where, speech expected, std::chrono::milliseconds at_most);
+// How long the server is asked, and how long at most in one language.
+struct patience {
+  std::chrono::milliseconds all, one;
+};
+
+// Begins to ask like a client of each of these, of `expected` first, until it gets an answer; changes nothing at the server.
+// Whoever does not want the answer any more need not wait for it.
+std::future<sighting> start_looking(const server& where, speech expected, patience p);
+
+// What has been seen, a moment after that time at the latest.
+sighting seen_by(std::future<sighting>& look, std::chrono::steady_clock::time_point until);
 
 }  // namespace cli::doctor

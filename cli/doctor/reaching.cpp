@@ -2,10 +2,12 @@
 #include "base/trouble.hpp"
 #include "doctor/examine.hpp"
 #include "doctor/probe.hpp"
+#include "text/duration.hpp"
 #include "text/plain.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <future>
 #include <optional>
 #include <utility>
@@ -17,10 +19,11 @@ namespace {
 
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
+using std::chrono::steady_clock;
 
-// With the start of the program, at most 2 s until the finding is printed.
+// With the start of the program, at most 2 s until a finding that is certain is printed.
 constexpr milliseconds first_wait = 700ms, probe_max = 900ms;
-static_assert(first_wait + probe_max + probe_max / 4 < 2s, "as look_at() counts it");
+static_assert(first_wait + probe_max + probe_max / 4 < 2s, "as seen_by() counts it");
 constexpr std::size_t servers_max = 16;
 
 constexpr const char* advice_on_hosts = "correct the host name in the URL, or check DNS and /etc/hosts";
@@ -83,7 +86,7 @@ verdict judge_speech(const scheme& s, const std::string& where, const sighting& 
   return {where + " speaks neither " + wanted + " nor TLS; it said: " + plain(seen.words), "check the port in the URL"};
 }
 
-verdict judge(const scheme& s, const std::string& where, const sighting& seen) {
+verdict judge(const scheme& s, const std::string& where, const sighting& seen, milliseconds waited) {
   switch (seen.what) {
     case speech::unknown_host: return {"the host of " + where + " is not known: " + seen.words, advice_on_hosts};
     case speech::nobody:
@@ -94,9 +97,9 @@ verdict judge(const scheme& s, const std::string& where, const sighting& seen) {
       return {where + " cannot be reached (" + seen.words + ")",
               "check that the host is up, and that no firewall is in between"};
     case speech::silent:
-      return {
-          where + " accepts connections but does not answer",
-          "the server hangs, or is no " + std::string{s.engine().name} + ": check its log and its load, and the port"};
+      return {where + " accepts connections but does not answer (within " + shown(waited) + ')',
+              "the server hangs, or is no " + std::string{s.engine().name} +
+                  ": check its log and its load, and the port; if it is only slow, --connect-timeout waits longer"};
     case speech::closing:
       return {where + " accepts connections, and closes them without a word",
               "it is a proxy that does not pass on what is in the URL (a user, a database), or no " +
@@ -105,35 +108,81 @@ verdict judge(const scheme& s, const std::string& where, const sighting& seen) {
   }
 }
 
-enum class ports { wrong, right, not_known };
-
-// Probes all servers at once, and adds a finding for each fault.
-ports look_at_ports(const std::string& address, report& r) {
-  const scheme s{address};
-  auto servers = servers_in(address);
-  servers.resize(std::min(servers.size(), servers_max));
-  std::vector<std::future<sighting>> seen;
-  for (const auto& one : servers)
-    seen.push_back(std::async(std::launch::async, [&one, &s] { return look_at(one, s.expected(), probe_max); }));
-  auto all = servers.empty() ? ports::not_known : ports::right;
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    const auto what = seen[i].get();
-    if (what.what == s.expected()) continue;
-    auto v = judge(s, servers[i].text(), what);
-    r.found(tyer::severity::error, std::move(v.what), std::move(v.advice));
-    all = ports::wrong;
+// The servers of an address, and what has been seen of each.
+class ports {
+ public:
+  explicit ports(const std::string& address) : scheme_(address), servers_(servers_in(address)) {
+    servers_.resize(std::min(servers_.size(), servers_max));
+    start({probe_max, probe_max / 3}, [](const sighting&) { return true; });
+    finish(steady_clock::now() + probe_max);
   }
-  return all;
-}
+
+  // Asks those again that may merely be slow, in the language of the URL alone. finish() has the answers.
+  void look_again(milliseconds at_most) {
+    start({at_most, at_most}, [](const sighting& seen) { return seen.may_be_slow; });
+  }
+
+  void finish(steady_clock::time_point until) {
+    for (std::size_t i = 0; i < looks_.size(); ++i) {
+      if (looks_[i].valid()) seen_[i] = seen_by(looks_[i], until);
+    }
+  }
+
+  bool known() const { return !servers_.empty(); }
+  // Whether those that answer as they should are enough for the engine; and those that may yet do so with them.
+  bool suffice() const {
+    return is_enough(std::ranges::count_if(seen_, [&](auto& x) { return right(x); }));
+  }
+  bool hopeful() const {
+    return is_enough(std::ranges::count_if(seen_, [&](auto& x) { return right(x) || x.may_be_slow; }));
+  }
+
+  // A finding for each that does not answer as it should, which was given this long.
+  void tell(report& r, milliseconds waited) const {
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
+      if (right(seen_[i])) continue;
+      auto v = judge(scheme_, servers_[i].text(), seen_[i], waited);
+      r.found(tyer::severity::error, std::move(v.what), std::move(v.advice));
+    }
+  }
+
+ private:
+  bool right(const sighting& seen) const { return seen.what == scheme_.expected(); }
+
+  // Redlock needs a majority; with all others one server leads to the rest.
+  bool is_enough(std::ptrdiff_t n) const {
+    return !known() || (scheme_.name.starts_with("redlock") ? 2 * n > std::ssize(seen_) : n > 0);
+  }
+
+  void start(patience p, bool (*wanted)(const sighting&)) {
+    looks_.resize(servers_.size());
+    seen_.resize(servers_.size());
+    for (std::size_t i = 0; i < servers_.size(); ++i) {
+      if (wanted(seen_[i])) looks_[i] = start_looking(servers_[i], scheme_.expected(), p);
+    }
+  }
+
+  scheme scheme_;
+  std::vector<server> servers_;
+  std::vector<std::future<sighting>> looks_;
+  std::vector<sighting> seen_;
+};
 
 // Of names that a server itself gives, as a sentinel does, the ports above know nothing.
 bool is_unknown_host(const std::string& words) { return words.find("cannot be resolved") != words.npos; }
 
-std::string advice_on_silence(const std::string& words, ports seen) {
-  if (is_unknown_host(words)) return advice_on_hosts;
-  if (const auto* known = mistake_in(words)) return std::string{known->advice};
-  if (seen == ports::right) return "the server speaks the right protocol: check its answer, its log and its load";
-  return "check host and port in the URL, and the log and the load of the server";
+// Of an engine that was not reached although its ports are as they should be, if they are known.
+verdict judge_silence(const std::string& words, bool ports_known) {
+  if (is_unknown_host(words)) return {words, advice_on_hosts};
+  if (const auto* known = mistake_in(words)) return {words, std::string{known->advice}};
+  constexpr std::string_view lost = " before the server had said a word";  // what follows advises to try TLS
+  if (const auto at = words.find(lost); ports_known && at != words.npos)
+    return {
+        words.substr(0, at + lost.size()) + ", although it speaks Redis",
+        "perhaps it is a proxy that does not pass on what is in the URL: take the user or the database out of it, or "
+        "check the proxy's log"};
+  if (ports_known) return {words, "the server speaks the right protocol: check its answer, its log and its load"};
+  return {words, "check host and port in the URL, and the log and the load of the server"};
 }
 
 // What an engine says of a login ends, for some errors, in advice of its own: that is not given twice.
@@ -170,27 +219,42 @@ verdict judge_refusal(session& s, const std::string& address, const std::string&
   return v;
 }
 
+// Of an error that time does not mend.
+bool is_hopeless(const std::string& words) {
+  return words.find("certificate") != words.npos || is_unknown_host(words) || is_for_good(words);
+}
+
+// What is wrong in the end; nothing if it answers after all. Only what is certain is told at once: who may merely be slow has
+// until `end`.
+tyer::failure look_at_ports(session& s, report& r, tyer::failure why, steady_clock::time_point end) {
+  const auto begin = steady_clock::now() - first_wait;
+  ports there{r.engine};
+  const bool waits = there.hopeful() && !is_hopeless(why.words);
+  const auto left = std::max(std::chrono::ceil<milliseconds>(end - steady_clock::now()), 1ms);
+  if (waits) there.look_again(left);
+  if (auto now = s.try_client(waits ? left : 1ms); !now || waits) why = std::move(now);
+  if (!why || why == tyer::errc::refused) return why;
+  there.finish(steady_clock::now());
+  there.tell(r, std::chrono::round<milliseconds>(steady_clock::now() - begin));
+  if (!there.suffice()) return why;
+  auto v = judge_silence(trouble_of(why).what(), there.known());
+  r.found(tyer::severity::error, std::move(v.what), std::move(v.advice));
+  return why;
+}
+
 }  // namespace
 
 exit_code look_whether_it_answers(session& s, report& r) {
   r.engine = s.address();
-  const auto patience = s.connect_timeout().value_or(connect_timeout_usual);
-  auto why = s.try_client(std::min(first_wait, patience));
-  auto seen = ports::not_known;
-  if (why && why != tyer::errc::refused) {
-    seen = look_at_ports(r.engine, r);
-    if (seen == ports::wrong) return exit_code::unreachable;
-    const bool hopeless =
-        why.words.find("certificate") != why.words.npos || is_unknown_host(why.words) || is_for_good(why.words);
-    if (!hopeless)
-      why = s.try_client(std::max(patience - first_wait, 1ms));  // the right server answers there, only slowly
+  const auto at_most = s.connect_timeout().value_or(connect_timeout_usual);
+  const auto end = steady_clock::now() + at_most;
+  auto why = s.try_client(std::min(first_wait, at_most));
+  if (why && why != tyer::errc::refused) why = look_at_ports(s, r, std::move(why), end);
+  if (why == tyer::errc::refused) {
+    auto v = judge_refusal(s, r.engine, trouble_of(why).what());
+    r.found(tyer::severity::error, std::move(v.what), std::move(v.advice));
   }
-  if (!why) return exit_code::ok;
-  const auto told = trouble_of(why);
-  auto v = why == tyer::errc::refused ? judge_refusal(s, r.engine, told.what())
-                                      : verdict{told.what(), advice_on_silence(told.what(), seen)};
-  r.found(tyer::severity::error, std::move(v.what), std::move(v.advice));
-  return told.code();
+  return why ? code_of(why.code) : exit_code::ok;
 }
 
 }  // namespace cli::doctor

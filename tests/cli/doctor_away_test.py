@@ -24,6 +24,8 @@ import resp
 
 # That it is 2 s is said in cli/doctor/reaching.cpp, where it can be added up. Here: it does not wait for what cannot come.
 PATIENT = ("--connect-timeout", "100s")
+# For who accepts connections and says nothing: an answer could come until then.
+NOT_FOR_LONG = ("--connect-timeout", "3s")
 ENGINES = json.loads(tyer(None, "version", "--json").stdout)["engines"]
 HAS_ETCD = "etcd" in ENGINES
 
@@ -59,6 +61,32 @@ class Silent(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+@contextlib.contextmanager
+def busy_redis():
+    """The URL of a server that runs a script without end."""
+    with Engine("redis") as engine:
+        port = int(engine.url.rsplit(":", 1)[1])
+        with resp.Connection(port, harness.PATIENCE_S) as one, resp.Connection(port, harness.PATIENCE_S) as other:
+            one.ask("CONFIG", "SET", "lua-time-limit", "1")
+            script = threading.Thread(target=lambda: refused(one, "EVAL", "while true do end", "0"))
+            script.start()
+            harness.eventually(lambda: refused(other, "PING").startswith("BUSY"), what="a script that runs")
+            try:
+                yield engine.url
+            finally:
+                other.ask("SCRIPT", "KILL")
+                script.join()
+
+
+def refused(connection: resp.Connection, *words: str) -> str:
+    """What the server has against it."""
+    try:
+        connection.ask(*words)
+    except resp.ReplyError as e:
+        return str(e)
+    return ""
+
+
 class NothingWorks(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -67,10 +95,10 @@ class NothingWorks(unittest.TestCase):
         cls.redis = stack.enter_context(Engine("redis"))
         cls.redis_port = int(cls.redis.url.rsplit(":", 1)[1])
 
-    def told(self, url: str, code: int) -> dict:
+    def told(self, url: str, code: int, patience: tuple[str, ...] = PATIENT) -> dict:
         """The one error of the report, which came in time."""
         begin = time.monotonic()
-        done = tyer(url, "doctor", "--json", *PATIENT, code=code)
+        done = tyer(url, "doctor", "--json", *patience, code=code)
         self.assertLess(time.monotonic() - begin, harness.PATIENCE_S)
         report = json.loads(done.stdout)
         harness.check_schema("doctor", report)
@@ -80,8 +108,8 @@ class NothingWorks(unittest.TestCase):
         self.assertTrue(wrong["advice"])
         return wrong
 
-    def assert_told(self, url: str, what: str, advice: str, code: int = harness.UNREACHABLE) -> None:
-        wrong = self.told(url, code)
+    def assert_told(self, url: str, what: str, advice: str, code: int = harness.UNREACHABLE, **how) -> None:
+        wrong = self.told(url, code, **how)
         self.assertIn(what, wrong["what"])
         self.assertIn(advice, wrong["advice"])
 
@@ -222,12 +250,19 @@ class NothingWorks(unittest.TestCase):
 
     def test_a_server_that_says_nothing(self):
         with Port(b"") as port:
-            self.assert_told(f"redis://127.0.0.1:{port.number}", "accepts connections but does not answer", "hangs")
+            self.assert_told(f"redis://127.0.0.1:{port.number}", "accepts connections but does not answer", "hangs",
+                             patience=NOT_FOR_LONG)
+
+    def test_a_server_that_runs_a_script_for_long_spoke_neither_redis_nor_tls(self):
+        with busy_redis() as url:
+            wrong = self.told(url, harness.UNREACHABLE, NOT_FOR_LONG)
+        self.assertNotIn("neither", wrong["what"])
+        self.assertIn("BUSY", wrong["what"])
 
     def test_one_of_several_that_is_dead_is_named(self):
         with Port(b"") as port:
             url = f"redlock://127.0.0.1:1,127.0.0.1:{self.redis_port},127.0.0.1:{port.number}"
-            report = json.loads(tyer(url, "doctor", "--json", *PATIENT, code=harness.UNREACHABLE).stdout)
+            report = json.loads(tyer(url, "doctor", "--json", *NOT_FOR_LONG, code=harness.UNREACHABLE).stdout)
             self.assertEqual([c["what"].split(" (")[0] for c in report["checks"]],
                              ["nobody listens at 127.0.0.1:1", f"127.0.0.1:{port.number} accepts connections but does not answer"])
 

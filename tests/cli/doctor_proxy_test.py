@@ -18,6 +18,7 @@ from harness import Engine, environment, eventually, fresh_name, tyer, tyer_json
 BEHIND = os.path.join(harness.ROOT, "tests", "contract", "behind_proxy")
 # With this ttl a machine that stands still for a second says nothing about the engine.
 BEARS_STALLS = ("--ttl", "10min")
+LATER_THAN_THE_DOCTOR_LOOKS_S = 0.8
 
 
 @contextlib.contextmanager
@@ -65,7 +66,27 @@ class BehindAProxy(unittest.TestCase):
     def test_a_proxy_that_closes_the_connection_was_told_as_a_server_that_hangs(self):
         with Engine("redis") as engine, proxy("twemproxy", engine) as url:
             done = tyer(url.replace("://", "://u:geheim@"), "doctor", code=harness.UNREACHABLE)
-            self.assertIn("accepts connections, and closes them without a word", done.stdout)
+            told = " ".join(done.stdout.split())
+            self.assertIn("before the server had said a word, although it speaks Redis", told)
+            self.assertIn("perhaps it is a proxy that does not pass on what is in the URL", told)
+            self.assertNotIn("TLS", told)
+
+    def test_a_server_that_takes_long_to_greet_was_told_as_one_that_hangs(self):
+        with Engine("redis") as engine, proxy("twemproxy", engine) as proxied:
+            for url in (engine.url, proxied):
+                slow = harness.Slow(int(url.rsplit(":", 1)[1]), LATER_THAN_THE_DOCTOR_LOOKS_S, at_first_only=True)
+                with self.subTest(url), contextlib.closing(slow):
+                    here = f"redis://127.0.0.1:{slow.port}"
+                    told = tyer_json(here, "doctor", "--connect-timeout", "100s", *BEARS_STALLS)
+                    self.assertIn("reached", told["checks"][0]["what"])
+                    self.assertTrue(told["healthy"], told)
+
+    def test_a_server_that_is_slow_was_told_as_a_login_that_cannot_keep_a_lock(self):
+        with Engine("redis") as engine:
+            with contextlib.closing(harness.Slow(int(engine.url.rsplit(":", 1)[1]), 0.7)) as slow:
+                told = tyer_json(f"redis://127.0.0.1:{slow.port}", "doctor", "--connect-timeout", "100s", code=None)
+            self.assertIn("reached", told["checks"][0]["what"])
+            self.assertFalse([c for c in told["checks"] if "this login cannot" in c["what"]], told)
 
     def test_a_connection_that_was_cut_while_it_greeted_spoke_resp2_ever_after(self):
         with Engine("redis") as engine, proxy("cut", engine) as url:
