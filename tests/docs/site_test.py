@@ -15,6 +15,7 @@ import site_api_filter  # noqa: E402
 import site_chinese  # noqa: E402
 import site_hook  # noqa: E402
 import site_links  # noqa: E402
+import site_search  # noqa: E402
 import site_stage  # noqa: E402
 import snippets  # noqa: E402
 import story_pages  # noqa: E402
@@ -135,7 +136,7 @@ class Chinese(unittest.TestCase):
                          ["p: the tab is not Chinese: Guide", "p: the title of the contents is not Chinese: Contents"])
 
     def test_a_word_that_the_search_does_not_know_is_found(self):
-        index = {"docs": [{"location": "zh/a.html", "title": "\u200b锁\u200b", "text": "即\u200b看门狗\u200b，公平锁"}]}
+        index = {"docs": [{"location": "a.html", "title": "\u200b锁\u200b", "text": "即\u200b看门狗\u200b，公平锁"}]}
         self.assertEqual(site_chinese.not_found(index, ["看门狗", "公平锁", "锁"]), ["公平锁"])
 
     def test_the_search_was_silently_built_without_chinese_words(self):
@@ -185,6 +186,21 @@ class Chinese(unittest.TestCase):
         navigation = (ROOT / "mkdocs.yml").read_text()
         for page in (ROOT / "docs/zh").rglob("*.md"):
             self.assertIn(page.relative_to(ROOT / "docs").as_posix(), navigation)
+
+
+class Search(unittest.TestCase):
+    def test_a_chinese_page_found_english_pages_and_the_other_way_round(self):
+        docs = [{"location": where, "title": "", "text": ""} for where in ("a.html", "a.html#b", "zh/a.html", "zh/a.html#乙", "only.html#c")]
+        english, chinese = site_search.parted(docs)
+        self.assertEqual([doc["location"] for doc in english], ["a.html", "a.html#b", "only.html#c"])
+        self.assertEqual([(doc["location"], doc.get("boost", 1)) for doc in chinese],
+                         [("a.html", 1), ("a.html#乙", 1), ("../only.html#c", site_search.ONLY_ENGLISH)])
+
+    def test_a_chinese_page_asks_the_search_below_zh(self):
+        for base, own in (("..", "."), ("../..", "..")):
+            self.assertEqual(site_search.of_its_own(f'{{"base": "{base}", "features": []}}'), f'{{"base": "{own}", "features": []}}')
+        with self.assertRaises(SystemExit):
+            site_search.of_its_own("{}")
 
 
 class Snippets(unittest.TestCase):

@@ -25,8 +25,8 @@ def in_page(name, text):
 
 
 def not_found(index, words):
-    """`index` is the file that the search in the browser reads; Chinese words in it are told apart by U+200B."""
-    known = {token for doc in index["docs"] if doc["location"].startswith("zh/") for part in ("title", "text")
+    """`index` is the file that the search of the Chinese pages reads; Chinese words in it are told apart by U+200B."""
+    known = {token for doc in index["docs"] if not doc["location"].startswith("../") for part in ("title", "text")
              for token in re.split(r"[\s\u200b<>]+", doc[part])}
     return [word for word in words if word not in known]
 
@@ -34,5 +34,5 @@ def not_found(index, words):
 def problems(site):
     for page in sorted((site / "zh").rglob("*.html")):
         yield from in_page(page.relative_to(site), page.read_text())
-    index = json.loads((site / "search/search_index.json").read_text())
+    index = json.loads((site / "zh/search/search_index.json").read_text())
     yield from (f"the search does not find {word}" for word in not_found(index, WORDS.read_text().split()))

@@ -1,6 +1,8 @@
-"""What the site needs of MkDocs beyond its settings: two languages, each with its own tabs, words of the theme and description."""
+"""What the site needs of MkDocs beyond its settings: two languages, each with its own tabs, words of the theme, description and search."""
 import pathlib
 import re
+
+import site_search
 
 SHORT = re.compile(r"<code>([^<\s]{1,24})</code>")  # a name or the beginning of a URI, which is not to be broken
 LONG = re.compile(r"<code>([^<\s]{25,})</code>")  # which is broken where its parts end, if it must be
@@ -83,4 +85,11 @@ def on_page_context(context, page, config, nav):
 
 
 def on_post_page(output, page, config):
-    return output.replace(*PERMALINK) if is_chinese(page) else output
+    return site_search.of_its_own(output.replace(*PERMALINK)) if is_chinese(page) else output
+
+
+def on_post_build(config):
+    site_search.split(pathlib.Path(config.site_dir))
+
+
+on_post_build.mkdocs_priority = -200  # after the plugins that write the index
