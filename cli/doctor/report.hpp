@@ -20,7 +20,7 @@ struct check {
 };
 
 inline constexpr const char* least_privilege =
-    "give this user the permissions that the page of the engine lists under \"Least privilege\"";
+    "give this user the permissions that the page of the engine in docs/engines lists under \"Least privilege\"";
 
 inline constexpr const char* had_answered =
     "it had answered before: check the log and the load of the server, and the network in between";

@@ -67,7 +67,7 @@ std::string advice(const config& where, std::string_view error) {
            "USER:PASSWORD@HOST, where @ is written %40, : %3A, / %2F, ? %3F, # %23 and % "
            "%25";
   if (error.find(no_password_set) != error.npos) return "; take the password out of the URI, or set one at the server";
-  if (error.starts_with("NOPERM")) return "; this user needs more rights: docs/guide/security.md has the list";
+  if (error.starts_with("NOPERM")) return "; this user needs more rights; all of them: docs/engines/redis.md, Least privilege";
   return {};
 }
 
