@@ -123,6 +123,17 @@ class Colours(unittest.TestCase):
         self.assertEqual(media, ["(prefers-color-scheme)", "(prefers-color-scheme: light)", "(prefers-color-scheme: dark)"])
 
 
+    def test_the_reference_of_the_api_stayed_light_at_night(self):
+        css = (ROOT / "docs/assets/api.css").read_text()
+        roots = re.findall(r":root \{(.*?)\}", css, re.S)
+        light, dark = (dict(re.findall(r"(--[\w-]+): (#\w+)", root)) for root in roots)
+        self.assertIn("@media (prefers-color-scheme: dark)", css)
+        self.assertEqual(set(light) - set(dark), {"--on-bar", "--frame"})  # the same by day and by night
+        for root in roots:
+            css = css.replace(root, "")
+        self.assertEqual(re.findall(r": [^;}]*(?:#[0-9a-f]{3,6}\b|\bwhite\b)", css), [])
+
+
 class Chinese(unittest.TestCase):
     PAGE = ('<html lang="zh"><meta name="description" content="锁"><a href="x" class="md-tabs__link">{tab}</a>'
             '<input class="md-search__input" name="query" placeholder="搜索">'
