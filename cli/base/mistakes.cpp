@@ -7,7 +7,7 @@ namespace cli {
 
 namespace {
 
-constexpr std::array<mistake, 8> mistakes{
+constexpr std::array<mistake, 11> mistakes{
     {{" is a sentinel", "begin the URL with redis+sentinel://, and end it with the name of the master: /mymaster",
       true},
      {" is no sentinel", "name the sentinels in the URL, mostly port 26379; or begin it with redis://", true},
@@ -19,6 +19,9 @@ constexpr std::array<mistake, 8> mistakes{
       "that is no etcd, or a proxy that does not pass HTTP/2 on: correct host and port in the URL (etcd's is mostly "
       "2379)",
       true, true},
+     {"the server's certificate was not accepted", "", true},
+     {"the TLS handshake failed", "", false, true},
+     {" cannot be read as ", "correct the name of that file in the URL, or what is in it", true},
      {" is a replica", "name its primary in the URL, or the sentinels with redis+sentinel://", false}}};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a server says that is not the one the URL means, and what to correct then.
+// What is said where the URL is wrong and the server is not away, and what to correct then.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 namespace cli {
 
 struct mistake {
-  std::string_view says, advice;
+  std::string_view says, advice;  // no advice: the words end in one, behind a semicolon
   bool for_good;                  // it would say so again
   bool doctor_says_more = false;  // what answers there instead
 };

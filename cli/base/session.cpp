@@ -89,7 +89,7 @@ trouble not_reached(const std::string& where, const tyer::failure& why) {
                 from};
   if (const auto* known = mistake_in(why.words))
     return {told.code(), told.what(),
-            sentence(known->advice) + ' ' + from +
+            (known->advice.empty() ? "" : sentence(known->advice) + ' ') + from +
                 (known->doctor_says_more ? "\nWhat answers there instead: tyer doctor" : "")};
   return {told.code(), told.what(), advice_on_silence(told.what())};
 }

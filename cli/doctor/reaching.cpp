@@ -174,7 +174,10 @@ bool is_unknown_host(const std::string& words) { return words.find("cannot be re
 // Of an engine that was not reached although its ports are as they should be, if they are known.
 verdict judge_silence(const std::string& words, bool ports_known) {
   if (is_unknown_host(words)) return {words, advice_on_hosts};
-  if (const auto* known = mistake_in(words)) return {words, std::string{known->advice}};
+  const auto* known = mistake_in(words);
+  if (known != nullptr && !known->advice.empty()) return {words, std::string{known->advice}};
+  if (const auto at = words.rfind("; "); known != nullptr && at != words.npos)
+    return {words.substr(0, at), words.substr(at + 2)};
   constexpr std::string_view lost = " before the server had said a word";  // what follows advises to try TLS
   if (const auto at = words.find(lost); ports_known && at != words.npos)
     return {

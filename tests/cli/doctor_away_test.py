@@ -219,6 +219,20 @@ class NothingWorks(unittest.TestCase):
         with Engine("redis", "--tls") as engine:
             self.assert_told(engine.url.split("?")[0].replace("rediss:", "redis:"), "speaks TLS", "rediss:// instead of redis://")
 
+    def test_a_certificate_was_told_as_a_server_whose_log_is_to_be_looked_at(self):
+        with Engine("redis", "--tls") as engine:
+            plain = engine.url.split("?")[0]
+            for url, what, advice in ((plain, "certificate was not accepted", "name the authority that signed it with ?ca=FILE"),
+                                      (engine.url.replace("127.0.0.1", "127.1"), "certificate was not accepted", "not made for 127.1"),
+                                      (f"{plain}?ca=/nowhere", "?ca=/nowhere cannot be read", "correct the name of that file")):
+                with self.subTest(url):
+                    self.assert_told(url, what, advice)
+                    begin = time.monotonic()
+                    said = tyer(url, "ls", *PATIENT, code=harness.UNREACHABLE).stderr
+                    self.assertLess(time.monotonic() - begin, harness.PATIENCE_S)
+                    self.assertIn(what, said)
+                    self.assertNotIn("firewall", said)
+
     @unittest.skipUnless(HAS_ETCD, "no etcd")
     def test_etcd_for_redis_and_the_other_way_round(self):
         with Engine("etcd") as etcd:

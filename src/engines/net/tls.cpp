@@ -51,10 +51,14 @@ std::string explain(SSL* ssl, const terms& t, const std::string& error) {
   if (!t.verify || verdict == X509_V_OK) return "the TLS handshake failed: " + error;
   std::string words = "the server's certificate was not accepted: ";
   words += X509_verify_cert_error_string(verdict);
-  if (verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH) {
-    return words + "; it is not made for " + t.host + ", which the URI names";
+  switch (verdict) {
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+      return words + "; it is not made for " + t.host + ", which the URI names: use a name that is in it";
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+    case X509_V_ERR_CERT_NOT_YET_VALID: return words + "; renew it at the server, or correct the clock of this machine";
+    default: return words + "; name the authority that signed it with ?ca=FILE";
   }
-  return words + "; name the authority that signed it with ?ca=FILE";
 }
 
 std::string advice(const terms& t, unsigned long error) {
