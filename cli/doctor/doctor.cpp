@@ -26,6 +26,7 @@ using tyer::severity;
 
 struct options {
   std::chrono::milliseconds ttl{10s};
+  std::string under;
 };
 
 const char* word_for(severity s) {
@@ -112,8 +113,8 @@ void examine(session& s, const options& o, report& r) {
   const auto admin = s.admin();
   r.server = admin.server();
   r.fine("reached " + short_address(r.engine) + (r.server.version.empty() ? "" : ", version " + r.server.version));
-  look_at_permissions(s, r, [&] {
-    take(r, "see who holds a lock", [&] { look_at_round_trips(s, r, o.ttl); });
+  look_at_permissions(s, r, o.under, [&] {
+    take(r, "see who holds a lock", [&] { look_at_round_trips(s, r, o.ttl, o.under); });
     take(r, "compare clocks", [&] { look_at_clocks(s, r); });
     take(r, "look at the engine", [&] { look_at_engine(s, r); });
   });
@@ -149,10 +150,12 @@ command doctor_command() {
           "an "
           "error, with 121 if the engine cannot be reached, with 122 if it refuses this login.",
       .examples = {{"tyer doctor", "before the first lock, and when something is wrong"},
-                   {"tyer doctor --ttl 2s", "with the ttl that your programs use"}},
+                   {"tyer doctor --ttl 2s", "with the ttl that your programs use"},
+                   {"tyer doctor --under order/", "as a user of Redis who may use ~order/* and nothing else"}},
       .prepare = [](CLI::App& app) -> action {
         auto o = std::make_shared<options>();
         add_duration(app, "--ttl", o->ttl, "The ttl of your locks, to compare with round trips");
+        add_option(app, "--under", o->under, "Try names that begin with this, if the login may use no others");
         return [o](session& s) { return examine(s, *o); };
       }};
 }

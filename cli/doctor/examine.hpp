@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <functional>
+#include <string>
 
 namespace cli::doctor {
 
@@ -14,8 +15,8 @@ namespace cli::doctor {
 // server that may merely be slow has the time of --connect-timeout.
 exit_code look_whether_it_answers(session& s, report& r);
 
-// How long a request takes, and whether a lease of `ttl` can live with that.
-void look_at_round_trips(session& s, report& r, std::chrono::milliseconds ttl);
+// How long a request takes, and whether a lease of `ttl` can live with that. The names that are tried begin with `under`.
+void look_at_round_trips(session& s, report& r, std::chrono::milliseconds ttl, const std::string& under);
 
 // How far the server's clock is from ours, and whether one of the two jumps.
 void look_at_clocks(session& s, report& r);
@@ -25,6 +26,6 @@ void look_at_engine(session& s, report& r);
 
 // Whether this login may do everything that locking needs: tries it on a name of its own. Runs `meanwhile` while it waits
 // for a lease.
-void look_at_permissions(session& s, report& r, const std::function<void()>& meanwhile);
+void look_at_permissions(session& s, report& r, const std::string& under, const std::function<void()>& meanwhile);
 
 }  // namespace cli::doctor

@@ -24,8 +24,8 @@ using std::chrono::milliseconds;
 constexpr int trips_in_a_ttl = 10;
 
 // A unique name.
-std::string scratch_name() {
-  return "tyer-doctor/" + std::to_string(::getpid()) + '-' + std::to_string(std::time(nullptr));
+std::string scratch_name(const std::string& under) {
+  return under + "tyer-doctor/" + std::to_string(::getpid()) + '-' + std::to_string(std::time(nullptr));
 }
 
 // False if that time ends first.
@@ -38,7 +38,8 @@ bool requested_within(const std::stop_token& what, milliseconds at_most) {
 
 class trial {
  public:
-  trial(session& s, report& r) : session_(s), report_(r), admin_(s.admin()) {}
+  trial(session& s, report& r, const std::string& under)
+      : session_(s), report_(r), admin_(s.admin()), name_(scratch_name(under)) {}
 
   void begin() {
     attempt("acquire a lock", [this] { return acquire(); });
@@ -70,7 +71,7 @@ class trial {
     fine_ = false;
     if (answered)
       report_.found(tyer::severity::error, std::string{"this login cannot "} + doing + ": " + wrong,
-                    least_privilege + ("; tried on " + name_));
+                    least_privilege + ("; tried on " + name_ + ", or elsewhere with --under"));
     else
       report_.found(tyer::severity::error, std::string{"could not "} + doing + ": " + wrong, had_answered);
   }
@@ -150,7 +151,7 @@ class trial {
   session& session_;
   report& report_;
   tyer::admin admin_;
-  const std::string name_ = scratch_name();
+  const std::string name_;
   milliseconds ttl_ = std::max<milliseconds>(admin_.can().ttl_min, 1s);
   tyer::hold hold_;
   std::stop_token revoked_;
@@ -161,8 +162,8 @@ class trial {
 
 }  // namespace
 
-void look_at_permissions(session& s, report& r, const std::function<void()>& meanwhile) {
-  trial t{s, r};
+void look_at_permissions(session& s, report& r, const std::string& under, const std::function<void()>& meanwhile) {
+  trial t{s, r, under};
   t.begin();
   meanwhile();
   const progress trying{s.screen(), [] { return "trying what this login may do"; }};

@@ -2,6 +2,7 @@
 #include "text/duration.hpp"
 #include "text/progress.hpp"
 
+#include <string>
 #include <vector>
 
 namespace cli::doctor {
@@ -16,12 +17,12 @@ using std::chrono::steady_clock;
 constexpr std::size_t trips_max = 500;
 constexpr auto time_max = 3s;
 
-figures measure(const tyer::admin& admin) {
+figures measure(const tyer::admin& admin, const std::string& name) {
   std::vector<nanoseconds> all;
   const auto until = steady_clock::now() + time_max;
   while (all.size() < trips_max) {
     const auto start = steady_clock::now();
-    static_cast<void>(admin.show("tyer-doctor/round-trip"));
+    static_cast<void>(admin.show(name));
     const auto end = steady_clock::now();
     all.push_back(end - start);
     if (end > until) break;
@@ -48,10 +49,10 @@ void compare(report& r, milliseconds ttl, nanoseconds p99, milliseconds ttl_min)
 
 }  // namespace
 
-void look_at_round_trips(session& s, report& r, milliseconds ttl) {
+void look_at_round_trips(session& s, report& r, milliseconds ttl, const std::string& under) {
   const progress measuring{s.screen(), [] { return "measuring round trips"; }};
   const auto admin = s.admin();
-  const auto f = measure(admin);
+  const auto f = measure(admin, under + "tyer-doctor/round-trip");
   r.fine("round trip: median " + shown_exactly(f.at(0.5)) + ", p99 " + shown_exactly(f.at(0.99)) + ", " +
          std::to_string(f.count()) + " tried");
   compare(r, ttl, f.at(0.99), admin.can().ttl_min);

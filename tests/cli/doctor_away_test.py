@@ -171,6 +171,14 @@ class NothingWorks(unittest.TestCase):
                 report = json.loads(tyer(url, "doctor", "--json", code=harness.NO).stdout)
                 self.assertIn(word, " ".join(c["what"] for c in report["checks"] if c["level"] == "error"))
 
+    def test_a_user_who_may_use_some_names_alone_was_told_to_lack_rights(self):
+        url = self.user("orders", "resetkeys", "~order/*") + "?protocol=redisson"
+        wrong = next(c for c in json.loads(tyer(url, "doctor", "--json", code=harness.NO).stdout)["checks"] if c["level"] == "error")
+        self.assertIn("--under", wrong["advice"])
+        told = json.loads(tyer(url, "doctor", "--under", "order/", "--ttl", "10min", "--json").stdout)
+        harness.check_schema("doctor", told)
+        self.assertTrue(told["healthy"], told)
+
     def test_a_user_without_info_was_told_as_an_engine_that_is_away(self):
         url = self.user("noinfo", "-info")
         wrong = self.told(url, harness.REFUSED)
