@@ -38,6 +38,12 @@ class Recipes(unittest.TestCase):
         self.assertIn(f"boost_version LESS {major}0{minor}00", (ROOT / "cmake/tyer_boost.cmake").read_text())
         self.assertIn(f"find_package(PostgreSQL {least['libpq']} REQUIRED)", (ROOT / "CMakeLists.txt").read_text())
 
+    def test_boost_is_asked_for_without_components_of_which_1_89_has_one_less(self):
+        for folder in ("bench", "cli", "cmake", "docs", "examples", "packaging", "src", "tests"):
+            for file in (ROOT / folder).rglob("*"):
+                if file.suffix in (".txt", ".cmake", ".in", ".md"):
+                    self.assertNotRegex(file.read_text(), r"(?:find_package|find_dependency)\(Boost\b[^)]*COMPONENTS|Boost::system", file)
+
     def test_the_port_is_of_this_version_and_depends_on_the_same(self):
         port = json.loads((PORT / "vcpkg.json").read_text())
         self.assertEqual(port["version"], VERSION)
