@@ -15,9 +15,13 @@ namespace {
 using namespace tyer::sql;
 
 #define TYER_IS_OURS "IS_USED_LOCK(" TYER_KEY("$1") ") = CONNECTION_ID()"
+#define TYER_GRANTED_NOW "CONCAT(" TYER_MARK ", $8)"
 
 constexpr const char* facts = "SELECT CONNECTION_ID()";
-constexpr const char* uptime = "SHOW GLOBAL STATUS LIKE 'Uptime'";
+// MariaDB leaves out what is for MySQL of such a version, and MySQL what is for MariaDB.
+constexpr const char* run =
+    "SELECT UNIX_TIMESTAMP(), VARIABLE_VALUE, SUBSTR(UUID(), 20, 4) FROM /*M! information_schema.GLOBAL_STATUS*/"
+    " /*!80000 performance_schema.global_status*/ WHERE VARIABLE_NAME = 'Uptime'";
 constexpr const char* cluster =
     "SHOW GLOBAL VARIABLES WHERE (Variable_name = 'wsrep_on' AND Value = 'ON')"
     " OR (Variable_name = 'group_replication_single_primary_mode' AND Value = 'OFF')";
@@ -25,26 +29,36 @@ constexpr const char* silent = "SET SESSION wait_timeout = $1";
 constexpr std::int64_t never_s = 28'800;  // as MySQL has it
 
 constexpr const char* lock = "SELECT GET_LOCK(" TYER_KEY("$1") ", 0)";
-// name, hold, above, owner, ttl, when the server was started, part_max. The token is drawn by the session that has the lock, so they
-// grow in the order of the grants. A name whose last holder may not know yet that the server was started anew is not given; unless
-// the start is yet to come, since the clock was set back: nobody would have it for so long.
+// name, hold, above, owner, ttl, when the server was started, part_max, its run, for how long that is known. The token is drawn by the
+// session that has the lock, so they grow in the order of the grants. A name whose last holder may not know yet that the server was
+// started anew is not given.
 constexpr const char* draw_token =
   "UPDATE tyer_lock SET token = LAST_INSERT_ID(GREATEST(token + 1, " TYER_INT(3) ", " TYER_NOW ")), hold = $2, claimed = 1,"
-  " expires = " TYER_NOW ", owner = $4, session = " TYER_INT(5) ", crowd = 1, state = " TYER_MARK ", version = version + 1"
+  " expires = " TYER_NOW ", owner = $4, session = " TYER_INT(5) ", crowd = 1, state = " TYER_GRANTED_NOW ", version = version + 1"
   " WHERE name = $1 AND token < " TYER_INT(7) " AND " TYER_IS_OURS
-  " AND ((state = " TYER_MARK " AND (expires >= " TYER_INT(6) " OR " TYER_NOW " < " TYER_INT(6) " OR " TYER_NOW " >= " TYER_INT(6) " + session))"
+  " AND ((" TYER_IS_MARKED("state") " AND (state = " TYER_GRANTED_NOW " OR " TYER_INT(9) " >= session OR " TYER_NOW " >= " TYER_INT(6) " + session))"
   " OR (state IS NULL AND crowd = 0 AND (hold IS NULL OR (session IS NULL AND expires <= " TYER_NOW "))))";
 constexpr const char* create = "INSERT IGNORE INTO tyer_lock (name, expires) VALUES ($1, " TYER_NOW ")";
 
-exchange ask_facts() { return {{facts}, {uptime}, {cluster}}; }
+exchange ask_facts() { return {{facts}, {run}, {cluster}}; }
 
-// Seconds are whole: the server was started in the second before what they say.
-std::string learn(const answers& a, const server& s, session_facts& f) {
+// Less than none if the clock was set back since: then MariaDB leaves out the sign of what it has in 64 bits.
+std::int64_t seconds_in(std::string_view text) {
+  const std::size_t sign = text.starts_with('-') ? 1 : 0;
+  std::uint64_t n = 0;
+  std::from_chars(text.data() + sign, text.data() + text.size(), n);
+  return static_cast<std::int64_t>(sign != 0 ? 0 - n : n);
+}
+
+// The server was started in this second of its clock, whatever that shows now. If it was set back to it for another start, the UUIDs
+// tell the two apart: part of them is drawn anew.
+std::string learn(const answers& a, const server&, session_facts& f) {
   f.number = a.at(0).rows.at(0).at(0).number;
-  const std::string_view seconds = a.at(1).rows.at(0).at(1).bytes;
-  std::int64_t up = 0;
-  std::from_chars(seconds.data(), seconds.data() + seconds.size(), up);
-  f.started = s.clock.count() - up * 1'000'000;
+  if (a.at(1).rows.empty()) return "the server does not tell since when it runs: leave ?lock=session out";
+  const row& r = a.at(1).rows[0];
+  const auto second = r.at(0).number - seconds_in(r.at(1).bytes);
+  f.run = std::to_string(second) + '/' + r.at(2).bytes;
+  f.started = (second + 1) * 1'000'000;
   if (a.at(2).rows.empty()) return {};
   return a.at(2).rows[0].at(0).bytes == "wsrep_on"
              ? "GET_LOCK locks one node of Galera, and no other: leave ?lock=session out"
@@ -60,6 +74,8 @@ sql::statement said(const char* text, const wanted& w, const session_facts& f) {
   s.values.emplace_back(micros(w.ttl));
   s.values.emplace_back(f.started);
   s.values.emplace_back(static_cast<std::int64_t>(core::part_max));
+  s.values.emplace_back(f.run);
+  s.values.emplace_back(micros(w.run_known));
   return s;
 }
 
@@ -107,11 +123,11 @@ constinit const session_tongue own_sessions{
     .give_back_if_had = "SELECT COALESCE(RELEASE_LOCK(" TYER_KEY("$1") "), 0)",
     .is_of_rows =
         "SELECT COUNT(*) FROM tyer_lock WHERE name = $1 AND (crowd = 1 OR hold IS NOT NULL)"
-        " AND NOT (state <=> " TYER_MARK ")",
+        " AND NOT " TYER_IS_MARKED("state"),
     .lengthen = "UPDATE tyer_lock SET session = GREATEST(session, " TYER_INT(3) ") WHERE name = $1 AND hold = $2",
     .who_am_i = "SELECT CONNECTION_ID()",
     .list =
         "SELECT name, hold, token, owner, session FROM tyer_lock WHERE name >= $1 AND ($2 = '' OR name < $2)"
-        " AND state = " TYER_MARK " AND IS_FREE_LOCK(" TYER_KEY("name") ") = 0 ORDER BY name LIMIT $3"};
+        " AND " TYER_IS_MARKED("state") " AND IS_FREE_LOCK(" TYER_KEY("name") ") = 0 ORDER BY name LIMIT $3"};
 
 }  // namespace tyer::mysql

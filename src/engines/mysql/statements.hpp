@@ -22,8 +22,10 @@ struct statement {
   "JSON_TABLE(CONVERT($" #n " USING utf8mb4), '$[*]' COLUMNS (e VARCHAR(8192) CHARACTER SET utf8mb4 PATH '$')) k"
 #define TYER_NUMBERS(n) \
   "JSON_TABLE(CONCAT('[', CONVERT($" #n " USING utf8mb4), ']'), '$[*]' COLUMNS (e BIGINT PATH '$')) n"
-// A name that is locked by sessions (sessions.cpp), and its key: 64 characters are what it may have, and their case counts for nothing.
+// A name that is locked by sessions (sessions.cpp), behind the mark the run of the server in which it was granted last; and its key: 64
+// characters are what it may have, and their case counts for nothing.
 #define TYER_MARK "x'ff'"
+#define TYER_IS_MARKED(state) "(LEFT(" state ", 1) <=> " TYER_MARK ")"
 #define TYER_KEY(name) "SHA2(" name ", 256)"
 #define TYER_HOLDS "l.name = SUBSTR(UNHEX(k.e), 17) AND l.hold = SUBSTR(UNHEX(k.e), 1, 16)"
 
@@ -137,8 +139,7 @@ struct statement {
   // from, to, names
   static constexpr const char* list =
       "WITH n AS (SELECT * FROM tyer_lock WHERE name >= $1 AND ($2 = '' OR name < $2)"
-      " AND (hold IS NOT NULL OR crowd = 1) AND NOT (state <=> " TYER_MARK
-      ") ORDER BY name LIMIT $3)"
+      " AND (hold IS NOT NULL OR crowd = 1) AND NOT " TYER_IS_MARKED("state") " ORDER BY name LIMIT $3)"
       " SELECT 0, name, version, joins, token, expires, COALESCE(session, 0), claimed, hold, owner, state FROM n"
       " UNION ALL SELECT 1, w.name, w.seq, 0, 0, w.expires, 0, 0, w.id, NULL, w.body FROM n JOIN tyer_wait w ON w.name "
       "= "
@@ -158,9 +159,8 @@ struct statement {
       2) " STRAIGHT_JOIN tyer_bell b FORCE INDEX (PRIMARY) ON b.seq = n.e WHERE b.client = $1";
 
 // There is no index by time, which would make every update of a row dearer: so one client looks at all, a thousand at a time.
-#define TYER_NEXT_NAMES                                                                      \
-  "(SELECT name, expires, session, hold IS NULL AND crowd = 0 AS free, state <=> " TYER_MARK \
-  " AS marked FROM"                                                                          \
+#define TYER_NEXT_NAMES \
+  "(SELECT name, expires, session, hold IS NULL AND crowd = 0 AS free, " TYER_IS_MARKED("state") " AS marked FROM" \
   " tyer_lock WHERE name > $2 ORDER BY name LIMIT 1000) l"
 #define TYER_SWEEP(which)                                                                                       \
   "DELETE l FROM (SELECT name FROM " TYER_NEXT_NAMES " WHERE " which " AND expires < " TYER_NOW " - " TYER_INT( \
@@ -172,7 +172,7 @@ struct statement {
   // for how long, behind
   static constexpr const char* sweep_names = TYER_SWEEP("free") " AND l.hold IS NULL AND l.crowd = 0";
   static constexpr const char* sweep_marked =
-      TYER_SWEEP("marked AND IS_FREE_LOCK(" TYER_KEY("name") ") = 1") " AND l.state = " TYER_MARK;
+      TYER_SWEEP("marked AND IS_FREE_LOCK(" TYER_KEY("name") ") = 1") " AND " TYER_IS_MARKED("l.state");
   // for how long
   static constexpr const char* sweep_sessions =
       "DELETE FROM tyer_session WHERE expires < " TYER_NOW " - " TYER_INT(1) " LIMIT 10000";

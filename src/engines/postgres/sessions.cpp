@@ -11,25 +11,26 @@ namespace {
 
 using namespace tyer::sql;
 
-constexpr const char* facts = "SELECT pg_backend_pid(), " TYER_SESSIONS_SINCE ", version() LIKE '%CockroachDB%'";
+constexpr const char* facts =
+    "SELECT pg_backend_pid(), " TYER_SESSIONS_SINCE ", version() LIKE '%CockroachDB%', " TYER_RUN;
 constexpr const char* silent = "SELECT set_config('idle_session_timeout', ($1::bigint)::text, false)";
 
-// name, hold, above, owner, ttl, when the server was started, part_max. The token is drawn by the session that has the lock, so they
-// grow in the order of the grants. A name whose last holder may not know yet that the server was started anew is not given; unless
-// the start is yet to come, since the clock was set back: nobody would have it for so long.
+// name, hold, above, owner, ttl, when the server was started, part_max, its run, for how long that is known. The token is drawn by the
+// session that has the lock, so they grow in the order of the grants. A name whose last holder may not know yet that the server was
+// started anew is not given.
 constexpr const char* take_lock =
     "WITH t AS MATERIALIZED (SELECT pg_try_advisory_lock(" TYER_KEY(
         "$1::bytea") ") AS won),"
                      " done AS (INSERT INTO tyer_lock AS l (name, hold, claimed, token, expires, owner, session, crowd, state, version)"
                      " SELECT $1::bytea, $2::bytea, true, greatest($3::bigint, " TYER_NOW "), " TYER_NOW
                      ", $4::bytea, $5::bigint, true, " TYER_MARK
-                     ", 1 FROM t WHERE won"
+                     " || $8::bytea, 1 FROM t WHERE won"
                      " ON CONFLICT (name) DO UPDATE SET hold = excluded.hold, claimed = true, token = greatest(l.token + 1, $3, " TYER_NOW
                      "), expires = " TYER_NOW
                      ", owner = excluded.owner, session = $5, crowd = true, state = excluded.state, version = l.version + 1"
-                     " WHERE l.token < $7::bigint AND CASE WHEN l.state = " TYER_MARK
-                     " THEN l.expires >= $6::bigint OR " TYER_NOW " < $6 OR " TYER_NOW
-                     " >= $6 + l.session"
+                     " WHERE l.token < $7::bigint AND CASE WHEN " TYER_IS_MARKED(
+                         "l.state") " THEN l.state = excluded.state OR $9::bigint >= l.session OR " TYER_NOW
+                     " >= $6::bigint + l.session"
                      " ELSE NOT l.crowd AND (l.hold IS NULL OR (l.session IS NULL AND l.expires <= " TYER_NOW
                      ")) END RETURNING token)"
                      " SELECT t.won, (SELECT token FROM done) FROM t";
@@ -40,6 +41,7 @@ std::string learn(const answers& a, const server&, session_facts& f) {
   const row& r = a.at(0).rows.at(0);
   f.number = r[0].number;
   f.started = r[1].number;
+  f.run = r[3].bytes;
   return r[2].number != 0 ? "the advisory locks of CockroachDB lock nothing: leave ?lock=session out" : "";
 }
 
@@ -61,6 +63,8 @@ exchange take(const wanted& w, const session_facts& f) {
   v.emplace_back(micros(w.ttl));
   v.emplace_back(f.started);
   v.emplace_back(static_cast<std::int64_t>(core::part_max));
+  v.emplace_back(f.run);
+  v.emplace_back(micros(w.run_known));
   return e;
 }
 
@@ -87,13 +91,13 @@ constinit const session_tongue own_sessions{
         " AND p.pid = pg_backend_pid()") " THEN pg_advisory_unlock(" TYER_KEY("$1::bytea") ") ELSE false END",
     .is_of_rows =
         "SELECT count(*) FROM tyer_lock WHERE name = $1::bytea AND (crowd OR hold IS NOT NULL)"
-        " AND state IS DISTINCT FROM " TYER_MARK,
+        " AND NOT " TYER_IS_MARKED("state"),
     .lengthen =
         "UPDATE tyer_lock SET session = greatest(session, $3::bigint) WHERE name = $1::bytea AND hold = $2::bytea",
     .who_am_i = "SELECT pg_backend_pid()",
     .list =
         "SELECT l.name, l.hold, l.token, l.owner, l.session FROM tyer_lock l WHERE l.name >= $1::bytea"
-        " AND ($2::bytea = ''::bytea OR l.name < $2) AND l.state = " TYER_MARK
-        " AND " TYER_IS_HELD("l.name", "") " ORDER BY l.name LIMIT $3::bigint"};
+        " AND ($2::bytea = ''::bytea OR l.name < $2) AND " TYER_IS_MARKED("l.state") " AND " TYER_IS_HELD(
+            "l.name", "") " ORDER BY l.name LIMIT $3::bigint"};
 
 }  // namespace tyer::postgres

@@ -15,12 +15,15 @@ struct statement {
 
 // When a process of the server dies, the others are started anew, and every session lock is gone; but the server says that it was
 // started when it was. Its figures begin anew too, and tell since when. If somebody resets them, some names are given later.
-#define TYER_SESSIONS_SINCE \
-  "greatest(" TYER_STARTED ", (SELECT (extract(epoch FROM stats_reset)*1000000)::bigint FROM pg_stat_bgwriter))"
+#define TYER_FIGURES_SINCE "(SELECT (extract(epoch FROM stats_reset)*1000000)::bigint FROM pg_stat_bgwriter)"
+#define TYER_SESSIONS_SINCE "greatest(" TYER_STARTED ", " TYER_FIGURES_SINCE ")"
+// In which run of the server sessions are: two have not the same, wherever the clock was set in between.
+#define TYER_RUN "concat_ws('/', " TYER_STARTED ", " TYER_FIGURES_SINCE ")"
 
-// A name that is locked by sessions (sessions.cpp), its key, and whether some session has it. Of 64 bits: two names with one key keep
-// each other out, and nothing worse.
+// A name that is locked by sessions (sessions.cpp), its key, and whether some session has it. Behind the mark is the run of the server
+// in which it was granted last. The key is of 64 bits: two names with one key keep each other out, and nothing worse.
 #define TYER_MARK "E'\\\\xff'::bytea"
+#define TYER_IS_MARKED(state) "(substr(" state ", 1, 1) IS NOT DISTINCT FROM " TYER_MARK ")"
 #define TYER_KEY(name) "('x' || encode(substr(sha256(" name "), 1, 8), 'hex'))::bit(64)::bigint"
 #define TYER_IS_HELD(name, by)                                                                      \
   "EXISTS (SELECT 1 FROM pg_locks p WHERE p.locktype = 'advisory' AND p.granted AND p.objsubid = 1" \
@@ -170,7 +173,7 @@ struct statement {
   // from, to, names
   static constexpr const char* list =
       "WITH n AS (SELECT * FROM tyer_lock WHERE name >= $1::bytea AND ($2::bytea = ''::bytea OR name < $2)"
-      " AND (hold IS NOT NULL OR crowd) AND state IS DISTINCT FROM " TYER_MARK
+      " AND (hold IS NOT NULL OR crowd) AND NOT " TYER_IS_MARKED("state")
       " ORDER BY name LIMIT $3::bigint)"
       " SELECT 0::bigint, name, version, joins, token, expires, coalesce(session, 0), claimed, hold, owner, state FROM "
       "n"
@@ -212,7 +215,8 @@ struct statement {
   // for how long, behind
   static constexpr const char* sweep_names =
       TYER_SWEEP("l.hold IS NULL AND NOT l.crowd") " AND hold IS NULL AND NOT crowd";
-  static constexpr const char* sweep_marked = TYER_SWEEP("l.state = " TYER_MARK " AND NOT " TYER_IS_HELD("l.name", ""));
+  static constexpr const char* sweep_marked =
+      TYER_SWEEP(TYER_IS_MARKED("l.state") " AND NOT " TYER_IS_HELD("l.name", ""));
   // for how long
   static constexpr const char* sweep_sessions =
       "DELETE FROM tyer_session WHERE id IN (SELECT id FROM tyer_session WHERE expires < " TYER_NOW
@@ -231,8 +235,8 @@ struct statement {
   static constexpr const char* stale_names =
       "SELECT l.name FROM " TYER_NEXT_NAMES
       " JOIN tyer_lock l ON l.name = n.name"
-      " WHERE (l.crowd OR l.hold IS NOT NULL) AND l.state IS DISTINCT FROM " TYER_MARK " AND l.expires < " TYER_NOW
-      " - $1::bigint AND NOT " TYER_LIVES_BY_SESSION " LIMIT 100";
+      " WHERE (l.crowd OR l.hold IS NOT NULL) AND NOT " TYER_IS_MARKED(
+          "l.state") " AND l.expires < " TYER_NOW " - $1::bigint AND NOT " TYER_LIVES_BY_SESSION " LIMIT 100";
 
   static constexpr const char* schema = "SELECT version FROM tyer_schema";
   static constexpr const char* facts =

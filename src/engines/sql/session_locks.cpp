@@ -121,8 +121,9 @@ std::optional<failure> session_locks::greeted(const answers& all) {
   for (const auto& a : own) {
     if (a.failed) return never("the database refused to tell about its session: " + a.words);
   }
-  facts_ = {};
+  const auto last_run = std::exchange(facts_, {}).run;
   if (const auto words = sessions_.learn(own, server_, facts_); !words.empty()) return never(words);
+  if (facts_.run != last_run) run_known_since_ = now();
   return std::nullopt;
 }
 
@@ -198,7 +199,7 @@ void session_locks::do_acquire(const seam::request& r, const call_ptr<answer>& c
   if (r.seen >= core::part_max)
     return calls().fail(*c, never("the token the client has seen is the last one there is"));
   auto t = std::make_shared<taking>(
-      taking{c, {full(r.what.name), r.what.who, r.ttl, r.seen + 1, std::string{r.owner}}, false});
+      taking{c, {full(r.what.name), r.what.who, r.ttl, r.seen + 1, std::string{r.owner}, {}}, false});
   if (r.enqueue) waiting_.try_emplace(r.what.who, now());
   calls().in_turn(c, t->what.name, [this, t] {
     if (!calls().too_late(*t->call, now())) begin(t);
@@ -236,6 +237,7 @@ void session_locks::take(const taking_ptr& t) {
     session_.told(*length, now());
   }
   session_.begins_to_take(t->what.name);
+  t->what.run_known = std::chrono::floor<milliseconds>(now() - run_known_since_);
   auto rest = sessions_.take(t->what, facts_);
   std::ranges::move(rest, std::back_inserter(all));
   say(std::move(all), now() + silence_max, [this, t](link::said&& s) { came(t, std::move(s)); });

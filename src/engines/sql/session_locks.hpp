@@ -110,6 +110,7 @@ class session_locks final : public kit::engine_base {
   sweeper sweeper_;
   server server_;
   session_facts facts_;
+  time_point run_known_since_{};  // by this client's clock, which nobody sets
   std::size_t facts_asked_ = 0;
 
   held_session session_;

@@ -13,12 +13,13 @@
 
 namespace tyer::sql {
 
-// What lies in `state` of a name that is locked by sessions: no layout of seats, so whoever locks by rows refuses the name in words.
+// What `state` begins with in a name that is locked by sessions: no layout of seats, so whoever locks by rows refuses the name in words.
 inline constexpr std::string_view session_mark = "\xff";
 
 struct session_facts {
   std::int64_t number = 0;   // by which the server knows the session
-  std::int64_t started = 0;  // the server, by its own clock
+  std::int64_t started = 0;  // the server, by its own clock, which may have been moved since
+  std::string run;           // of the server, between a start and its end
 };
 
 struct wanted {
@@ -27,6 +28,8 @@ struct wanted {
   milliseconds ttl{};
   std::uint64_t above = 0;
   std::string owner;
+  milliseconds
+      run_known{};  // for how long this client has known the server's run: whatever was granted before it is older
 };
 
 struct taken {

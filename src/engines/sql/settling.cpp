@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t whole_queue = std::numeric_limits<std::int32_t>::max();
 
 failure misread(const record& r) {
-  if (r.state == session_mark) {
+  if (r.state && r.state->starts_with(session_mark)) {
     return kit::no(why::refused, errc::refused,
                    "this name is locked by sessions: all clients of a name must say ?lock=session, or none");
   }

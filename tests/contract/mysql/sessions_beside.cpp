@@ -18,9 +18,9 @@ void grant_was_before_the_start(const std::string& name, std::chrono::millisecon
   raw outside;
   const auto up = outside.number(
       "SELECT CAST(VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'UPTIME'");
-  outside.run("UPDATE tyer_lock SET expires = 0, session = " +
-              std::to_string(up * 1'000'000 + std::chrono::microseconds{t}.count()) +
-              " WHERE name = " + raw::bytes(name));
+  outside.run(
+      "UPDATE tyer_lock SET expires = " TYER_NOW " + 3600000000, state = CONCAT(" TYER_MARK ", '1/2'), session = " +
+      std::to_string(up * 1'000'000 + std::chrono::microseconds{t}.count()) + " WHERE name = " + raw::bytes(name));
 }
 
 std::jthread lock_row(const std::string& name, std::chrono::milliseconds t) {

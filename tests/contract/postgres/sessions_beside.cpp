@@ -17,8 +17,9 @@ void end_session_of(const std::string& name) {
 }
 
 void grant_was_before_the_start(const std::string& name, std::chrono::milliseconds t) {
-  postgres::raw{}.run("UPDATE tyer_lock SET expires = 0, session = " TYER_NOW " - " TYER_SESSIONS_SINCE
-                      " + $2::bigint * 1000 WHERE name = " TYER_NAME,
+  postgres::raw{}.run("UPDATE tyer_lock SET expires = " TYER_NOW " + 3600000000, session = " TYER_NOW
+                      " - " TYER_SESSIONS_SINCE " + $2::bigint * 1000, state = " TYER_MARK
+                      " || '1/2' WHERE name = " TYER_NAME,
                       {name, std::int64_t{t.count()}});
 }
 

@@ -30,10 +30,18 @@ const session_tongue scripted_sessions{
     .learn =
         [](const answers& a, const server&, session_facts& f) {
           f.number = number_in(a);
+          f.run = a.back().rows.at(0).at(1).bytes;
           return f.number == 13 ? std::string{"not here"} : std::string{};
         },
     .end_when_silent = silence,
-    .take = [](const wanted&, const session_facts&) { return exchange{{"take"}}; },
+    .take =
+        [](const wanted& what, const session_facts& f) {
+          exchange e;
+          e.push_back({"take", {}});
+          e.back().values.emplace_back(f.run);
+          e.back().values.emplace_back(std::int64_t{what.run_known.count()});
+          return e;
+        },
     .make_name = [](const wanted&, const session_facts&) { return exchange{{"make"}}; },
     .came_of =
         [](const answers& a) {
@@ -82,9 +90,17 @@ struct sql_session_locks : ::testing::Test {
             .box = std::make_shared<seam::inbox>()});
     it->open(events);
   }
-  void greet(std::int64_t session = number) {
+  void greet(std::int64_t session = number, std::string_view run = "first") {
     step([&] { w.to->on_open(); });
-    answer("session", {one_number(session), rows_of({{bytes_cell("1"), number_cell(1'000'000)}}), one_number(1)});
+    answer("session", {rows_of({{number_cell(session), bytes_cell(run)}}),
+                       rows_of({{bytes_cell("1"), number_cell(1'000'000)}}), one_number(1)});
+  }
+  // Cut off, and connected anew half a second later.
+  void come_back(std::int64_t session, std::string_view run) {
+    step([&] { w.to->on_broken(kit::no(why::unknown, errc::unavailable, "reset")); });
+    w.sent.clear();
+    pass(500ms);
+    greet(session, run);
   }
 
   template <class F>
@@ -196,6 +212,25 @@ TEST_F(sql_session_locks, a_grant_counts_from_before_it_was_asked_for) {
   EXPECT_EQ(t->last.sent, before);
   EXPECT_EQ(std::get<seam::granted>(t->value()).part, 5u);
   EXPECT_EQ(std::get<seam::granted>(t->value()).ttl, ttl);
+}
+
+// When a name was granted, and when the server was started, it says by a clock that may have been moved since.
+TEST_F(sql_session_locks, a_clock_that_was_set_back_gave_a_lock_that_its_holder_believed_in_after_a_restart) {
+  const auto known = [&] {
+    const auto t = acquire(ids.next());
+    const auto values = w.sent.back().second.back().values;
+    answer("take", {not_won()});
+    EXPECT_TRUE(is_busy(*t));
+    return std::pair{std::get<std::string>(values.at(0)), milliseconds{std::get<std::int64_t>(values.at(1))}};
+  };
+  pass(3s);
+  EXPECT_EQ(known(), (std::pair{std::string{"first"}, milliseconds{3s}}));
+  come_back(8, "first");
+  EXPECT_EQ(known(), (std::pair{std::string{"first"}, milliseconds{3500ms}})) << "it is the same server as before";
+  come_back(9, "second");
+  EXPECT_EQ(known(), (std::pair{std::string{"second"}, 0ms})) << "its holder may have been told a moment ago";
+  pass(1s);
+  EXPECT_EQ(known().second, 1s);
 }
 
 TEST_F(sql_session_locks, who_is_refused_asks_again_less_and_less_often) {
