@@ -113,6 +113,9 @@ class engine_base : public seam::engine {
   const seam::environment& around() const noexcept { return environment_; }
   time_point now() const noexcept { return environment_.clock->now(); }
   bool closed() const noexcept { return closed_; }
+  void warn(std::string_view words) const {
+    if (environment_.log) environment_.log(log_level::warning, words);
+  }
   seam::events* told() const noexcept { return closed_ ? nullptr : events_; }  // null after close()
   seam::events& runtime() const noexcept;  // the same, but after close() one that ignores all it is told
 

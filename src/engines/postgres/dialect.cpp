@@ -17,6 +17,7 @@ namespace {
 using namespace tyer::sql;
 
 constexpr std::int64_t open_for_long_s = 600;
+constexpr std::int64_t numbers_there_are = std::int64_t{1} << 31, few_numbers_left = 500'000'000;
 
 exchange bounds(milliseconds request_timeout) {
   const auto lock_wait = std::max<std::int64_t>(50, request_timeout.count() / 4);
@@ -73,6 +74,14 @@ std::vector<engine::finding> findings(const answers& a) {
     all.push_back({"a transaction has been open for " + std::to_string(r[8].number / 60) +
                        " minutes: meanwhile nothing can be vacuumed, and every lock gets slower",
                    "end it; idle_in_transaction_session_timeout ends those that nobody goes on with", 1});
+  }
+  if (const auto left = numbers_there_are - r[9].number; left < few_numbers_left) {
+    all.push_back(
+        {"a database of this server has " + std::to_string(left / 1'000'000) +
+             " million numbers left to tell transactions apart: without any, nobody can lock",
+         "VACUUM it (of pg_database the one with the highest age(datfrozenxid) or mxid_age(datminmxid)), and end what "
+         "has been open or prepared for long",
+         2});
   }
   if (!r[5].bytes.empty()) {
     all.push_back({"rights are missing: " + r[5].bytes, "GRANT them to the role that locks", 2});

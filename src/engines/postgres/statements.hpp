@@ -259,7 +259,8 @@ struct statement {
       " EXISTS (SELECT 1 FROM pg_class WHERE oid = 'tyer_lock'::regclass AND 'autovacuum_enabled=false' = "
       "ANY(reloptions)),"
       " (SELECT coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)), 0)::bigint FROM pg_stat_activity"
-      " WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid())";
+      " WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid()),"
+      " (SELECT max(greatest(age(datfrozenxid), mxid_age(datminmxid))) FROM pg_database)";
 
   // As sql/dialect.hpp has them.
   static constexpr std::array join_texts{join}, extend_texts{extend}, extend_places_texts{extend_places};

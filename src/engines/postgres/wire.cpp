@@ -1,8 +1,11 @@
 #include "engines/postgres/wire.hpp"
 
+#include "engines/postgres/warning.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <new>
 #include <sstream>
 #include <variant>
 
@@ -10,7 +13,6 @@ namespace tyer::postgres {
 
 namespace {
 
-constexpr std::string_view warning = "01000";     // of no special kind
 constexpr const char* unknown_outcome = "08007";  // transaction resolution unknown
 constexpr std::size_t code_length = 5;
 constexpr std::uint64_t own_question = 0;  // no number of an exchange
@@ -143,7 +145,8 @@ void wire::shut() noexcept {
   hosts_.forget();
   box_->watch_none();
   connection_.reset();
-  connecting_ = failed_ = unflushed_ = false;
+  connecting_ = failed_ = unflushed_ = told_of_numbers_ = false;
+  of_numbers_.clear();
   prepared_.clear();
   unsent_.clear();
   expected_.clear();
@@ -170,11 +173,29 @@ std::string wire::login() const {
   return at != words_.end() ? at->second : "";
 }
 
-// A server that was told to stop waiting for its synchronous standbys answers as if all were well, and warns: it is written here,
-// and perhaps nowhere else.
-void wire::on_notice(void* me, const PGresult* r) {
-  const char* code = PQresultErrorField(r, PG_DIAG_SQLSTATE);
-  if (code != nullptr && std::string_view{code} == warning) static_cast<wire*>(me)->warned_ = true;
+// By libpq, through which nothing can be thrown: without memory the words are missing.
+void wire::on_notice(void* me, const PGresult* r) noexcept {
+  wire& self = *static_cast<wire*>(me);
+  const auto field = [r](int which) {
+    const char* const text = PQresultErrorField(r, which);
+    return std::string_view{text != nullptr ? text : ""};
+  };
+  const auto of = warned_of(field(PG_DIAG_SQLSTATE), field(PG_DIAG_SOURCE_FUNCTION));
+  if (of == warns::of_nothing) return;
+  self.in_doubt_ |= of == warns::of_doubt;
+  try {
+    (of == warns::of_doubt ? self.doubt_ : self.of_numbers_) = field(PG_DIAG_MESSAGE_PRIMARY);
+  } catch (const std::bad_alloc&) {}
+}
+
+// Each statement is warned of, so it is told once for a connection.
+void wire::tell_of_numbers() {
+  if (of_numbers_.empty() || std::exchange(told_of_numbers_, true)) return;
+  user_->on_warning(
+      "PostgreSQL has few numbers left to tell transactions apart, and refuses to write when there are none: VACUUM "
+      "the database that it "
+      "names, and end what has been open or prepared for long (it says: " +
+      of_numbers_ + ')');
 }
 
 // The socket has something, or can take something.
@@ -184,6 +205,7 @@ void wire::serve() {
   if (connecting_) return go_on_connecting();
   if (PQconsumeInput(connection_.get()) == 0) return break_off();
   read_results();
+  tell_of_numbers();
   hear();
   unflushed_ |= connection_ != nullptr;
   flush();
@@ -204,7 +226,7 @@ void wire::go_on_connecting() {
   switch (PQconnectPoll(connection_.get())) {
     case PGRES_POLLING_FAILED: return break_off();
     case PGRES_POLLING_OK:
-      connecting_ = warned_ = false;  // what it warns of by way of greeting is not of our statements
+      connecting_ = in_doubt_ = false;  // what it warns of by way of greeting is not of our statements
       PQsetErrorVerbosity(connection_.get(), PQERRORS_DEFAULT);
       if (PQsetnonblocking(connection_.get(), 1) != 0 || PQenterPipelineMode(connection_.get()) == 0)
         return break_off();
@@ -302,10 +324,11 @@ void wire::take(const PGresult& r) {
   expected& e = expected_.front();
   const auto status = PQresultStatus(&r);
   if (status == PGRES_PIPELINE_SYNC) {
-    if (std::exchange(warned_, false) && !e.said.failed) {
+    if (std::exchange(in_doubt_, false) && !e.said.failed) {
       e.said.failed = true;
       e.said.code = unknown_outcome;
-      e.said.words = "the server has written it, and says that its standbys may not have";
+      e.said.words =
+          "the server has written it, perhaps none of its standbys has: it warned: " + one_line(doubt_.c_str());
     }
     const bool last = e.last;
     const auto number = e.number;

@@ -71,7 +71,8 @@ class wire final : public sql::wire {
   };
 
   void connect(const hosts::known&);
-  static void on_notice(void* me, const PGresult*);
+  static void on_notice(void* me, const PGresult*) noexcept;
+  void tell_of_numbers();
   void serve();
   void hear();
   void go_on_connecting();
@@ -91,8 +92,9 @@ class wire final : public sql::wire {
   std::shared_ptr<poll_box> box_;
   user* user_ = nullptr;
   std::unique_ptr<PGconn, closer> connection_;
-  bool connecting_ = false, connect_writes_ = false, failed_ = false, warned_ = false, pooled_ = false,
-       unflushed_ = false;
+  bool connecting_ = false, connect_writes_ = false, failed_ = false, pooled_ = false, unflushed_ = false;
+  bool in_doubt_ = false, told_of_numbers_ = false;  // by warnings of the server, with its words
+  std::string doubt_, of_numbers_;
   std::uint64_t made_ = 0;
   std::map<const char*, std::string> prepared_;
   std::deque<unsent> unsent_;

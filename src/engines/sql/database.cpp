@@ -54,6 +54,7 @@ database::database(const seam::environment& e, parts p)
                                     one[0].rows.push_back({cell{false, 0, std::move(payload)}});
                                     for (const auto& b : says_->bells(one)) hear(b);
                                   },
+                              .warned = [this](const std::string& words) { warn(words); },
                               .seed = e.ids->nonce(),
                               .under_way_max = under_way_max}),
       sweeper_(link_, *says_,
@@ -81,7 +82,7 @@ void database::on_up() {
   sweeper_.on_up(now());
   if (!server_.rings) bells_due_ = now();
   const bool is_news = !link_.keeps_session() && !std::exchange(said_pooled_, true);
-  if (is_news && says_->pooled() != nullptr && around().log) around().log(log_level::warning, says_->pooled());
+  if (is_news && says_->pooled() != nullptr) warn(says_->pooled());
   if (told() != nullptr) told()->up({server_.id, server_.version, server_.clock});
 }
 

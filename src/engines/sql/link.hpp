@@ -64,6 +64,7 @@ class link final : public wire::user {
     std::function<void()> up;
     std::function<void(const failure&)> down;
     std::function<void(std::string)> rung;
+    std::function<void(std::string)> warned = [](std::string) {};
     std::uint64_t seed = 1;  // of the chance in pauses
     std::size_t under_way_max = std::numeric_limits<std::size_t>::max();
   };
@@ -102,6 +103,7 @@ class link final : public wire::user {
   void on_open() override;
   void on_answers(std::uint64_t number, answers) override;
   void on_notice(std::string payload) override { setting_.rung(std::move(payload)); }
+  void on_warning(std::string words) override { setting_.warned(std::move(words)); }
   void on_broken(failure) override;
 
   void arrive();

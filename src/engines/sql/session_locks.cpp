@@ -77,6 +77,7 @@ session_locks::session_locks(const seam::environment& e, parts p)
                               .up = [this] { on_up(); },
                               .down = [this](const failure& f) { on_down(f); },
                               .rung = [](std::string) {},
+                              .warned = [this](const std::string& words) { warn(words); },
                               .seed = e.ids->nonce()}),
       // What others have left in names that they lock by rows is theirs to look at.
       sweeper_(link_, *says_,

@@ -17,6 +17,7 @@ class wire {
     virtual void on_open() = 0;  // connected: an exchange may be sent
     virtual void on_answers(std::uint64_t number, answers) = 0;
     virtual void on_notice(std::string payload) = 0;  // somebody rang
+    virtual void on_warning(std::string) {}           // of the server, for people
     virtual void on_broken(failure) = 0;  // it is over, and so is whatever was under way; may be opened again
 
    protected:
