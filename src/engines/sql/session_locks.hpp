@@ -40,6 +40,10 @@ class session_locks final : public kit::engine_base {
  private:
   using then = link::then;
 
+  // Of a server; until then it is not left, since all holds go with the connection.
+  static constexpr milliseconds silence_max{10'000};
+  static constexpr const char* untold = "the session could not be told when to end";
+
   // One acquire, until its lock is won or not.
   struct taking {
     call_ptr<answer> call;
@@ -73,7 +77,7 @@ class session_locks final : public kit::engine_base {
   void on_time(time_point) override;
   void start_anew() override { link_.break_off("there was no memory to go on with what was under way"); }
 
-  // --- the connection
+  // --- the connection (session_locks.cpp)
   exchange greeting();
   std::optional<failure> greeted(const answers&);
   void on_up();
@@ -81,7 +85,7 @@ class session_locks final : public kit::engine_base {
   void say(exchange, time_point deadline, then);
   void say_when_up(const call_ptr<answer>&, core::function<void()>);
 
-  // --- taking and giving back
+  // --- taking and giving back (session_holds.cpp)
   void when_settled(const std::string& name, core::function<void()>);
   void settled(const std::string& name);
   void begin(const taking_ptr&);
