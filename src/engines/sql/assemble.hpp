@@ -22,22 +22,9 @@ seam::made assemble(std::string_view scheme, const tongue& speaks, const session
   try {
     auto box = std::make_shared<Box>();
     const dialect::setting s{e.ids->nonce(), e.request_timeout, read.value.make_tables};
-    auto says = std::make_unique<dialect>(s, speaks);
-    auto by = std::make_unique<Wire>(std::move(read.connect), box);
-    if (read.value.by_session) {
-      return {std::make_unique<session_locks>(e, session_locks::parts{.scheme = scheme,
-                                                                      .says = std::move(says),
-                                                                      .sessions = &of_sessions,
-                                                                      .by = std::move(by),
-                                                                      .box = box}),
-              {}};
-    }
-    return {std::make_unique<database>(e, database::parts{.scheme = scheme,
-                                                          .says = std::move(says),
-                                                          .by = std::move(by),
-                                                          .box = box,
-                                                          .waiters_max = read.value.waiters_max}),
-            {}};
+    parts p{scheme, std::make_unique<dialect>(s, speaks), std::make_unique<Wire>(std::move(read.connect), box), box};
+    if (read.value.by_session) return {std::make_unique<session_locks>(e, std::move(p), of_sessions), {}};
+    return {std::make_unique<database>(e, std::move(p), read.value.waiters_max), {}};
   } catch (const tyer::error& no_descriptors) {
     return {nullptr, {no_descriptors.code(), no_descriptors.words()}};
   }

@@ -26,52 +26,25 @@ kit::limits limits_of(std::uint32_t waiters_max) {
 
 }  // namespace
 
-database::database(const seam::environment& e, parts p)
-    : engine_base(e,
-                  {.scheme = p.scheme,
-                   .request_timeout = e.request_timeout,
-                   .waits_for = kit::draining::what_gives_back,
-                   .drain_max = e.request_timeout},
-                  std::move(p.box)),
-      says_(std::move(p.says)),
-      limits_(limits_of(p.waiters_max)),
-      link_(std::move(p.by), {.patience = e.request_timeout,
-                              .greeting = [this] { return says_->greeting(link_.keeps_session()); },
-                              .greeted =
-                                  [this](const answers& a) {
-                                    server_ = {};
-                                    auto wrong = says_->greeted(a, server_);
-                                    server_.rings = server_.rings && link_.keeps_session();
-                                    return wrong;
-                                  },
-                              .what = [this](const answered& a) { return says_->what(a); },
-                              .now = [this] { return now(); },
-                              .up = [this] { on_up(); },
-                              .down = [this](const failure& f) { on_down(f); },
-                              .rung =
-                                  [this](std::string payload) {
-                                    answers one(1);
-                                    one[0].rows.push_back({cell{false, 0, std::move(payload)}});
-                                    for (const auto& b : says_->bells(one)) hear(b);
-                                  },
-                              .warned = [this](const std::string& words) { warn(words); },
-                              .seed = e.ids->nonce(),
-                              .under_way_max = under_way_max}),
-      sweeper_(link_, *says_,
-               {.patience = e.request_timeout,
-                .now = [this] { return now(); },
-                .closed = [this] { return closed(); },
-                .found = [this](const std::string& name) { reap(name, urgency::some_time); }}) {}
+database::database(const seam::environment& e, parts p, std::uint32_t waiters_max)
+    : frame(e, std::move(p), {.patience = e.request_timeout, .under_way_max = under_way_max}),
+      limits_(limits_of(waiters_max)) {}
 
-database::~database() {
-  link_.close();
-  fall_silent();
-}
+database::~database() { fall_silent(); }
 
 seam::capabilities database::can() const noexcept {
   auto all = kit::all_modes(keep_batch);
   all.lock_delay = all.lift = true;
   return all;
+}
+
+exchange database::greeting() { return says_->greeting(link_.keeps_session()); }
+
+std::optional<failure> database::greeted(const answers& a) {
+  server_ = {};
+  auto wrong = says_->greeted(a, server_);
+  server_.rings = server_.rings && link_.keeps_session();
+  return wrong;
 }
 
 // Another server, or the same after a restart, may have another past: each hold has to show that it stands.
@@ -118,7 +91,15 @@ void database::start_anew() {
   link_.break_off("there was no memory to go on with what was under way");
 }
 
-// --- bells that have to be looked for ---
+// --- bells ---
+
+void database::on_rung(std::string payload) {
+  answers one(1);
+  one[0].rows.push_back({cell{false, 0, std::move(payload)}});
+  for (const auto& b : says_->bells(one)) hear(b);
+}
+
+// Those that have to be looked for.
 
 // An eighth of how long there was none: who waits for long waits for hardly longer, and costs little.
 milliseconds database::bell_interval() const {
@@ -143,13 +124,6 @@ void database::on_bells(time_point t) {
     if (seen.empty()) return;
     last_bell_ = now();
     link_.ask(std::move(seen), now() + around().request_timeout, {.when = urgency::at_once}, [](link::said&&) {});
-  });
-}
-
-void database::do_diagnose(const call_ptr<std::vector<seam::finding>>& c) {
-  link_.ask(says_->questions(), c->deadline, [this, c](link::said&& s) {
-    if (const auto* f = std::get_if<failure>(&s)) return calls().fail(*c, *f);
-    calls().answer(*c, {says_->findings(std::get<answers>(s), link_.keeps_session())});
   });
 }
 

@@ -4,12 +4,9 @@
 // thread, on one connection.
 #pragma once
 
-#include "engines/kit/engine_base.hpp"
 #include "engines/kit/lease_pool.hpp"
 #include "engines/kit/settle.hpp"
-#include "engines/sql/dialect.hpp"
-#include "engines/sql/link.hpp"
-#include "engines/sql/sweeper.hpp"
+#include "engines/sql/frame.hpp"
 
 #include <map>
 #include <memory>
@@ -22,24 +19,14 @@
 
 namespace tyer::sql {
 
-using kit::answer;
-using kit::call_ptr;
-using kit::fate;
 using kit::mode;
 using kit::request;
 
 constexpr std::uint32_t head = 4;  // places that are read with a name
 
-class database final : public kit::engine_base {
+class database final : public frame {
  public:
-  struct parts {
-    std::string_view scheme;
-    std::unique_ptr<dialect> says;
-    std::unique_ptr<wire> by;
-    std::shared_ptr<seam::inbox> box;
-    std::uint32_t waiters_max = 10'000;
-  };
-  database(const seam::environment&, parts);
+  database(const seam::environment&, parts, std::uint32_t waiters_max);
   ~database() override;
 
   seam::capabilities can() const noexcept override;
@@ -102,7 +89,6 @@ class database final : public kit::engine_base {
   };
 
   // --- what the base asks (calling.cpp)
-  void do_open() override { link_.open(); }
   void do_acquire(const request&, const call_ptr<answer>&) override;
   void do_keep(std::span<const seam::target>, fate as, milliseconds ttl, const call_ptr<seam::kept>&) override;
   void do_release(const seam::target&, bool clean, const call_ptr<fate>&) override;
@@ -113,7 +99,6 @@ class database final : public kit::engine_base {
   void do_show(std::string_view name, const call_ptr<seam::page>&) override;
   void do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
                const call_ptr<seam::page>&) override;
-  void do_diagnose(const call_ptr<std::vector<seam::finding>>&) override;
   void do_close() override;
   time_point next_due() const override;
   void on_time(time_point) override;
@@ -172,21 +157,20 @@ class database final : public kit::engine_base {
   void know_again(std::int64_t session);
 
   // --- database.cpp
-  void on_up();
-  void on_down(const failure&);
+  exchange greeting() override;
+  std::optional<failure> greeted(const answers&) override;
+  void on_up() override;
+  void on_down(const failure&) override;
+  void on_rung(std::string payload) override;
+  void on_stale(const std::string& name) override { reap(name, urgency::some_time); }
   void on_bells(time_point);
   milliseconds bell_interval() const;
-  std::string full(std::string_view name) const { return around().prefix + std::string{name}; }
 
   // --- listing.cpp
   template <class Names>
   void show_all(const call_ptr<seam::page>&, std::shared_ptr<Names>, std::string cursor);
 
-  const std::unique_ptr<dialect> says_;
   kit::limits limits_;
-  link link_;
-  sweeper sweeper_;
-  server server_;
   std::string server_was_;
   bool said_pooled_ = false;
   sessions known_;

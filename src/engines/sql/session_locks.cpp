@@ -30,40 +30,15 @@ constexpr const char* pooled_words =
 
 }  // namespace
 
-session_locks::session_locks(const seam::environment& e, parts p)
-    : engine_base(e,
-                  {.scheme = p.scheme,
-                   .request_timeout = e.request_timeout,
-                   .waits_for = kit::draining::what_gives_back,
-                   .drain_max = e.request_timeout},
-                  std::move(p.box)),
-      says_(std::move(p.says)),
-      sessions_(*p.sessions),
-      link_(std::move(p.by), {.patience = std::max(e.request_timeout, silence_max),
-                              .greeting = [this] { return greeting(); },
-                              .greeted = [this](const answers& a) { return greeted(a); },
-                              // Nothing is said twice by itself: a session can have one lock several times.
-                              .what =
-                                  [this](const answered& a) {
-                                    const auto m = says_->what(a);
-                                    return m == meaning::again ? meaning::lost : m;
-                                  },
-                              .now = [this] { return now(); },
-                              .up = [this] { on_up(); },
-                              .down = [this](const failure& f) { on_down(f); },
-                              .rung = [](std::string) {},
-                              .warned = [this](const std::string& words) { warn(words); },
-                              .seed = e.ids->nonce()}),
-      // What others have left in names that they lock by rows is theirs to look at.
-      sweeper_(link_, *says_,
-               {.patience = e.request_timeout,
-                .now = [this] { return now(); },
-                .closed = [this] { return closed(); },
-                .found = [](const std::string&) {}}) {}
+session_locks::session_locks(const seam::environment& e, parts p, const session_tongue& sessions)
+    : frame(e, std::move(p), {.patience = std::max(e.request_timeout, silence_max)}), sessions_(sessions) {}
 
-session_locks::~session_locks() {
-  link_.close();
-  fall_silent();
+session_locks::~session_locks() { fall_silent(); }
+
+// Nothing is said twice by itself: a session can have one lock several times.
+meaning session_locks::what(const answered& a) const {
+  const auto m = frame::what(a);
+  return m == meaning::again ? meaning::lost : m;
 }
 
 seam::capabilities session_locks::can() const noexcept {
@@ -201,15 +176,11 @@ void session_locks::list_names(std::string from, std::string to, std::uint32_t n
   });
 }
 
-void session_locks::do_diagnose(const call_ptr<std::vector<seam::finding>>& c) {
-  link_.ask(says_->questions(), c->deadline, [this, c](link::said&& s) {
-    if (auto* f = std::get_if<failure>(&s)) return calls().fail(*c, std::move(*f));
-    auto all = says_->findings(std::get<answers>(s), true);
-    all.push_back(
-        {"?lock=session: the locks are gone when another server takes over, and when somebody ends the session",
-         "check tokens at what you protect, or leave ?lock=session out", 1});
-    calls().answer(*c, {std::move(all)});
-  });
+std::vector<seam::finding> session_locks::findings(const answers& a) const {
+  auto all = frame::findings(a);
+  all.push_back({"?lock=session: the locks are gone when another server takes over, and when somebody ends the session",
+                 "check tokens at what you protect, or leave ?lock=session out", 1});
+  return all;
 }
 
 }  // namespace tyer::sql

@@ -3,11 +3,9 @@
 // Everything is in one thread, on one connection, which never waits for a lock: whoever waits asks again and again.
 #pragma once
 
-#include "engines/kit/engine_base.hpp"
+#include "engines/sql/frame.hpp"
 #include "engines/sql/held_session.hpp"
-#include "engines/sql/link.hpp"
 #include "engines/sql/session_tongue.hpp"
-#include "engines/sql/sweeper.hpp"
 
 #include <map>
 #include <memory>
@@ -19,20 +17,9 @@
 
 namespace tyer::sql {
 
-using kit::answer;
-using kit::call_ptr;
-using kit::fate;
-
-class session_locks final : public kit::engine_base {
+class session_locks final : public frame {
  public:
-  struct parts {
-    std::string_view scheme;
-    std::unique_ptr<dialect> says;
-    const session_tongue* sessions = nullptr;
-    std::unique_ptr<wire> by;
-    std::shared_ptr<seam::inbox> box;
-  };
-  session_locks(const seam::environment&, parts);
+  session_locks(const seam::environment&, parts, const session_tongue&);
   ~session_locks() override;
 
   seam::capabilities can() const noexcept override;
@@ -62,7 +49,6 @@ class session_locks final : public kit::engine_base {
   using keeping_ptr = std::shared_ptr<keeping>;
 
   // --- what the base asks
-  void do_open() override { link_.open(); }
   void do_acquire(const seam::request&, const call_ptr<answer>&) override;
   void do_keep(std::span<const seam::target>, fate as, milliseconds ttl, const call_ptr<seam::kept>&) override;
   void do_confirm(const seam::target&, milliseconds ttl, const call_ptr<seam::kept>&) override;
@@ -72,16 +58,17 @@ class session_locks final : public kit::engine_base {
   void do_show(std::string_view name, const call_ptr<seam::page>&) override;
   void do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
                const call_ptr<seam::page>&) override;
-  void do_diagnose(const call_ptr<std::vector<seam::finding>>&) override;
+  std::vector<seam::finding> findings(const answers&) const override;
   time_point next_due() const override;
   void on_time(time_point) override;
   void start_anew() override { link_.break_off("there was no memory to go on with what was under way"); }
 
   // --- the connection (session_locks.cpp)
-  exchange greeting();
-  std::optional<failure> greeted(const answers&);
-  void on_up();
-  void on_down(const failure&);
+  exchange greeting() override;
+  std::optional<failure> greeted(const answers&) override;
+  meaning what(const answered&) const override;
+  void on_up() override;
+  void on_down(const failure&) override;
   void say(exchange, time_point deadline, then);
   void say_when_up(const call_ptr<answer>&, core::function<void()>);
 
@@ -106,13 +93,8 @@ class session_locks final : public kit::engine_base {
   void answer_keep(const keeping_ptr&);
 
   void list_names(std::string from, std::string to, std::uint32_t names, const call_ptr<seam::page>&);
-  std::string full(std::string_view name) const { return around().prefix + std::string{name}; }
 
-  const std::unique_ptr<dialect> says_;
   const session_tongue& sessions_;
-  link link_;
-  sweeper sweeper_;
-  server server_;
   session_facts facts_;
   time_point run_known_since_{};  // by this client's clock, which nobody sets
   std::size_t facts_asked_ = 0;

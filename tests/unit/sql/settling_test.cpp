@@ -63,10 +63,9 @@ TEST_F(sql_settling, a_write_that_was_given_up_and_not_carried_out_is_not_begun_
 TEST_F(sql_settling, who_had_its_turn_by_a_write_whose_answer_was_lost_was_not_told) {
   come();
   w.sent.clear();
-  step([&] { w.to->on_broken(kit::no(why::unknown, errc::unavailable, "cut off")); });
+  cut_off();
   pass(kit::reconnect::pause_least);
-  step([&] { w.to->on_open(); });
-  answer("facts", {rows_of({{bytes_cell("1"), number_cell(now)}}), one_number(1)});
+  greet();
   ASSERT_EQ(how_often("ring"), 1u);
   EXPECT_EQ(rung(), next.view());
 }
