@@ -45,8 +45,15 @@ class OnDatabase(harness.OnEngine):
     def assert_silent(self, words: str, url: str | None = None) -> None:
         self.assertEqual([what for what in found(url or self.url) if words in what], [])
 
-    def as_locker(self, url: str) -> str:
-        to = urlsplit(url.split("?")[0])
+    def make_locker(self, login: str, *drop: str) -> str:
+        """The URL of one who has what the page says is enough; gone after this test."""
+        tyer_json(self.url, "doctor", *BEARS_STALLS)  # the tables are there
+        self.ask(f"CREATE {login} '{PASSWORD}'")
+        self.addCleanup(self.undo, *drop)
+        for table in TABLES:
+            self.ask(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO {LOCKER}")
+        self.ask(f"GRANT SELECT ON tyer_schema TO {LOCKER}")
+        to = urlsplit(self.url.split("?")[0])
         return to._replace(netloc=f"{LOCKER}:{PASSWORD}@{to.netloc.rpartition('@')[2]}").geturl()
 
 
@@ -62,23 +69,17 @@ class Postgres(OnDatabase):
     def set(self, name: str, value: str) -> None:
         """For this test."""
         self.ask(f"ALTER SYSTEM SET {name} = '{value}'")
-        self.addCleanup(self._undo, f"ALTER SYSTEM RESET {name}", "SELECT pg_reload_conf()")
+        self.addCleanup(self.undo, f"ALTER SYSTEM RESET {name}", "SELECT pg_reload_conf()")
         self.ask("SELECT pg_reload_conf()")
         harness.eventually(lambda: self.ask(f"SHOW {name}") == [value], what=f"{name} = {value}")
 
-    def _undo(self, *statements: str) -> None:
+    def undo(self, *statements: str) -> None:
         with contextlib.closing(Psql(self.url.split("?")[0])) as server:
             for statement in statements:
                 server.ask(statement, ANSWER_S_MAX)
 
-    def make_locker(self) -> str:
-        """A role with what the page says is enough; gone after this test."""
-        tyer_json(self.url, "doctor", *BEARS_STALLS)  # the tables are there
-        self.ask(f"CREATE ROLE {LOCKER} LOGIN PASSWORD '{PASSWORD}'")
-        self.ask(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {', '.join(TABLES)} TO {LOCKER}")
-        self.ask(f"GRANT SELECT ON tyer_schema TO {LOCKER}")
-        self.addCleanup(self._undo, f"DROP OWNED BY {LOCKER}", f"DROP ROLE {LOCKER}")
-        return self.as_locker(self.url)
+    def a_locker(self) -> str:
+        return self.make_locker(f"ROLE {LOCKER} LOGIN PASSWORD", f"DROP OWNED BY {LOCKER}", f"DROP ROLE {LOCKER}")
 
     def test_a_server_as_it_comes_has_nothing_wrong(self):
         told = tyer_json(self.url, "doctor", *BEARS_STALLS)
@@ -89,7 +90,7 @@ class Postgres(OnDatabase):
         self.assert_finds("fsync is off", "warning", "fsync = on")
 
     def test_synchronous_commit_is_off_for_the_role_that_locks(self):
-        url = self.make_locker()
+        url = self.a_locker()
         self.assert_silent("synchronous_commit", url)
         self.ask(f"ALTER ROLE {LOCKER} SET synchronous_commit = off")
         self.assert_finds("synchronous_commit is off", "warning", "ALTER ROLE", url)
@@ -102,11 +103,11 @@ class Postgres(OnDatabase):
     def test_autovacuum_is_off_for_the_table_alone(self):
         self.assert_silent("autovacuum")
         self.ask("ALTER TABLE tyer_lock SET (autovacuum_enabled = false)")
-        self.addCleanup(self._undo, "ALTER TABLE tyer_lock RESET (autovacuum_enabled)")
+        self.addCleanup(self.undo, "ALTER TABLE tyer_lock RESET (autovacuum_enabled)")
         self.assert_finds("autovacuum is off", "advice", "autovacuum_enabled")
 
     def test_a_right_that_is_missing_is_named(self):
-        url = self.make_locker()
+        url = self.a_locker()
         self.assert_silent("rights", url)
         self.ask(f"REVOKE DELETE ON tyer_wait FROM {LOCKER}")
         self.ask(f"REVOKE UPDATE ON tyer_session FROM {LOCKER}")
@@ -171,17 +172,14 @@ class OnMariaDB(OnDatabase):
         """For this test."""
         ((_, before),) = self.ask(f"SHOW GLOBAL VARIABLES LIKE '{name}'")
         self.ask(f"SET GLOBAL {name} = {value}")
-        self.addCleanup(self.ask, f"SET GLOBAL {name} = {before}")
+        self.addCleanup(self.undo, f"SET GLOBAL {name} = {before}")
 
-    def make_locker(self) -> str:
-        """A user with what the page says is enough; gone after this test."""
-        tyer_json(self.url, "doctor", *BEARS_STALLS)  # the tables are there
-        self.ask(f"CREATE USER {LOCKER} IDENTIFIED BY '{PASSWORD}'")
-        self.addCleanup(self.ask, f"DROP USER {LOCKER}")
-        for table in TABLES:
-            self.ask(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO {LOCKER}")
-        self.ask(f"GRANT SELECT ON tyer_schema TO {LOCKER}")
-        return self.as_locker(self.url)
+    def undo(self, *statements: str) -> None:
+        for statement in statements:
+            self.ask(statement)
+
+    def a_locker(self) -> str:
+        return self.make_locker(f"USER {LOCKER} IDENTIFIED BY", f"DROP USER {LOCKER}")
 
 
 @unittest.skipUnless(KIND == "mariadb", "MariaDB only")
@@ -195,7 +193,7 @@ class MariaDB(OnMariaDB):
         self.assert_finds("innodb_flush_log_at_trx_commit is not 1", "warning", "= 1")
 
     def test_a_right_that_is_missing_is_named(self):
-        url = self.make_locker()
+        url = self.a_locker()
         self.assert_silent("rights", url)
         self.ask(f"REVOKE DELETE ON tyer_wait FROM {LOCKER}")
         what = self.assert_finds("rights are missing", "warning", "GRANT", url, code=None)
@@ -228,7 +226,7 @@ class WithABinaryLog(OnMariaDB):
     def test_a_server_that_waits_for_replicas_and_has_given_up_on_them(self):
         self.set("rpl_semi_sync_master_timeout", "10")
         self.set("rpl_semi_sync_master_enabled", "ON")
-        self.addCleanup(self.ask, "DROP TABLE written")
+        self.addCleanup(self.undo, "DROP TABLE written")
         self.ask("CREATE TABLE written (a INT)")  # in vain it waits for a replica that has it
         self.assert_finds("semi-synchronous replication has fallen back", "warning", "see to the replicas")
         self.assert_silent("nobody waits for a replica")
