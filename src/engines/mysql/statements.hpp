@@ -228,7 +228,7 @@ struct statement {
   static constexpr std::array sweep_texts{sweep_names, sweep_marked, stale_names};
   static constexpr std::array sweep_rest_texts{sweep_sessions, sweep_places, sweep_bells};
   static constexpr std::nullptr_t collect_bells = nullptr;
-  static constexpr bool join_reads = false;
+  static constexpr bool reads_along = false;
 };
 
 }  // namespace tyer::mysql

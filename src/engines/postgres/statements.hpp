@@ -268,7 +268,7 @@ struct statement {
   static constexpr std::array sweep_texts{sweep_names, sweep_marked, stale_names};
   static constexpr std::array sweep_rest_texts{sweep_sessions, sweep_bells};
   static constexpr std::nullptr_t clear = nullptr;
-  static constexpr bool join_reads = true;
+  static constexpr bool reads_along = true;
 };
 
 }  // namespace tyer::postgres

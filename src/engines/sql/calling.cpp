@@ -37,8 +37,8 @@ void database::note(work& w, const answer& a) {
     auto& mine = own_[w.who];
     mine.name = w.name;
     mine.doubtful = false;
+    mine.was_queued |= waiting_.erase(w.who) > 0;
     learn(w, w.who, mine);
-    waiting_.erase(w.who);
   } else if (std::holds_alternative<queued>(a)) {
     if (waiting_.insert(w.who).second) last_bell_ = now();
     bells_due_ = std::min(bells_due_, now() + bell_interval());
@@ -87,6 +87,8 @@ void database::do_acquire(const request& r, const call_ptr<answer>& c) {
     w->who = want->r.what.who;
     w->deadline = c->deadline;
     w->when = of_asking(w->who);
+    w->place_ttl = want->r.waiter_ttl;
+    const bool only_looks = w->when == urgency::some_time && !says_->reads_along();
     called_.erase(w->who);
     w->attempt = [this, want] {
       return says_->take(want->name, want->r.what.who, want->r.ttl, want->r.seen + 1, want->owner, head);
@@ -105,7 +107,7 @@ void database::do_acquire(const request& r, const call_ptr<answer>& c) {
     start(w, {.decide = [want, said](resource& n, store_time at,
                                      kit::notices& out) { *said = n.acquire(want->get(), at, out); },
               .who = w->who,
-              .attempt_first = is_plain(want->r),
+              .attempt_first = is_plain(want->r) && !only_looks,
               .not_after = c->not_after});
   });
 }
@@ -152,11 +154,12 @@ void database::do_release(const target& t, bool clean, const call_ptr<fate>& c) 
       calls().answer(*c, {*was});
     };
     w->failed = [this, c](const failure& f) { calls().fail(*c, f); };
-    const bool perhaps_plain = own_.contains(who);
+    const auto mine = own_.find(who);
+    const bool is_attempted = mine != own_.end() && (says_->reads_along() || !mine->second.was_queued);
     doubt(who);
     start(w, {.decide = [was, who, clean](resource& n, store_time at,
                                           kit::notices& out) { *was = n.release(who, clean, at, out); },
-              .attempt_first = perhaps_plain});
+              .attempt_first = is_attempted});
   });
 }
 

@@ -43,7 +43,8 @@ class database final : public frame {
     core::function<bool()> given_up;  // nobody waits for it any more, and what follows may be on its way already
     std::vector<id> keeps;            // holds that live by a session of this client's, if they are written
     milliseconds lives_for{};         // the session's length
-    milliseconds place_ttl{};         // of a place that was made for it
+    milliseconds place_ttl{};         // of its place
+    bool made_place = false;
     time_point deadline;
     milliseconds patience = milliseconds::max();  // with a server that is silent
     urgency when = urgency::soon;
@@ -82,6 +83,7 @@ class database final : public frame {
     std::int64_t session = 0;  // that it is known to live by
     bool plain = true;         // lies in columns, as far as is known
     bool doubtful = false;     // a release or eviction was sent: no renewal of a session says that it is held
+    bool was_queued = false;   // so others may wait behind it
     std::optional<seat_head> head = std::nullopt;  // as it lies if it is not plain, as far as is known
   };
   struct own_session {

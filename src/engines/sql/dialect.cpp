@@ -130,7 +130,7 @@ exchange dialect::read(std::string_view name, const id& own, std::uint32_t place
 
 exchange dialect::join(std::string_view name, const place& p, milliseconds ttl, std::uint32_t places) const {
   auto all = said(say_.join, values(text(name), text(p.who), micros(ttl), p.body, number_of(places)));
-  if (!say_.join_reads) all.push_back(read(name, p.who, places).front());
+  if (!say_.reads_along) all.push_back(read(name, p.who, places).front());
   return all;
 }
 

@@ -56,7 +56,7 @@ struct catalogue {
   several questions;       // of the doctor
   const char *facts, *schema;
   several ddl;
-  bool join_reads;  // the answer of the last join text is a reading
+  bool reads_along;  // the answer of the last join text, and of a take or give_back in vain, is a reading
 };
 
 // Of the texts that are members of S.
@@ -90,7 +90,7 @@ constexpr catalogue catalogue_of(catalogue::several ddl) {
           S::facts,
           S::schema,
           ddl,
-          S::join_reads};
+          S::reads_along};
 }
 
 // One kind of database: its texts, and the little that no text can say.
@@ -168,6 +168,7 @@ class dialect {
   exchange collect_bells() const;               // said now and then by whom a pooler keeps from hearing them
   // What it costs that a pooler is in between; null: nothing is known of that.
   const char* pooled() const noexcept { return of_.pooled; }
+  bool reads_along() const noexcept { return say_.reads_along; }
   static std::vector<bell> bells(const answers&);
 
   // Removes what nobody has used for so long, of the next thousand names; ends with those whose queues and holders nobody has

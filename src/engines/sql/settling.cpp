@@ -70,9 +70,11 @@ void database::ask(const work_ptr& w, std::uint32_t number, exchange what,
 std::optional<kit::view> database::see(const work_ptr& w, std::optional<record> r) {
   if (!r) return std::nullopt;
   w->seen = *std::move(r);
-  // The place was made for this call, and for as long as was asked for: it is not written once more because it was read a moment later.
+  // A place that was made for this call lasts for as long as was asked for, and one that is there is kept by do_keep(): if that was lately,
+  // nothing is written because it was read a moment later. Whoever decides about the name would have to begin again.
   for (place& p : w->seen.places) {
-    if (p.who == w->who && w->place_ttl.count() > 0) p.expires = std::max(p.expires, w->seen.now + w->place_ttl);
+    const bool is_fresh = w->made_place || p.expires >= w->seen.now + w->place_ttl / 2;
+    if (p.who == w->who && is_fresh) p.expires = std::max(p.expires, w->seen.now + w->place_ttl);
   }
   return view_of(w->seen, known_, limits_);
 }
@@ -89,6 +91,7 @@ void database::join(const work_ptr& w, std::uint32_t number) {
   const kit::seat& s = *w->machine->seen().name.find(w->who);
   const place p{w->who, 0, {}, write_place(s)};
   w->place_ttl = s.waiter_ttl;
+  w->made_place = true;
   ask(w, number, says_->join(w->name, p, s.waiter_ttl, head), [this, w, number](answers&& a) -> kit::settle::order {
     auto r = reading(a);
     if (!r.stale) return joined(w, number, std::move(r));

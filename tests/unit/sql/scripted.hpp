@@ -44,7 +44,7 @@ struct words {
       question_texts{"questions"};
   static constexpr std::array<const char*, 0> bell_texts{};
   static constexpr std::nullptr_t clear = nullptr, forget_bells = nullptr, collect_bells = nullptr;
-  static constexpr bool join_reads = true;
+  static constexpr bool reads_along = true;
 };
 
 inline const tongue scripted{

@@ -37,7 +37,7 @@ struct scripted_engine : ::testing::Test {
   void open(milliseconds request_timeout, More&&... more) {
     it = std::make_unique<Engine>(
         seam::environment{"", &ids, &clock, request_timeout, {}},
-        parts{"sql://", std::make_unique<dialect>(dialect::setting{ids.nonce(), request_timeout}, scripted),
+        parts{"sql://", std::make_unique<dialect>(dialect::setting{ids.nonce(), request_timeout}, *speaks),
               std::make_unique<scripted_wire>(w), std::make_shared<seam::inbox>()},
         std::forward<More>(more)...);
     it->open(events);
@@ -79,6 +79,7 @@ struct scripted_engine : ::testing::Test {
     step([&] { w.to->on_answers(number, std::move(a)); });
   }
 
+  const tongue* speaks = &scripted;
   kit::hand_clock clock;
   core::random_ids ids;
   listener events;

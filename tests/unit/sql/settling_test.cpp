@@ -110,5 +110,78 @@ TEST_F(sql_settling, a_place_that_was_made_just_now_was_written_once_more_to_be_
   EXPECT_EQ(how_often("write"), 0u);
 }
 
+// It is kept anyway, three times as often. Each that waits asks again from time to time, and whoever decided meanwhile began anew.
+TEST_F(sql_settling, who_asked_again_for_a_place_that_was_kept_wrote_the_name_to_keep_it_for_a_moment_longer) {
+  const auto held = [&](milliseconds left) {
+    seat holder;
+    holder.who = next;
+    holder.part = 1;
+    holder.is = seat::state::holding;
+    holder.expires = at_micros(now + micros(1h));
+    return rows_of({name_row(1, write_seats({holder})), place_row(own, 1, now + micros(left), body(mode::shared)),
+                    all_row(1, now)});
+  };
+  acquire(own, mode::shared);
+  answer("read", {held(ttl / 6)});
+  EXPECT_EQ(how_often("write"), 0u) << "half of it is left";
+  acquire(own, mode::shared);
+  answer("read", {held(ttl / 6 - 1ms)});
+  EXPECT_EQ(how_often("write"), 1u) << "nobody has kept it for too long";
+}
+
+// --- a dialect of which what was tried in vain tells nothing ---
+
+struct sql_reading_apart : sql_settling {
+  sql_reading_apart() {
+    apart.say.reads_along = false;
+    speaks = &apart;
+  }
+  // A name that somebody has, or that is given to `who` next.
+  std::vector<row> name(const seat& holder) {
+    return {name_row(1, write_seats({holder})), place_row(own, 1, now + micros(1h), body()), all_row(1, now)};
+  }
+  void wait_for(const seat& holder) {
+    acquire(own, mode::exclusive);
+    answer("take", {nothing()});
+    answer("read", {rows_of({name(holder).front(), all_row(0, now)})});
+    answer("join", {rows_of(name(holder))});
+    EXPECT_TRUE(w.sent.empty());
+  }
+  seat somebody() const {
+    seat holder;
+    holder.who = next;
+    holder.part = 1;
+    holder.is = seat::state::holding;
+    holder.expires = at_micros(now + micros(1h));
+    return holder;
+  }
+  tongue apart = scripted;
+};
+
+TEST_F(sql_reading_apart, who_let_go_of_what_it_had_waited_for_first_tried_what_is_only_done_if_nobody_waits) {
+  wait_for(somebody());
+  step([&] { w.to->on_notice(std::string{own.view()} + '0'); });
+  acquire(own, mode::exclusive);
+  EXPECT_EQ(how_often("take"), 1u) << "it is its turn";
+  answer("take", {one_number(7)});
+  step([&] { it->release({own, "n"}, true, [](seam::outcome<fate>&&) {}); });
+  EXPECT_EQ(how_often("give_back"), 0u);
+  EXPECT_EQ(how_often("read"), 1u);
+}
+
+TEST_F(sql_reading_apart, who_let_go_of_what_was_free_tries_that) {
+  acquire(own, mode::exclusive);
+  answer("take", {one_number(7)});
+  step([&] { it->release({own, "n"}, true, [](seam::outcome<fate>&&) {}); });
+  EXPECT_EQ(how_often("give_back"), 1u);
+}
+
+TEST_F(sql_reading_apart, who_waits_and_was_not_told_of_its_turn_first_tried_to_take_what_somebody_has) {
+  wait_for(somebody());
+  acquire(own, mode::exclusive);
+  EXPECT_EQ(how_often("take"), 0u);
+  EXPECT_EQ(how_often("read"), 1u);
+}
+
 }  // namespace
 }  // namespace tyer::sql
