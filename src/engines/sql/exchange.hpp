@@ -6,7 +6,9 @@
 
 #include "core/function.hpp"
 #include "engines/kit/calls.hpp"
+#include "engines/kit/store_time.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,8 +21,16 @@ namespace tyer::sql {
 namespace seam = tyer::engine;
 using kit::failure;
 using kit::milliseconds;
+using kit::store_time;
 using kit::time_point;
 using kit::why;
+
+// All times are numbers there.
+inline std::int64_t micros(milliseconds t) noexcept { return std::chrono::microseconds{t}.count(); }
+inline std::int64_t micros(store_time t) noexcept {
+  return std::chrono::duration_cast<std::chrono::microseconds>(t.time_since_epoch()).count();
+}
+inline store_time at_micros(std::int64_t t) noexcept { return store_time{std::chrono::microseconds{t}}; }
 
 struct null {};
 using bytes_list = std::vector<std::string>;

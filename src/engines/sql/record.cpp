@@ -49,10 +49,6 @@ void put_hold(change& c, const resource& r, store_time now) {
 
 }  // namespace
 
-std::int64_t micros(store_time t) noexcept {
-  return std::chrono::duration_cast<std::chrono::microseconds>(t.time_since_epoch()).count();
-}
-
 bool holds_now(const std::vector<seat>& holds, const id& who, store_time now) {
   return std::ranges::any_of(
       holds, [&](const seat& s) { return s.who == who && !s.ghost() && (s.lease != 0 || s.expires > now); });

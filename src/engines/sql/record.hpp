@@ -76,8 +76,4 @@ struct change {
 change change_of(std::string name, const record& before, const kit::view& after,
                  const std::vector<std::int64_t>& own_sessions);
 
-std::int64_t micros(store_time) noexcept;
-inline std::int64_t micros(milliseconds t) noexcept { return std::chrono::microseconds{t}.count(); }
-inline store_time at_micros(std::int64_t t) noexcept { return store_time{std::chrono::microseconds{t}}; }
-
 }  // namespace tyer::sql

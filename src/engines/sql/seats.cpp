@@ -1,16 +1,12 @@
 #include "engines/sql/seats.hpp"
 
-#include <bit>
-#include <chrono>
-#include <cstring>
+#include "engines/sql/exchange.hpp"
+
 #include <utility>
 
 namespace tyer::sql {
 
 namespace {
-
-using namespace std::chrono;
-using kit::store_time;
 
 class writer {
  public:
@@ -58,8 +54,6 @@ class reader {
   bool bad_ = false;
 };
 
-std::int64_t micros(store_time t) { return duration_cast<microseconds>(t.time_since_epoch()).count(); }
-
 // Everything but who and until when, which have columns of their own in a place.
 void put_terms(writer& w, const seat& s) {
   w.number(static_cast<std::uint8_t>(s.how));
@@ -98,7 +92,7 @@ seat get_hold(reader& r) {
   s.is = static_cast<seat::state>(r.number<std::uint8_t>());
   s.upgrading = r.number<std::uint8_t>() != 0;
   s.part = r.number<std::uint64_t>();
-  s.expires = store_time{microseconds{r.number<std::int64_t>()}};
+  s.expires = at_micros(r.number<std::int64_t>());
   s.lease = r.number<std::int64_t>();
   s.times_asked = r.number<std::uint32_t>();
   s.asked = r.text();

@@ -226,7 +226,7 @@ void session_locks::keep_all(const keeping_ptr& k, bool may_share) {
     first.push_back({sessions_.lengthen, {}});
     first.back().values.emplace_back(name);
     first.back().values.emplace_back(std::string{who.view()});
-    first.back().values.emplace_back(std::chrono::microseconds{k->ttl}.count());
+    first.back().values.emplace_back(micros(k->ttl));
   }
   if (!holds || (may_share && first.empty() && session_.lasts(k->ttl) && session_.lived_at(k->since)))
     return answer_keep(k);

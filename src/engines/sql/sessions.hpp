@@ -15,8 +15,6 @@
 
 namespace tyer::sql {
 
-using kit::store_time;
-
 class sessions {
  public:
   static constexpr std::size_t known_max = 10'000;
