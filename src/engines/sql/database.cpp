@@ -14,6 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t keep_batch = 1000;
 constexpr std::size_t under_way_max = 64;  // so that 64 callers on 64 names have all they ask for on its way
+constexpr std::size_t heard_max = 32;
 constexpr auto bells_least = 10ms, bells_most = 250ms, bells_while_holding = 500ms;
 
 kit::limits limits_of(std::uint32_t waiters_max) {
@@ -53,6 +54,7 @@ void database::on_up() {
     for (auto& [who, o] : own_) o.session = 0;
   }
   sweeper_.on_up(now());
+  heard_.clear();  // another server counts them anew
   if (!server_.rings) bells_due_ = now();
   const bool is_news = !link_.keeps_session() && !std::exchange(said_pooled_, true);
   if (is_news && says_->pooled() != nullptr) warn(says_->pooled());
@@ -112,23 +114,35 @@ void database::on_bells(time_point t) {
   if (server_.rings || !link_.is_up() || looking_for_bells_ || closed()) return;
   bells_due_ = t + bell_interval();
   const bool idle = waiting_.empty() && own_.empty();
-  if (idle && was_idle_) return;
+  if (idle && was_idle_ && heard_.empty()) return;
   was_idle_ = idle;  // once more after the last has gone: why it went may be on its way
   looking_for_bells_ = true;
   link_.ask(says_->look_for_bells(), t + around().request_timeout, {.when = urgency::at_once}, [this](link::said&& s) {
     looking_for_bells_ = false;
-    const auto* all = std::get_if<answers>(&s);
-    if (all == nullptr) return;
-    for (const auto& b : says_->bells(*all)) hear(b);
-    auto seen = says_->forget_bells(*all);
-    if (seen.empty()) return;
-    last_bell_ = now();
-    link_.ask(std::move(seen), now() + around().request_timeout, {.when = urgency::at_once}, [](link::said&&) {});
+    if (const auto* all = std::get_if<answers>(&s)) look_at(says_->bells(*all));
   });
+}
+
+// Those that were heard are deleted many at once, or when nothing comes any more: to delete one is dearer than to read it again.
+void database::look_at(const std::vector<bell>& all) {
+  for (const auto& b : all) {
+    if (!heard_.insert(b.number).second) continue;
+    last_bell_ = now();
+    hear(b);
+  }
+  const bool many = heard_.size() >= heard_max, quiet = now() - last_bell_ >= bells_most;
+  if (many || quiet) forget_bells();
+}
+
+void database::forget_bells() {
+  if (heard_.empty()) return;
+  link_.ask(says_->forget_bells(std::exchange(heard_, {})), now() + around().request_timeout,
+            {.when = urgency::at_once}, [](link::said&&) {});
 }
 
 // Sessions that no hold lives by go at once; the others end by themselves.
 void database::do_close() {
+  if (link_.is_up()) forget_bells();
   std::set<std::int64_t> in_use;
   for (const auto& [who, o] : own_) in_use.insert(o.session);
   const std::vector<std::int64_t> all{in_use.begin(), in_use.end()};

@@ -166,6 +166,8 @@ class database final : public frame {
   void on_rung(std::string payload) override;
   void on_stale(const std::string& name) override { reap(name, urgency::some_time); }
   void on_bells(time_point);
+  void look_at(const std::vector<bell>&);
+  void forget_bells();
   milliseconds bell_interval() const;
 
   // --- listing.cpp
@@ -193,6 +195,7 @@ class database final : public frame {
 
   time_point last_bell_{};  // or since when there could be one
   time_point bells_due_ = time_point::max();
+  std::set<std::int64_t> heard_;  // bells that lie there still
   bool looking_for_bells_ = false, was_idle_ = true;
 };
 

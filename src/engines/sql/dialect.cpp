@@ -233,12 +233,8 @@ exchange dialect::ring(std::span<const bell> all) const {
 
 exchange dialect::look_for_bells() const { return said(say_.look_for_bells, values(client())); }
 
-// Their numbers come behind them.
-exchange dialect::forget_bells(const answers& a) const {
-  if (say_.forget_bells == nullptr || a.back().rows.empty()) return {};
-  number_list seen;
-  for (const row& r : a.back().rows) seen.push_back(r.at(1).number);
-  return one(say_.forget_bells, values(client(), std::move(seen)));
+exchange dialect::forget_bells(const std::set<std::int64_t>& seen) const {
+  return one(say_.forget_bells, values(client(), number_list(seen.begin(), seen.end())));
 }
 
 exchange dialect::collect_bells() const {
@@ -246,6 +242,7 @@ exchange dialect::collect_bells() const {
   return one(say_.collect_bells, values(client()));
 }
 
+// Their numbers, if they have any, come behind them.
 std::vector<bell> dialect::bells(const answers& a) {
   std::vector<bell> all;
   for (const auto& one : a) {
@@ -253,7 +250,7 @@ std::vector<bell> dialect::bells(const answers& a) {
       const std::string_view payload = r[0].bytes;
       if (payload.size() < 17 || payload[16] < '0' || payload[16] > '2') continue;
       all.push_back({id::from(payload.substr(0, 16)), static_cast<kit::notice::kind>(payload[16] - '0'),
-                     std::string{payload.substr(17)}});
+                     std::string{payload.substr(17)}, r.size() > 1 ? r[1].number : 0});
     }
   }
   return all;

@@ -8,6 +8,7 @@
 #include "engines/sql/seats.hpp"
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@ struct bell {
   id who;
   kit::notice::kind what = kit::notice::kind::wake;
   std::string reason;
+  std::int64_t number = 0;  // where bells lie until they are looked for
 };
 
 struct server {
@@ -163,9 +165,9 @@ class dialect {
   exchange list(std::string_view from, std::string_view to, std::uint32_t names) const;
 
   exchange ring(std::span<const bell>) const;
-  exchange look_for_bells() const;              // if the server does not ring
-  exchange forget_bells(const answers&) const;  // those that were found; empty: there were none
-  exchange collect_bells() const;               // said now and then by whom a pooler keeps from hearing them
+  exchange look_for_bells() const;  // if the server does not ring
+  exchange forget_bells(const std::set<std::int64_t>&) const;
+  exchange collect_bells() const;  // said now and then by whom a pooler keeps from hearing them
   // What it costs that a pooler is in between; null: nothing is known of that.
   const char* pooled() const noexcept { return of_.pooled; }
   bool reads_along() const noexcept { return say_.reads_along; }
