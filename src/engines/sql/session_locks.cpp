@@ -159,9 +159,11 @@ void session_locks::do_list(std::string_view prefix, std::string_view cursor, st
 void session_locks::list_names(std::string from, std::string to, std::uint32_t names, const call_ptr<page>& c) {
   exchange one;
   one.push_back({sessions_.list, {}});
-  one.back().values.emplace_back(std::move(from));
-  one.back().values.emplace_back(std::move(to));
-  one.back().values.emplace_back(std::int64_t{names});
+  auto& values = one.back().values;
+  values.reserve(3);
+  values.emplace_back(std::move(from));
+  values.emplace_back(std::move(to));
+  values.emplace_back(std::int64_t{names});
   link_.ask(std::move(one), c->deadline, [this, names, c](link::said&& s) {
     if (auto* f = std::get_if<failure>(&s)) return calls().fail(*c, std::move(*f));
     page p;
