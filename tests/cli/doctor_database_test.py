@@ -140,13 +140,13 @@ class WithAClockOfItsOwn(unittest.TestCase):
             tyer_json(engine.url, "doctor", *BEARS_STALLS)  # the tables are there
             other.ask("BEGIN ISOLATION LEVEL REPEATABLE READ", ANSWER_S_MAX)
             other.ask("SELECT count(*) FROM tyer_lock", ANSWER_S_MAX)
-            engine.do("clock", "main", "900")
+            engine.do("clock", "main", "1000")
             all_found = found(engine.url)
             (of_clock,) = [check for what, check in all_found.items() if "the server's clock is" in what]
-            self.assertIn("15 min", of_clock["what"])
+            self.assertIn("16 m", of_clock["what"])
             self.assertIn("NTP", of_clock["advice"])
             (of_transaction,) = [check for what, check in all_found.items() if "a transaction has been open" in what]
-            self.assertIn("15 minutes", of_transaction["what"])
+            self.assertIn("16 minutes", of_transaction["what"])
             self.assertIn("idle_in_transaction_session_timeout", of_transaction["advice"])
 
 
