@@ -37,4 +37,8 @@ bool is_for_good(std::string_view words) {
   return known != nullptr && known->for_good;
 }
 
+bool lacks_a_right(std::string_view words) {
+  return words.find("NOPERM") != words.npos || words.find("permission denied") != words.npos;
+}
+
 }  // namespace cli

@@ -18,4 +18,7 @@ const mistake* mistake_in(std::string_view words);
 // Whether it says one of these, and would say so again.
 bool is_for_good(std::string_view words);
 
+// Whether it says that the login is one that the server knows, and may not do this.
+bool lacks_a_right(std::string_view words);
+
 }  // namespace cli

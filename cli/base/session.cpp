@@ -82,6 +82,8 @@ trouble not_reached(const std::string& where, const tyer::failure& why) {
   const std::string from = "`tyer config show` says where the URL is set.";
   if (why.code == tyer::errc::refused && why.words.find(" the database ") != why.words.npos)
     return {told.code(), told.what(), from};
+  if (why.code == tyer::errc::refused && lacks_a_right(why.words))
+    return {told.code(), told.what(), "The server knows this login, which lacks that right. " + from};
   if (why.code == tyer::errc::refused)
     return {told.code(), told.what(),
             "The server runs, but refuses this login: check user and password in the URL,\n"

@@ -212,8 +212,7 @@ std::optional<verdict> judge_sentinels(const std::string& address) {
 }
 
 verdict judge_refusal(session& s, const std::string& address, const std::string& words) {
-  if (words.find("NOPERM") != words.npos || words.find("permission denied") != words.npos)
-    return {words, least_privilege};
+  if (lacks_a_right(words)) return {words, least_privilege};
   auto v = judge_sentinels(address).value_or(judge_login(words));
   const auto source = find_settings(s.engine()).source;
   v.advice += "; the URL comes from " + source;

@@ -187,7 +187,10 @@ class NothingWorks(unittest.TestCase):
         for words in (("ls",), ("run", "x", "--", "true")):
             with self.subTest(words):
                 begin = time.monotonic()
-                self.assertIn("lacks +info", tyer(url, *words, *PATIENT, code=harness.REFUSED).stderr)
+                said = tyer(url, *words, *PATIENT, code=harness.REFUSED).stderr
+                self.assertIn("lacks +info", said)
+                self.assertIn("knows this login, which lacks that right", said)
+                self.assertNotIn("password", said)
                 self.assertLess(time.monotonic() - begin, harness.PATIENCE_S)
 
     def test_a_server_that_wants_a_password_was_told_as_a_sentinel_that_does(self):
@@ -232,7 +235,7 @@ class NothingWorks(unittest.TestCase):
             plain = engine.url.split("?")[0]
             for url, what, advice in ((plain, "certificate was not accepted", "name the authority that signed it with ?ca=FILE"),
                                       (engine.url.replace("127.0.0.1", "127.1"), "certificate was not accepted", "not made for 127.1"),
-                                      (f"{plain}?ca=/nowhere", "?ca=/nowhere cannot be read", "correct the name of that file")):
+                                      (f"{plain}?ca=/nowhere", "?ca=/nowhere cannot be read as PEM certificates: No such file or directory", "correct the name of that file")):
                 with self.subTest(url):
                     self.assert_told(url, what, advice)
                     begin = time.monotonic()
@@ -275,7 +278,7 @@ class NothingWorks(unittest.TestCase):
             self.assert_told(f"redis://127.0.0.1:{port.number}", "accepts connections but does not answer", "hangs",
                              patience=NOT_FOR_LONG)
 
-    def test_a_server_that_runs_a_script_for_long_spoke_neither_redis_nor_tls(self):
+    def test_a_server_that_runs_a_script_for_long_is_a_redis_that_is_busy(self):
         with busy_redis() as url:
             wrong = self.told(url, harness.UNREACHABLE, NOT_FOR_LONG)
         self.assertNotIn("neither", wrong["what"])

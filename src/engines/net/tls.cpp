@@ -5,6 +5,8 @@
 
 #include <arpa/inet.h>
 
+#include <system_error>
+
 namespace tyer::net::tls {
 
 namespace {
@@ -16,9 +18,11 @@ bool is_address(const std::string& host) {
 
 }  // namespace
 
+// What came first is the cause: what came last of a file that is not there, says "system lib".
 std::string last_error() {
-  const auto code = ERR_peek_last_error();
+  const auto code = ERR_peek_error();
   ERR_clear_error();
+  if (ERR_SYSTEM_ERROR(code)) return std::generic_category().message(ERR_GET_REASON(code));
   const char* reason = code != 0 ? ERR_reason_error_string(code) : nullptr;
   return reason != nullptr ? reason : "no reason given";
 }
