@@ -75,12 +75,14 @@ std::vector<lock> look_at_all(const tyer::admin& admin, const std::string& prefi
   try {
     return list_all(admin, prefix, [&] { throw_if_interrupted(bell); });
   } catch (const tyer::error& e) {
+    if (e.code() == tyer::errc::unsupported) throw;
     why = {e.code(), e.words()};
     return {};
   }
 }
 
 std::string in_words(const tyer::failure& why) {
+  if (why == tyer::errc::unsupported) return plain(why.words);
   return "the engine does not answer: " + plain(why.words.empty() ? why.code.message() : why.words);
 }
 

@@ -33,7 +33,8 @@ exit_code repeat_on_screen(session& s, const repetition& r, signals& bell, const
 // By the clock of this machine: "12:03:11".
 std::string clock_time();
 
-// All locks, or why they are not known. An outage is no reason to end: the output shows it. Throws interrupted.
+// All locks, or why they are not known. An outage is no reason to end: the output shows it. Throws interrupted, and what no
+// wait can change: an engine that cannot list them.
 std::vector<lock> look_at_all(const tyer::admin& admin, const std::string& prefix, const signals& bell,
                               tyer::failure& why);
 std::string in_words(const tyer::failure& why);

@@ -100,6 +100,12 @@ class BehindAProxy(unittest.TestCase):
             words = ("break", name, "--reason", "only RESP3 hears it", "--yes", "--timeout", "1s")
             eventually(lambda: tyer(engine.url, *words, code=None).returncode == 0, what="asking the holder")
 
+    def test_where_nothing_can_be_listed_top_and_watch_went_on_for_ever(self):
+        with Engine("redis") as engine, proxy("twemproxy", engine) as url:
+            for words in (("top",), ("watch",), ("deadlocks",)):
+                with self.subTest(words):
+                    self.assertIn("cannot list the locks", tyer(url, *words, code=harness.REFUSED).stderr)
+
     def test_a_command_runs_under_a_lock(self):
         name = fresh_name()
         with Engine("redis") as engine, proxy("twemproxy", engine) as url:
