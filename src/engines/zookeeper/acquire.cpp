@@ -42,8 +42,7 @@ void zookeeper_engine::do_acquire(const seam::request& r, const call_ptr<answer>
 
 void zookeeper_engine::start(const attempt_ptr& a) {
   if (a->c->over() || calls().too_late(*a->c, now())) return;
-  if (writing_.contains(a->who))
-    return calls().fail(*a->c, no(why::not_sent, errc::unavailable, "an earlier request of this id is under way"));
+  if (writing_.contains(a->who)) return calls().fail(*a->c, under_way());
   const auto at = mine_.find(a->who);
   if (at != mine_.end() && at->second.name == a->name && at->second.in_doubt != nullptr) {
     return settle_doubt(a->who, [this, a](const failure* f) {
@@ -68,7 +67,7 @@ void zookeeper_engine::start(const attempt_ptr& a) {
 
 void zookeeper_engine::retry(const attempt_ptr& a) {
   if (++a->tries > tries_max)
-    return calls().fail(*a->c, no(why::unknown, errc::unavailable, "others were quicker, again and again"));
+    return calls().fail(*a->c, no(why::unknown, errc::unavailable, others_were_quicker().words));
   start(a);
 }
 
@@ -101,7 +100,7 @@ void zookeeper_engine::first_seen(const attempt_ptr& a, member& m, const view& v
 // --- who stands in line already
 
 void zookeeper_engine::again(const attempt_ptr& a, entry& e) {
-  if (!e.in->usable(now())) return calls().fail(*a->c, no(why::not_sent, errc::unavailable, "the connection is lost"));
+  if (!e.in->usable(now())) return calls().fail(*a->c, not_connected());
   // Its turn stays, and there is a write to come that fails if its place has gone: that is all there is to look for. If it was only
   // called, the write fails too if anything was ever converted here.
   const bool called = !e.turn && std::exchange(e.called, false);
@@ -283,14 +282,17 @@ void zookeeper_engine::on_moved(const attempt_ptr& a, member& to, const contende
     return a->c->over() ? drop(a->who) : grant_once_proven(a);
   }
   if (w.is == response::how::unknown && !to.over) doubt(a->who, to);
+  const auto wrong = all ? wire::error_of(*all) : w.error;
   const bool taken = all && all->size() > 1 && (*all)[1].error == wire::no_node;  // its place
+  const bool elsewhere = moved || (all && (wrong == wire::node_exists || wrong == wire::no_node));
   if (taken) {
     lose(a->who);
-  } else if (all && all->back().error != wire::bad_version) {
-    forget(a->who);  // it was moved already
+  } else if (elsewhere) {
+    forget(a->who);
   }
   if (a->c->over()) return;
-  all ? retry(a) : calls().fail(*a->c, failed(w, true));
+  if (elsewhere || (all && wrong == wire::bad_version)) return retry(a);
+  calls().fail(*a->c, failed(all ? refused_with(wrong) : w, true));
 }
 
 void zookeeper_engine::grant_once_proven(const attempt_ptr& a) {

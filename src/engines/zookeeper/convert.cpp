@@ -18,8 +18,7 @@ void zookeeper_engine::start_convert(const call_ptr<answer>& c, const std::strin
   const bool leaves = known != mine_.end() && known->second.name == name && known->second.leaving;
   if (leaves && known->second.over)
     return calls().fail(*c, no(why::refused, errc::lost, "there is no such hold to convert"));
-  if (writing_.contains(who) || leaves)
-    return calls().fail(*c, no(why::not_sent, errc::unavailable, "an earlier request of this id is under way"));
+  if (writing_.contains(who) || leaves) return calls().fail(*c, under_way());
   entry* e = own(who, name);
   if (e != nullptr && e->in_doubt != nullptr) {
     return settle_doubt(who, [this, c, name, who, to](const failure* f) {
@@ -28,8 +27,7 @@ void zookeeper_engine::start_convert(const call_ptr<answer>& c, const std::strin
     });
   }
   member* m = e != nullptr ? e->in : any_member();  // of what it does not know only a server can tell
-  if (m == nullptr || !m->usable(now()))
-    return calls().fail(*c, no(why::not_sent, errc::unavailable, "the connection is lost"));
+  if (m == nullptr || !m->usable(now())) return calls().fail(*c, not_connected());
   look(*m, name, true, [this, c, who, to, mine = e != nullptr](const failure* f, const view& v) {
     if (c->over()) return;
     if (f != nullptr) return calls().fail(*c, *f);
@@ -89,11 +87,12 @@ void zookeeper_engine::on_marked(const call_ptr<answer>& c, const id& who, const
                          : std::nullopt;
   if (at != mine_.end() && left)  // who was to be the first behind it; perhaps nobody waits any more
     return c->over() ? void() : start_convert(c, std::string{at->second.name}, who, mode::exclusive);
-  if (at == mine_.end() || (all && !made)) {
+  const auto wrong = all ? wire::error_of(*all) : w.error;
+  if (at == mine_.end() || (all && !made && (done || wrong == wire::no_node))) {
     lose(who);
     return c->over() ? void() : calls().fail(*c, no(why::refused, errc::lost, "the hold was taken away"));
   }
-  if (!all) return c->over() ? void() : calls().fail(*c, failed(w, true));
+  if (!made) return c->over() ? void() : calls().fail(*c, failed(all ? refused_with(wrong) : w, true));
   rename_entry(at->second, *made, *at->second.in);
   at->second.upgrading = at->second.holding = true;  // whoever converts it knows that it has it
   at->second.turn = false;
@@ -187,14 +186,19 @@ void zookeeper_engine::on_renamed(const std::shared_ptr<renaming>& r, const resp
     const auto wrong = failed(w, true);
     return r->then(&wrong);
   }
-  if (all->back().error == wire::bad_version && ++r->tries < tries_max) {  // others were quicker
+  const auto error = wire::error_of(*all);
+  if (error == wire::bad_version && ++r->tries < tries_max) {  // others were quicker
     return read_name(*e.in, e.name, [this, r](const failure* f, record_of_name name, const wire::stat& is) {
       f != nullptr ? r->then(f) : rename_with(r, std::move(name), is);
     });
   }
-  if (std::ranges::any_of(*all, [](const auto& s) { return s.error != wire::ok; })) {
+  if (error == wire::no_node) {
     lose(r->who);
     return r->then(&gone);
+  }
+  if (error != wire::ok) {  // it is what it was
+    const auto wrong = failed(refused_with(error), true);
+    return r->then(&wrong);
   }
   rename_entry(e, r->next, *e.in);
   e.upgrading = false;

@@ -54,6 +54,10 @@ inline constexpr std::size_t said_max = 20;
 inline constexpr std::size_t walk_max = 10'000;  // nodes that are looked at for a list, where names may lie anywhere
 
 failure failed(const response&, bool changes);  // what an answer that is none means
+inline response refused_with(std::int32_t error) { return {response::how::answered, error}; }
+failure not_connected();
+failure under_way(why kind = why::not_sent);  // something else of this id
+failure others_were_quicker();
 failure no_more_numbers();
 
 class zookeeper_engine final : public kit::engine_base {

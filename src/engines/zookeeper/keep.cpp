@@ -42,11 +42,11 @@ void zookeeper_engine::do_keep(std::span<const target> all, fate as, millisecond
       k->fates[i] = fate::gone;
       one_kept(k);
     } else if (writing_.contains(all[i].who)) {
-      keep_no_more(k, no(why::not_sent, errc::unavailable, "an earlier request of this id is under way"));
+      keep_no_more(k, under_way());
     } else if (e == nullptr) {
       others[std::string{all[i].name}].push_back({i, all[i].who});
     } else if (!e->in->usable(now()) || e->in_doubt != nullptr) {
-      keep_no_more(k, no(why::not_sent, errc::unavailable, "the connection to ZooKeeper is lost"));
+      keep_no_more(k, not_connected());
     } else {
       own_ones[e->in].push_back({i, all[i].who});
     }
@@ -71,7 +71,7 @@ void zookeeper_engine::keep_heard(const std::shared_ptr<keeping>& k, const std::
       k->fates[one.i] = fate::gone;
       one_kept(k);
     } else if (is_renamed(at->second)) {
-      keep_no_more(k, no(why::unknown, errc::unavailable, "another request of this id is under way"));
+      keep_no_more(k, under_way(why::unknown));
     } else if (at->second.holding) {
       keep_hold(k, one.i, at->second);
     } else if (!watches_itself(at->second) || (!at->second.turn && at->second.watching.empty())) {
@@ -114,7 +114,7 @@ void zookeeper_engine::keep_hold(const std::shared_ptr<keeping>& k, std::size_t 
     const auto at = mine_.find(who);
     const bool missing = w.is == response::how::answered && w.error == wire::no_node;
     if (at != mine_.end() && missing && (is_renamed(at->second) || path_of(at->second) != path))
-      return keep_no_more(k, no(why::unknown, errc::unavailable, "another request of this id is under way"));
+      return keep_no_more(k, under_way(why::unknown));
     if (!w.good() && !missing) return keep_no_more(k, failed(w, false));
     if (missing) lose(who);
     go_on();
@@ -141,8 +141,7 @@ void zookeeper_engine::keep_unclear(const std::shared_ptr<keeping>& k, const std
   const auto first = mine_.find(those.front().who);
   member* m = first != mine_.end() ? first->second.in : any_member();
   if (m == nullptr) {
-    for (std::size_t n = those.size(); n > 0; --n)
-      keep_no_more(k, no(why::not_sent, errc::unavailable, "there is no connection to a ZooKeeper server"));
+    for (std::size_t n = those.size(); n > 0; --n) keep_no_more(k, not_connected());
     return;
   }
   look(*m, name, true, [this, k, those](const failure* f, const view& v) {
@@ -152,7 +151,7 @@ void zookeeper_engine::keep_unclear(const std::shared_ptr<keeping>& k, const std
       if (f != nullptr) {
         keep_no_more(k, *f);
       } else if (moves) {
-        keep_no_more(k, no(why::unknown, errc::unavailable, "another request of this id is under way"));
+        keep_no_more(k, under_way(why::unknown));
       } else {
         if (at != mine_.end() && v.all.find(one.who) == nullptr) taken_away(one.who);
         place_seen(one.who, v);
@@ -197,7 +196,7 @@ void zookeeper_engine::keep_others(const std::shared_ptr<keeping>& k,
         one_kept(k);
       }
     };
-    const auto nobody = no(why::not_sent, errc::unavailable, "there is no connection to a ZooKeeper server");
+    const auto nobody = not_connected();
     m != nullptr ? look(*m, name, false, told) : told(&nobody, {});
   }
 }

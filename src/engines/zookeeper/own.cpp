@@ -63,7 +63,7 @@ void zookeeper_engine::settle_doubt(const id& who, settled then) {
   if (at == mine_.end() || at->second.in_doubt == nullptr) return then(nullptr);
   member& by = *at->second.in_doubt;
   if (!by.usable(now())) {
-    const auto f = no(why::not_sent, errc::unavailable, "the connection to ZooKeeper is lost");
+    const auto f = not_connected();
     return then(&f);
   }
   look(by, at->second.name, true, [this, who, &by, then = std::move(then)](const failure* f, const view& v) {

@@ -47,7 +47,7 @@ void zookeeper_engine::remove(const std::string& name, const id& who, int tries,
   }
   member* m = e != nullptr && e->in->usable(now()) ? e->in : any_member();
   if (m == nullptr || tries > tries_max || writing_.contains(who)) {
-    const auto f = no(why::not_sent, errc::unavailable, "there is no connection to a ZooKeeper server");
+    const auto f = tries > tries_max ? others_were_quicker() : m != nullptr ? under_way() : not_connected();
     return then(&f, fate::unknown);
   }
   if (e != nullptr && e->holding && !e->leaving && e->me.how != mode::permit)
@@ -108,9 +108,11 @@ void zookeeper_engine::remove_permit(member& m, const std::string& name, const i
                 return then(nullptr, was);
               }
               if (at != mine_.end()) at->second.leaving = false;
-              if (all) return remove(name, who, tries + 1, then);
-              if (at != mine_.end()) put_off(who, at->second, now() + settled_after);
-              const auto wrong = failed(w, true);
+              const auto error = all ? wire::error_of(*all) : w.error;
+              if (all && (error == wire::bad_version || error == wire::no_node))
+                return remove(name, who, tries + 1, then);
+              if (at != mine_.end() && !all) put_off(who, at->second, now() + settled_after);
+              const auto wrong = failed(all ? refused_with(error) : w, true);
               then(&wrong, fate::unknown);
             });
       });

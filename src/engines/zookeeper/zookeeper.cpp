@@ -14,12 +14,18 @@ using namespace std::chrono_literals;
 failure failed(const response& r, bool changes) {
   if (r.is == response::how::unknown && changes)
     return no(why::unknown, errc::outcome_unknown, "the connection was lost before the server answered");
-  if (r.is != response::how::answered)
-    return no(why::not_sent, errc::unavailable, "there is no connection to a ZooKeeper server");
+  if (r.is != response::how::answered) return not_connected();
+  if (r.error == wire::bad_version) return others_were_quicker();
   const bool passing = r.error == wire::session_expired || r.error == wire::session_moved || r.error == wire::throttled;
   if (passing) return no(why::not_sent, errc::unavailable, wire::words(r.error));
   return no(why::refused, errc::refused, "ZooKeeper says: " + wire::words(r.error));
 }
+
+failure not_connected() { return no(why::not_sent, errc::unavailable, "there is no connection to a ZooKeeper server"); }
+
+failure under_way(why kind) { return no(kind, errc::unavailable, "another request of this id is under way"); }
+
+failure others_were_quicker() { return no(why::not_sent, errc::unavailable, "others were quicker, again and again"); }
 
 failure no_more_numbers() {
   return no(why::over_limit, errc::over_limit,
@@ -190,7 +196,7 @@ void zookeeper_engine::find_member(milliseconds ttl, with_member then) {
   best->used = t;
   if (best->usable(t)) return then(nullptr, best);
   if (best->ready) {
-    const auto f = no(why::not_sent, errc::unavailable, "the connection to ZooKeeper is lost");
+    const auto f = not_connected();
     return then(&f, nullptr);
   }
   best->waiting.push_back([then = std::move(then), best](const failure* f) { then(f, f == nullptr ? best : nullptr); });

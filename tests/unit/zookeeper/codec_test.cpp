@@ -65,6 +65,18 @@ TEST(zookeeper_codec, a_multi_tells_paths_and_stats) {
   EXPECT_EQ(all->back().is.modified, 42);
 }
 
+TEST(zookeeper_codec, a_transaction_fails_for_the_first_reason_there_is) {
+  const auto because = [](std::vector<std::int32_t> errors) {
+    std::vector<step_result> all;
+    for (const auto e : errors) all.push_back({e, {}, {}});
+    return error_of(all);
+  };
+  EXPECT_EQ(because({ok, ok}), ok);
+  EXPECT_EQ(because({ok, no_node, runtime_inconsistency}), no_node);
+  EXPECT_EQ(because({runtime_inconsistency, bad_version}), bad_version);
+  EXPECT_EQ(because({runtime_inconsistency, runtime_inconsistency}), runtime_inconsistency);
+}
+
 TEST(zookeeper_codec, packets_come_in_any_pieces) {
   const auto stream = writer{}.text("one").text("").text("three").take();
   framer f;

@@ -28,7 +28,7 @@ struct odd_server : ::testing::Test, engine::events {
   void asked(const engine::id&, std::string_view) override {}
   void changed(std::string_view) override {}
   void up(const engine::server_facts&) override { is_up = true; }
-  void down(const engine::failure&) override {}
+  void down(const engine::failure& f) override { why_down = f.words; }
 
   void start(const std::string& hosts, std::chrono::milliseconds request_timeout = 5s) {
     auto uri = core::parse_uri("zk://" + hosts);
@@ -73,6 +73,7 @@ struct odd_server : ::testing::Test, engine::events {
   core::random_ids ids;
   bool is_up = false;
   int lost = 0;
+  std::string why_down;
   std::unique_ptr<engine::engine> value;
 };
 

@@ -72,6 +72,10 @@ class own_server {
       if (v.session == session && !v.over) say(v, body);
     }
   }
+  // How long a session is that comes (0: a new one); 0: it is not known, less: nothing is said.
+  std::function<std::int32_t(std::int64_t session)> greets;
+  std::optional<wire::op> swallows;  // it is carried out, and there is no answer: once
+  std::optional<wire::op> stops_at;  // nothing is read from there on
   manner how = manner::answers_all;
   std::int32_t timeout_ms = 10'000;
   std::size_t ever = 0;  // connections
@@ -95,9 +99,16 @@ class own_server {
     }
     while (const auto packet = v.in.next()) {
       wire::reader r{*packet};
+      if (v.greeted && stops_at && what_is(*packet) == *stops_at) return;
       v.greeted ? answer(v, r) : greet(v, r);
       v.in.done();
     }
+  }
+
+  static wire::op what_is(std::string_view packet) {
+    wire::reader r{packet};
+    r.number();
+    return static_cast<wire::op>(r.number());
   }
 
   void greet(visitor& v, wire::reader& r) {
@@ -105,9 +116,11 @@ class own_server {
     r.big();
     r.number();
     const auto number = r.big();
+    const auto length = greets ? greets(number) : timeout_ms;
+    if (length < 0) return;
     wire::writer w;
     v.session = number != 0 ? number : ++last_session_;
-    w.number(0).number(timeout_ms).big(v.session).text(std::string(16, 'p')).flag(false);
+    w.number(0).number(length).big(length != 0 ? v.session : 0).text(std::string(16, 'p')).flag(false);
     say(v, w.take());
     v.greeted = true;
   }
@@ -121,6 +134,11 @@ class own_server {
     w.number(number).big(++transactions_);
     auto said = says ? says(what, r) : std::nullopt;
     if (!said && serves) said = serves(what, r, v.session);
+    if (swallows == what) {
+      swallows.reset();
+      v.over = true;
+      return;
+    }
     if (said) {
       w.number(said->first).raw(said->second);
       return say(v, w.take());

@@ -64,8 +64,8 @@ struct counted : ::testing::Test {
     quiet();
   }
 
-  void start(client& c) {
-    auto uri = core::parse_uri("zk://" + server.host());
+  void start(client& c, const std::string& query = {}) {
+    auto uri = core::parse_uri("zk://" + server.host() + query);
     ASSERT_FALSE(uri.error) << uri.error.words;
     auto made = ::tyer_engine_zookeeper(uri.value, {"tyer:", &ids, &clock, 5s, {}});
     ASSERT_FALSE(made.error) << made.error.words;
@@ -111,15 +111,48 @@ struct counted : ::testing::Test {
     EXPECT_TRUE(until([&] { return got.has_value(); }));
     return got;
   }
-  std::optional<outcome<answer>> acquire(client& c, const id& who, mode how = mode::exclusive,
-                                         std::string_view name = "name") {
+  static engine::request request(const id& who, mode how = mode::exclusive, std::string_view name = "name") {
     engine::request r;
     r.what = {who, name, how};
     r.ttl = 4s;
     r.waiter_ttl = 1s;
     r.not_after = 5s;
     r.enqueue = true;
+    return r;
+  }
+  std::optional<outcome<answer>> acquire(client& c, const engine::request& r) {
     return call<answer>([&](auto reply) { c.value->acquire(r, std::move(reply)); });
+  }
+  std::optional<outcome<answer>> acquire(client& c, const id& who, mode how = mode::exclusive,
+                                         std::string_view name = "name") {
+    return acquire(c, request(who, how, name));
+  }
+  static std::uint64_t part_in(const std::optional<outcome<answer>>& o) {
+    const auto* a = o ? std::get_if<answer>(&o->result) : nullptr;
+    const auto* g = a != nullptr ? std::get_if<engine::granted>(a) : nullptr;
+    return g != nullptr ? g->part : 0;
+  }
+  std::optional<outcome<answer>> convert(client& c, const id& who, mode to) {
+    return call<answer>([&](auto reply) { c.value->convert({who, "name"}, to, 5s, std::move(reply)); });
+  }
+  static std::string failure_in(const std::optional<outcome<answer>>& o) {
+    const auto* f = o ? std::get_if<engine::failure>(&o->result) : nullptr;
+    return f != nullptr ? f->code.message() + ": " + f->words : "";
+  }
+  // A transaction that is not carried out for a reason that has nothing to do with its nodes.
+  void refuse_transactions(std::size_t of) {
+    server.says = [of](wire::op what, const wire::reader&) -> std::optional<own_server::words> {
+      if (what != wire::op::multi) return std::nullopt;
+      wire::writer w;
+      for (std::size_t i = 0; i < of; ++i) {
+        const std::int32_t error = i == 0 ? wire::quota_exceeded : wire::runtime_inconsistency;
+        w.number(-1).flag(false).number(error).number(error);
+      }
+      return own_server::words{wire::ok, w.number(-1).flag(true).number(-1).take()};
+    };
+  }
+  void steps(int n = 2000) {
+    for (; n > 0; --n) step();
   }
   std::optional<outcome<fate>> release(client& c, const id& who, std::string_view name = "name") {
     return call<fate>([&](auto reply) { c.value->release({who, name}, true, std::move(reply)); });
@@ -267,6 +300,42 @@ TEST_F(counted, a_name_that_is_empty_again_is_locked_by_a_look_as_before) {
   lock(b, alone);
   release(b, alone);
   expect({{"children", 1}, {"create", 1}, {"exists", 1}}, [&] { lock(b, again); });
+}
+
+// --- what servers refuse
+
+// Any error of its transaction was taken for the end of the hold: it was told lost, and its node stayed there, of nobody, for as long as
+// the session.
+TEST_F(counted, a_conversion_that_the_servers_refused_left_a_hold_of_nobody) {
+  const auto writer = ids.next();
+  lock(a, writer);
+  refuse_transactions(3);
+  const auto down = convert(a, writer, mode::shared);
+  EXPECT_NE(failure_in(down).find("quota"), std::string::npos) << failure_in(down);
+  server.says = nullptr;
+  EXPECT_TRUE(granted(convert(a, writer, mode::shared)));
+  refuse_transactions(2);
+  const auto up = convert(a, writer, mode::exclusive);
+  EXPECT_NE(failure_in(up).find("quota"), std::string::npos) << failure_in(up);
+  server.says = nullptr;
+  EXPECT_TRUE(granted(convert(a, writer, mode::exclusive)));
+  EXPECT_TRUE(a.lost.empty());
+}
+
+// It was tried twenty times, with a look for each, and then said that others had been quicker.
+TEST_F(counted, a_claim_that_the_servers_refused_was_said_to_have_been_slow) {
+  const auto holder = ids.next(), next = ids.next();
+  lock(a, holder);
+  wait(b, next);
+  release(a, holder);
+  ASSERT_TRUE(until([&] { return b.is_woken(next); }));
+  refuse_transactions(2);
+  zoo.asked.clear();
+  const auto got = acquire(b, next);
+  EXPECT_NE(failure_in(got).find("quota"), std::string::npos) << failure_in(got);
+  EXPECT_LE(zoo.asked["children"], 1);
+  server.says = nullptr;
+  lock(b, next);
 }
 
 // --- keeping

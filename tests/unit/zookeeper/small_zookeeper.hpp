@@ -39,6 +39,22 @@ class small_zookeeper {
     if (remove(path, -1, all) == wire::ok) tell(all);
   }
 
+  void make(const std::string& path) {
+    nodes_[path].created = ++zxid_;
+    ++nodes_.at(parent(path)).children;
+  }
+  std::int64_t owner(const std::string& path) const { return nodes_.at(path).owner; }
+  // As the servers do it when its time is over.
+  void end(std::int64_t session) {
+    changes all;
+    std::vector<std::string> some;
+    for (const auto& [path, n] : nodes_) {
+      if (n.owner == session) some.push_back(path);
+    }
+    for (const auto& path : some) remove(path, -1, all);
+    tell(all);
+  }
+
   // As a claim does it.
   void move(const std::string& from, const std::string& onto) {
     ++zxid_;
@@ -98,7 +114,8 @@ class small_zookeeper {
   }
 
   answer read(wire::op what, wire::reader& r, std::int64_t session) {
-    const std::string path{r.text()};
+    std::string path{r.text()};
+    if (path == "/") path.clear();
     const bool watch = r.flag();
     if (before_reading) before_reading(what, path);
     const auto at = nodes_.find(path);
@@ -212,16 +229,6 @@ class small_zookeeper {
       wrong.number(-1).flag(false).number(is).number(is);
     }
     return {wire::ok, wrong.number(-1).flag(true).number(-1).take()};
-  }
-
-  void end(std::int64_t session) {
-    changes all;
-    std::vector<std::string> some;
-    for (const auto& [path, n] : nodes_) {
-      if (n.owner == session) some.push_back(path);
-    }
-    for (const auto& path : some) remove(path, -1, all);
-    tell(all);
   }
 
   void tell(const changes& all) {

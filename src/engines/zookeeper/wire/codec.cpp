@@ -18,6 +18,7 @@ std::string words(std::int32_t e) {
     case auth_failed: return "the credentials were not accepted";
     case needs_sasl: return "a login by SASL is needed (?auth=sasl)";
     case session_moved: return "the session has moved to another server";
+    case quota_exceeded: return "the quota of nodes there is used up";
     case throttled: return "the server is overloaded";
     default: return "error " + std::to_string(e);
   }
@@ -190,6 +191,13 @@ std::optional<std::vector<step_result>> read_multi(std::string_view body) {
     all.push_back(std::move(one));
   }
   return if_good(r, std::move(all));
+}
+
+std::int32_t error_of(const std::vector<step_result>& all) {
+  const auto at =
+      std::ranges::find_if(all, [](const step_result& s) { return s.error != ok && s.error != runtime_inconsistency; });
+  if (at != all.end()) return at->error;
+  return std::ranges::all_of(all, [](const step_result& s) { return s.error == ok; }) ? ok : runtime_inconsistency;
 }
 
 std::optional<std::string_view> framer::next() {

@@ -47,6 +47,7 @@ enum error : std::int32_t {
   auth_failed = -115,
   session_moved = -118,
   needs_sasl = -124,  // and the session is closed
+  quota_exceeded = -125,
   throttled = -127,
 };
 std::string words(std::int32_t error);
@@ -149,6 +150,7 @@ struct step_result {
   stat is;
 };
 std::optional<std::vector<step_result>> read_multi(std::string_view body);
+std::int32_t error_of(const std::vector<step_result>&);  // why it was not carried out, if it was not
 
 struct header {
   std::int32_t xid = 0;
