@@ -49,7 +49,8 @@ inline constexpr milliseconds unused_for{10'000};   // a session is closed then
 inline constexpr milliseconds version_within{500};
 inline constexpr int unanswered = 4;  // anything for such a part of what a renewal proves: another server
 inline constexpr int left_in_vain_max = 2;
-inline constexpr int tries_max = 20;  // others were quicker
+inline constexpr int renewals_again = 16;  // at most, in what a renewal proves
+inline constexpr int tries_max = 20;       // others were quicker
 inline constexpr std::size_t said_max = 20;
 inline constexpr std::size_t walk_max = 10'000;  // nodes that are looked at for a list, where names may lie anywhere
 
@@ -85,14 +86,19 @@ class zookeeper_engine final : public kit::engine_base {
       return std::max(since + (life.ttl() / unanswered) * (1 << left_in_vain), life.kept() + life.ttl() / 2);
     }
     bool usable(time_point now) { return ready && link.session().up() && life.live(now); }
+    // A server that answers a renewal with an error is not asked as quickly as it answers.
+    time_point renewal_due() const {
+      return std::max(life.kept() + life.ttl() / 2, not_renewed + life.ttl() / renewals_again);
+    }
 
     zookeeper_engine* home;
     const milliseconds length;
     lease life;
     bool ready = false, setting_up = false, primary = false, renewing = false, over = false, closed = false;
     std::int64_t number = 0;
-    int left_in_vain = 0;  // servers, since something was proven
-    std::string node;      // that renewals write
+    int left_in_vain = 0;      // servers, since something was proven
+    time_point not_renewed{};  // though it was answered: when
+    std::string node;          // that renewals write
     std::size_t path_bytes = 0;
     std::set<id> entries;
     std::set<id> doubts;  // of which it is not known what became of a write that was sent in it
@@ -178,11 +184,13 @@ class zookeeper_engine final : public kit::engine_base {
   void find_member(milliseconds ttl, with_member);
   member* any_member();
   void set_up(member&, int tries);
+  void on_set_up(member&, int tries, const response&);
   void make_base(member&, const std::function<void(const response&)>& then);
   void renew(member&, std::function<void(bool)>);
   void prove(member&, time_point until, std::function<void(bool)>);
   void condemn(member&);
   bool is_used(const member&, time_point now) const;
+  bool renews(const member&, time_point now) const;
   void reap(time_point);
   void tell_up();
   void tell_ready(const member&);

@@ -50,8 +50,12 @@ void zookeeper_engine::make_container(const attempt_ptr& a, member& m) {
 void zookeeper_engine::make_parents(const attempt_ptr& a, member& m) {
   if (++a->tries > tries_max)
     return calls().fail(*a->c, no(why::unknown, errc::unavailable, "what is above the name cannot be made"));
-  if (layout_.is_own())
-    return make_base(m, [this, a, &m](const response&) { a->c->over() ? void() : make_container(a, m); });
+  if (layout_.is_own()) {
+    return make_base(m, [this, a, &m](const response& r) {
+      if (a->c->over()) return;
+      r.good() ? make_container(a, m) : calls().fail(*a->c, failed(r, false));
+    });
+  }
   const auto path = path_of(a->name);
   for (auto at = path.find('/', 1); at != path.npos; at = path.find('/', at + 1)) {
     auto body = wire::create_body(path.substr(0, at), {}, config_.rights, wire::node_kind::container);

@@ -79,9 +79,7 @@ time_point zookeeper_engine::next_due() const {
     first = std::min(first, m->patience_ends());
     if (m->over) continue;
     first = std::min(first, m->life.end());
-    if (!m->ready) continue;
-    const bool kept = is_used(*m, now());
-    if (kept && !m->renewing && m->link.session().up()) first = std::min(first, m->life.kept() + m->life.ttl() / 2);
+    if (renews(*m, now())) first = std::min(first, m->renewal_due());
   }
   if (!dues_.empty()) first = std::min(first, dues_.begin()->first);
   if (!settling_.empty()) first = std::min(first, settling_.begin()->first);
@@ -104,9 +102,7 @@ void zookeeper_engine::on_time(time_point now) {
       m->left_in_vain = std::min(m->left_in_vain + 1, left_in_vain_max);
       m->link.leave("a request was not answered");
     }
-    if (!m->ready) continue;
-    const bool kept = is_used(*m, now) && !closed();
-    if (kept && !m->renewing && m->link.session().up() && now >= m->life.kept() + m->life.ttl() / 2) renew(*m, nullptr);
+    if (renews(*m, now) && now >= m->renewal_due()) renew(*m, nullptr);
   }
   while (!settling_.empty() && settling_.begin()->first <= now) {
     const auto who = settling_.begin()->second;
@@ -136,6 +132,10 @@ void zookeeper_engine::start_anew() {
 
 bool zookeeper_engine::is_used(const member& m, time_point now) const {
   return m.primary || !m.entries.empty() || now - m.used <= unused_for;
+}
+
+bool zookeeper_engine::renews(const member& m, time_point now) const {
+  return m.ready && !m.renewing && !closed() && m.link.session().up() && is_used(m, now);
 }
 
 void zookeeper_engine::reap(time_point now) {
@@ -240,36 +240,42 @@ void zookeeper_engine::member::on_up() {
 void zookeeper_engine::set_up(member& m, int tries) {
   m.node = layout_.sessions() + '/' + core::to_hex(wire::writer{}.big(m.number).take());
   m.setting_up = true;
-  const auto done = [this, &m, tries](const response& r) {
-    m.setting_up = false;
-    if (r.is != response::how::answered || m.over) return;  // when it is up again
-    if (r.error == wire::no_node && tries < 3) {
-      m.setting_up = true;
-      return make_base(m, [this, &m, tries](const response&) { set_up(m, tries + 1); });
-    }
-    const bool well = r.good() || r.error == wire::node_exists;
-    auto waiting = std::exchange(m.waiting, {});
-    const auto f = failed(r, false);
-    if (!well) {
-      tell_down({f.kind, f.code, f.words + " (" + m.node + ')'});
-    } else {
-      m.ready = true;
-      tell_ready(m);
-    }
-    for (auto& w : waiting) w(well ? nullptr : &f);
-  };
   m.link.session().call(op::create, wire::create_body(m.node, {}, config_.rights, wire::node_kind::ephemeral), now(),
-                        done);
+                        [this, &m, tries](const response& r) { on_set_up(m, tries, r); });
 }
 
-// By the session that asks for it: whoever waits for another may have gone before.
+void zookeeper_engine::on_set_up(member& m, int tries, const response& r) {
+  m.setting_up = false;
+  if (r.is != response::how::answered || m.over) return;  // when it is up again
+  if (r.error == wire::no_node && tries < 3) {
+    m.setting_up = true;
+    return make_base(m, [this, &m, tries](const response& base) {
+      base.is == response::how::answered && !base.good() ? on_set_up(m, tries, base) : set_up(m, tries + 1);
+    });
+  }
+  const bool well = r.good() || r.error == wire::node_exists;
+  auto waiting = std::exchange(m.waiting, {});
+  auto f = failed(r, false);
+  f.words += " (" + m.node + ')';
+  if (r.error == wire::no_auth && config_.servers.who)
+    f.words += ": others have made it, or this user with another password";
+  if (!well) tell_down(f);
+  if (well && !std::exchange(m.ready, true)) tell_ready(m);
+  for (auto& w : waiting) w(well ? nullptr : &f);
+}
+
+// By the session that asks for it: whoever waits for another may have gone before. Told what is in the way of the first that cannot be
+// made; those below it just miss it.
 void zookeeper_engine::make_base(member& m, const std::function<void(const response&)>& then) {
   const auto paths = layout_.always_there();
+  const auto wrong = std::make_shared<std::int32_t>(wire::ok);
   for (std::size_t i = 0; i < paths.size(); ++i) {
     auto body = wire::create_body(paths[i], {}, config_.rights, wire::node_kind::lasting);
     const bool last = i + 1 == paths.size();
-    m.link.session().call(op::create, std::move(body), now(), [then, last](const response& r) {
-      if (last) then(r);
+    m.link.session().call(op::create, std::move(body), now(), [then, wrong, last](const response& r) {
+      const bool expected = r.good() || r.error == wire::node_exists || r.error == wire::no_node;
+      if (!expected && *wrong == wire::ok) *wrong = r.error;
+      if (last) then({r.is, *wrong, r.sent});
     });
   }
 }
@@ -347,13 +353,12 @@ void zookeeper_engine::renew(member& m, std::function<void(bool)> then) {
       m.life.renewed(r.sent, m.link.session().read_by(r.sent - m.life.unheard()), now());
       m.left_in_vain = 0;
     }
-    if (r.is == response::how::answered && r.error == wire::session_expired && !m.over) return condemn(m);
+    const bool wrong = r.is == response::how::answered && !r.good();
+    if (wrong) m.not_renewed = now();
+    if (wrong && r.error == wire::session_expired && !m.over) return condemn(m);
     const bool live = r.good() && m.life.live(now());
     for (auto& w : std::exchange(m.renewals, {})) w(live);
-    if (r.is == response::how::answered && r.error == wire::no_node) {  // somebody took it away
-      m.link.session().call(op::create, wire::create_body(m.node, {}, config_.rights, wire::node_kind::ephemeral),
-                            now(), nullptr);
-    }
+    if (wrong && r.error == wire::no_node && !m.over) set_up(m, 0);  // somebody took it away
   };
   m.link.session().call(op::set_data, wire::data_body(m.node, {}, -1), now(), done);
 }

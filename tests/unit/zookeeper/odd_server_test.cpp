@@ -97,6 +97,37 @@ TEST_F(odd_server, one_that_greets_and_hangs_up_was_connected_to_again_without_a
   EXPECT_FALSE(is_up);
 }
 
+// "The server is overloaded": the renewal was sent again as soon as that was read, until the session was over.
+TEST_F(odd_server, one_that_is_overloaded_was_asked_to_renew_as_quickly_as_it_could_say_so) {
+  server.timeout_ms = 1000;
+  int renewals = 0;
+  server.says = [&](wire::op what, const wire::reader&) -> std::optional<own_server::words> {
+    if (what != wire::op::set_data) return std::nullopt;
+    ++renewals;
+    return own_server::words{wire::throttled, {}};
+  };
+  start(server.host());
+  ASSERT_TRUE(until([&] { return is_up; }, 10s));
+  EXPECT_FALSE(until([&] { return renewals > 16; }, 1s));
+  EXPECT_GT(renewals, 1);
+}
+
+// "No such node", said whoever may not make what is above the nodes of sessions.
+TEST_F(odd_server, one_that_allows_nothing_to_be_made_was_said_to_miss_a_node) {
+  server.says = [](wire::op what, wire::reader r) -> std::optional<own_server::words> {
+    if (what != wire::op::create) return std::nullopt;
+    return own_server::words{r.text() == "/tyer" ? wire::no_auth : wire::no_node, {}};
+  };
+  start(server.host());
+  const auto got = acquire(request());
+  ASSERT_TRUE(got);
+  const auto* f = std::get_if<engine::failure>(&got->result);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->kind, engine::why::refused);
+  EXPECT_NE(f->words.find("not allowed"), std::string::npos) << f->words;
+  EXPECT_NE(why_down.find("not allowed"), std::string::npos) << why_down;
+}
+
 // It was believed to live for as long as the last server had said, and its holds for as long as the one before.
 TEST_F(odd_server, a_session_that_the_next_server_made_shorter_kept_its_holds) {
   small_zookeeper zoo{server};

@@ -338,6 +338,27 @@ TEST_F(counted, a_claim_that_the_servers_refused_was_said_to_have_been_slow) {
   lock(b, next);
 }
 
+// --- sessions
+
+// Whoever renewed found no node, made it, found that there is no place for it, and so on, as quickly as it could, until the session was
+// over and its holds were lost.
+TEST_F(counted, an_operator_who_took_the_nodes_of_sessions_away_ended_them) {
+  const std::string above = "/tyer/s";
+  const auto sessions = zoo.children(above);
+  for (const auto& each : sessions) zoo.remove(above + '/' + each);
+  zoo.remove(above);
+  zoo.asked.clear();
+  clock.t += 2700ms;  // more than half of what a renewal proves
+  const auto renewals = static_cast<int>(sessions.size());
+  EXPECT_TRUE(until([&] { return zoo.children(above) == sessions || zoo.asked["set"] > renewals; }));
+  EXPECT_EQ(zoo.asked["set"], renewals);
+  clock.t += 400ms;
+  EXPECT_TRUE(until([&] { return zoo.asked["set"] >= 2 * renewals; }));
+  clock.t += 2300ms;  // more than the rest of it
+  quiet();
+  EXPECT_EQ(zoo.asked["close"], 0);
+}
+
 // --- keeping
 
 // There was a look, and a sync before it.
