@@ -104,7 +104,8 @@ void zookeeper_engine::again(const attempt_ptr& a, entry& e) {
   // Its turn stays, and there is a write to come that fails if its place has gone: that is all there is to look for. If it was only
   // called, the write fails too if anything was ever converted here.
   const bool called = !e.turn && std::exchange(e.called, false);
-  const bool knows_all = (called || (e.turn && e.own_part)) && waits(e) && !e.upgrading && e.in_doubt == nullptr;
+  const bool has_part = (called || (e.turn && e.own_part)) && e.part > a->seen;
+  const bool knows_all = has_part && waits(e) && !e.upgrading && e.in_doubt == nullptr;
   if (knows_all && e.me.how == a->how && a->how != mode::permit && must_move(e, *a))
     return move(a, e.part, {{}, called ? std::optional{0} : std::nullopt});
   look(*e.in, a->name, true, [this, a](const failure* f, const view& v) {
@@ -215,7 +216,9 @@ void zookeeper_engine::claim(const attempt_ptr& a, const view& v) {
 
 void zookeeper_engine::claim_with(const attempt_ptr& a, const view& v, record_of_name r, const wire::stat& is) {
   entry& e = mine_.at(a->who);
-  const auto part = r.part_of(e.me, e.part, is.modified);
+  auto part = r.part_of(e.me, e.part, is.modified);
+  const bool overtaken = part && *part <= a->seen && layout_.is_own();  // by one of this client that came later
+  if (overtaken) part.reset();
   if (a->how == mode::permit && r.assign(v.all)) {
     r.keep_floor(is.modified);
     auto body = wire::data_body(path_of(a->name), write(r), is.version);
@@ -308,11 +311,17 @@ void zookeeper_engine::grant(const attempt_ptr& a) {
   entry* e = own(a->who, a->name);
   if (e == nullptr || !e->in->life.live(now()))
     return calls().fail(*a->c, no(why::unknown, errc::outcome_unknown, "the session it lives by has ended"));
-  if (e->part <= a->seen || e->part > core::part_max) {
+  const bool too_small = e->part <= a->seen;
+  if (too_small || e->part > core::part_max) {
+    if (too_small && !std::exchange(a->anew, true)) {  // a new node counts as much as the servers do
+      return remove(a->name, a->who, 0, [this, a](const failure* f, fate) {
+        if (a->c->over()) return;
+        f != nullptr ? calls().fail(*a->c, *f) : start(a);
+      });
+    }
     const auto* words =
-        e->part <= a->seen
-            ? "the client has seen a larger token than ZooKeeper has counted to; was it restored from a copy?"
-            : "the last token there is has been given";
+        too_small ? "the client has seen a larger token than ZooKeeper has counted to; was it restored from a copy?"
+                  : "the last token there is has been given";
     return remove(a->name, a->who, 0, [this, a, words](const failure*, fate) {
       if (!a->c->over()) calls().fail(*a->c, no(why::refused, errc::refused, words));
     });

@@ -151,7 +151,7 @@ class zookeeper_engine final : public kit::engine_base {
     bool enqueue;
     std::uint64_t seen;
     int tries = 0;
-    bool synced = false;
+    bool synced = false, anew = false;
   };
   using attempt_ptr = std::shared_ptr<attempt>;
   // A name in which this client has waited, and how many numbers had been given there.

@@ -302,6 +302,51 @@ TEST_F(counted, a_name_that_is_empty_again_is_locked_by_a_look_as_before) {
   expect({{"children", 1}, {"create", 1}, {"exists", 1}}, [&] { lock(b, again); });
 }
 
+// --- several of one client
+
+// The older place had its turn as well, but its token was smaller than the one the client had seen meanwhile: so it was refused for ever,
+// with the words for servers that were restored from a copy.
+TEST_F(counted, a_reader_whose_client_has_another_one_that_was_quicker_was_refused) {
+  const auto holder = ids.next(), slow = ids.next(), quick = ids.next(), writer = ids.next();
+  lock(a, holder);
+  EXPECT_TRUE(queued(acquire(b, slow, mode::shared)));
+  EXPECT_TRUE(queued(acquire(b, quick, mode::shared)));
+  wait(c, writer);
+  release(a, holder);
+  ASSERT_TRUE(until([&] { return b.is_woken(slow) && b.is_woken(quick); }));
+  const auto seen = part_in(acquire(b, quick, mode::shared));
+  EXPECT_GT(seen, 0U);
+  auto r = request(slow, mode::shared);
+  r.seen = seen;
+  const auto got = acquire(b, r);
+  EXPECT_GT(part_in(got), seen) << failure_in(got);
+  EXPECT_GT(part_in(acquire(b, r)), seen) << "asked once more";
+  release(b, slow);
+  release(b, quick);
+  ASSERT_TRUE(until([&] { return c.is_woken(writer); }));
+  EXPECT_GT(part_in(acquire(c, writer)), part_in(got));
+}
+
+TEST_F(counted, so_was_one_in_the_line_of_another_library) {
+  all.resize(5);
+  client &one = all[3], &two = all[4];
+  start(one, "?protocol=curator-rw");
+  start(two, "?protocol=curator-rw");
+  ASSERT_TRUE(until([&] { return one.is_up && two.is_up; }));
+  const auto holder = ids.next(), slow = ids.next(), quick = ids.next();
+  lock(one, holder);
+  EXPECT_TRUE(queued(acquire(two, slow, mode::shared)));
+  EXPECT_TRUE(queued(acquire(two, quick, mode::shared)));
+  release(one, holder);
+  ASSERT_TRUE(until([&] { return two.is_woken(slow) && two.is_woken(quick); }));
+  const auto seen = part_in(acquire(two, quick, mode::shared));
+  EXPECT_GT(seen, 0U);
+  auto r = request(slow, mode::shared);
+  r.seen = seen;
+  const auto got = acquire(two, r);
+  EXPECT_GT(part_in(got), seen) << failure_in(got);
+}
+
 // --- what servers refuse
 
 // Any error of its transaction was taken for the end of the hold: it was told lost, and its node stayed there, of nobody, for as long as
