@@ -291,6 +291,7 @@ class zookeeper_engine final : public kit::engine_base {
   void rename_entry(entry&, contender, member&);
   void doubt(const id&, member& sent_in);
   void clear_doubt(entry&);
+  bool may_have_moved(const id&);
   using settled = std::function<void(const failure*)>;
   void settle_doubt(const id&, settled);
   void settle_with(const id&, const contender&, member& by, settled);

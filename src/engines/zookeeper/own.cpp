@@ -56,6 +56,19 @@ void zookeeper_engine::clear_doubt(entry& e) {
   if (member* m = std::exchange(e.in_doubt, nullptr)) m->doubts.erase(e.me.who);
 }
 
+// The session of its place has ended, but it was moved to another one before, or may have been: then it is there as long as that.
+bool zookeeper_engine::may_have_moved(const id& who) {
+  const auto at = mine_.find(who);
+  if (at == mine_.end()) return false;
+  entry& e = at->second;
+  if (e.in_doubt == nullptr || e.in_doubt == e.in || e.in_doubt->over) return false;
+  auto c = e.me;
+  c.node.clear();
+  rename_entry(e, std::move(c), *e.in_doubt);
+  e.turn = e.called = false;
+  return true;
+}
+
 // Only the session that the write was sent in can tell, once it is connected again: then nothing that it sent before is carried
 // out any more.
 void zookeeper_engine::settle_doubt(const id& who, settled then) {

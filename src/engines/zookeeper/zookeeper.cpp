@@ -326,7 +326,7 @@ void zookeeper_engine::condemn(member& m) {
   m.over = true;
   m.life.condemn();
   const auto all = m.entries;
-  for (const auto& who : all) lose(who);
+  for (const auto& who : all) may_have_moved(who) ? void() : lose(who);
   if (m.number != 0) relist(m.number);
   for (const auto& who : std::exchange(m.doubts, {})) {  // where they were, or nowhere
     mine_.at(who).in_doubt = nullptr;

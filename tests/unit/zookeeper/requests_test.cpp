@@ -404,6 +404,36 @@ TEST_F(counted, an_operator_who_took_the_nodes_of_sessions_away_ended_them) {
   EXPECT_EQ(zoo.asked["close"], 0);
 }
 
+// The transaction that moves a place to a longer session was carried out, and its answer lost. When the place's own session ended before
+// the other one was connected again, the place was forgotten: the node was a hold of nobody for as long as the client lived.
+TEST_F(counted, a_claim_without_an_answer_was_forgotten_with_the_session_of_its_place) {
+  const auto holder = ids.next(), next = ids.next();
+  lock(a, holder);
+  wait(b, next);
+  release(a, holder);
+  ASSERT_TRUE(until([&] { return b.is_woken(next); }));
+  const auto places = zoo.owner(first_in_line());
+  server.swallows = wire::op::multi;
+  EXPECT_FALSE(granted(acquire(b, next)));
+  const auto holds = zoo.owner(first_in_line());
+  ASSERT_NE(holds, places);
+  std::size_t forgotten = 0;
+  server.greets = [&](std::int64_t session) -> std::int32_t {
+    if (session == places) ++forgotten;
+    return session == places ? 0 : session == holds ? -1 : server.timeout_ms;
+  };
+  zoo.end(places);
+  server.hang_up();
+  const auto time_passes = [&] { clock.t += 1ms; };
+  ASSERT_TRUE(until([&] { return time_passes(), forgotten > 0; }));
+  steps();
+  server.greets = nullptr;
+  // The other one comes back, and nobody asks for the place any more. A session that has nothing is closed after ten seconds.
+  const auto end = clock.t + 9s;
+  EXPECT_TRUE(until([&] { return time_passes(), zoo.children(line).empty(); }));
+  EXPECT_LT(clock.t, end);
+}
+
 // --- keeping
 
 // There was a look, and a sync before it.
