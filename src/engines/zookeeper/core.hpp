@@ -46,6 +46,7 @@ inline constexpr milliseconds waited_after{2000};   // and so is a place
 inline constexpr milliseconds crowded_for{10'000};  // who had to wait for a name stands in line there without a look
 inline constexpr std::size_t crowded_max = 1000;    // such names
 inline constexpr milliseconds unused_for{10'000};   // a session is closed then
+inline constexpr milliseconds short_lived{1000};    // after a session that was, the next one is not asked for at once
 inline constexpr milliseconds version_within{500};
 inline constexpr int unanswered = 4;  // anything for such a part of what a renewal proves: another server
 inline constexpr int left_in_vain_max = 2;
@@ -102,7 +103,7 @@ class zookeeper_engine final : public kit::engine_base {
     std::size_t path_bytes = 0;
     std::set<id> entries;
     std::set<id> doubts;  // of which it is not known what became of a write that was sent in it
-    time_point used{};
+    time_point since{}, used{};
     std::vector<std::function<void(const failure*)>> waiting;  // for it to be ready
     std::vector<std::function<void(bool)>> renewals;
     wire::connection link;  // last: it calls the rest

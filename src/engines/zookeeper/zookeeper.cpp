@@ -140,7 +140,7 @@ bool zookeeper_engine::renews(const member& m, time_point now) const {
 
 void zookeeper_engine::reap(time_point now) {
   for (auto& m : members_) {
-    if (m->ready && !m->over && !is_used(*m, now)) condemn(*m);
+    if ((m->ready || m->number == 0) && !m->over && !is_used(*m, now)) condemn(*m);
   }
   members_.remove_if([&](const auto& m) {
     const bool finished = m->over && (m->closed || !m->link.session().up() || m->link.session().gone());
@@ -171,7 +171,7 @@ zookeeper_engine::member::member(zookeeper_engine& e, milliseconds l, std::size_
 
 zookeeper_engine::member& zookeeper_engine::add_member(milliseconds length) {
   members_.push_back(std::make_unique<member>(*this, length, next_host_));
-  members_.back()->used = now();
+  members_.back()->since = members_.back()->used = now();
   return *members_.back();
 }
 
@@ -337,7 +337,11 @@ void zookeeper_engine::condemn(member& m) {
   for (auto& w : std::exchange(m.renewals, {})) w(false);
   if (m.link.session().up()) m.link.session().close(now(), [&m](const response&) { m.closed = true; });
   if (!m.link.session().up() || m.link.session().gone()) m.closed = true;
-  if (m.primary && !closed()) add_member(m.length).primary = true;
+  if (m.primary && !closed()) {
+    member& next = add_member(m.length);
+    next.primary = true;
+    if (next.since - m.since < short_lived) next.link.rest_until(next.since + short_lived);
+  }
   m.primary = false;
 }
 

@@ -97,6 +97,15 @@ TEST_F(odd_server, one_that_greets_and_hangs_up_was_connected_to_again_without_a
   EXPECT_FALSE(is_up);
 }
 
+// So it could be with a server of another make. Whoever had it as its server had a client that did nothing else.
+TEST_F(odd_server, one_that_knows_no_session_was_asked_for_the_next_without_a_pause) {
+  server.greets = [](std::int64_t) { return 0; };
+  start(server.host());
+  EXPECT_FALSE(until([&] { return server.ever > 4; }, 1500ms)) << server.ever;
+  EXPECT_GE(server.ever, 2U);
+  EXPECT_FALSE(is_up);
+}
+
 // "The server is overloaded": the renewal was sent again as soon as that was read, until the session was over.
 TEST_F(odd_server, one_that_is_overloaded_was_asked_to_renew_as_quickly_as_it_could_say_so) {
   server.timeout_ms = 1000;

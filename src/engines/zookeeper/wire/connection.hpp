@@ -55,7 +55,8 @@ class connection {
 
   void flush();
   void leave(const std::string& words);  // this server for the next one
-  void end();                            // no more attempts, nobody is told anything
+  void rest_until(time_point t) noexcept { next_attempt_ = t; }
+  void end();  // no more attempts, nobody is told anything
   time_point due() const noexcept;
   void on_time(time_point now);
 
