@@ -186,8 +186,9 @@ void zookeeper_engine::tell_place_by(const attempt_ptr& a, const response& first
   if (a->c->over()) return;
   const auto n = first.good() ? wire::read_node(first.body) : std::nullopt;
   const auto record = n ? layout_.read_data(n->data) : std::nullopt;
-  auto after = record ? record->ttl : milliseconds{1};
-  if (record && record->by_another) after = a->waiter_ttl;  // how long it lasts, nobody has written down
+  const bool gone = first.is == response::how::answered && first.error == wire::no_node;
+  auto after = gone ? milliseconds{1} : a->waiter_ttl;  // how long it lasts, nobody may have written for us to read
+  if (record && !record->by_another) after = record->ttl;
   if (auto* b = std::get_if<seam::busy>(&what)) {
     b->hint = after;
     return calls().answer<answer>(*a->c, answer{*b});

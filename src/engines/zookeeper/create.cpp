@@ -104,7 +104,9 @@ void zookeeper_engine::create(const attempt_ptr& a, member& m, const view& befor
       doubt(a->who, m);
       put_off(a->who, e, due);
     }
-    if (!a->c->over()) calls().fail(*a->c, failed(r, true));
+    if (a->c->over()) return;
+    calls().fail(*a->c, r.good() ? no(why::unknown, errc::outcome_unknown, "the session it was to live by has ended")
+                                 : failed(r, true));
   });
   ask_behind(a, m, made);
 }

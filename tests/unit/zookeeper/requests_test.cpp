@@ -383,6 +383,19 @@ TEST_F(counted, a_claim_that_the_servers_refused_was_said_to_have_been_slow) {
   lock(b, next);
 }
 
+// The holder's node tells when it may be over. Who could not read it asked every millisecond.
+TEST_F(counted, whoever_waits_for_one_that_it_may_not_read_asked_every_millisecond) {
+  const auto holder = ids.next(), next = ids.next();
+  lock(a, holder);
+  server.says = [first = first_in_line()](wire::op what, wire::reader r) -> std::optional<own_server::words> {
+    if (what != wire::op::get_data || r.text() != first) return std::nullopt;
+    return own_server::words{wire::no_auth, {}};
+  };
+  const auto got = acquire(b, next);
+  ASSERT_TRUE(queued(got));
+  EXPECT_EQ(std::get<engine::queued>(std::get<answer>(got->result)).look_again, 1s);
+}
+
 // --- sessions
 
 // Whoever renewed found no node, made it, found that there is no place for it, and so on, as quickly as it could, until the session was
@@ -402,6 +415,27 @@ TEST_F(counted, an_operator_who_took_the_nodes_of_sessions_away_ended_them) {
   clock.t += 2300ms;  // more than the rest of it
   quiet();
   EXPECT_EQ(zoo.asked["close"], 0);
+}
+
+// It was told as a refusal for good, "error 0".
+TEST_F(counted, a_node_that_was_made_by_a_session_that_is_over_was_refused_with_no_error) {
+  server.timeout_ms = 2000;
+  auto r = request(ids.next());
+  r.ttl = r.waiter_ttl = 400ms;
+  EXPECT_TRUE(granted(acquire(a, r)));
+  r.what.who = ids.next();
+  r.what.name = "another";
+  server.stops_at = wire::op::create_stat;
+  std::optional<outcome<answer>> got;
+  a.value->acquire(r, [&](outcome<answer>&& o) { got.emplace(std::move(o)); });
+  steps();
+  clock.t += 1100ms;  // the session has proven 1067
+  steps();
+  ASSERT_FALSE(got);
+  server.stops_at.reset();
+  ASSERT_TRUE(until([&] { return got.has_value(); }));
+  ASSERT_TRUE(std::holds_alternative<engine::failure>(got->result));
+  EXPECT_EQ(std::get<engine::failure>(got->result).kind, engine::why::unknown) << failure_in(got);
 }
 
 // The transaction that moves a place to a longer session was carried out, and its answer lost. When the place's own session ended before
