@@ -9,16 +9,10 @@
 
 namespace tyer::zookeeper {
 
-namespace {
-
-failure nobody_there() { return no(why::not_sent, errc::unavailable, "there is no connection to a ZooKeeper server"); }
-
-}  // namespace
-
 void zookeeper_engine::do_ask(std::string_view of, std::string_view reason, const call_ptr<std::uint32_t>& c) {
   calls().in_turn(c, of, [this, c, name = std::string{of}, reason = std::string{reason.substr(0, 4096)}] {
     member* m = any_member();
-    if (m == nullptr) return calls().fail(*c, nobody_there());
+    if (m == nullptr) return calls().fail(*c, not_connected());
     look(*m, name, true, [this, c, m, name, reason](const failure* f, const view& v) {
       if (c->over()) return;
       if (f != nullptr) return calls().fail(*c, *f);
@@ -45,9 +39,9 @@ void zookeeper_engine::do_ask(std::string_view of, std::string_view reason, cons
   });
 }
 
-void zookeeper_engine::entries_of(member& m, const std::string& name,
+void zookeeper_engine::entries_of(member& m, const std::string& name, bool waiters,
                                   std::function<void(const failure*, std::vector<seam::entry>)> then) {
-  look(m, name, true, [this, &m, name, then = std::move(then)](const failure* f, const view& v) {
+  look(m, name, true, [this, &m, name, waiters, then = std::move(then)](const failure* f, const view& v) {
     if (f != nullptr) return then(f, {});
     struct gathering {
       std::vector<std::optional<seam::entry>> all;
@@ -57,7 +51,7 @@ void zookeeper_engine::entries_of(member& m, const std::string& name,
     };
     const auto g = std::make_shared<gathering>();
     g->who = v.all;
-    g->all.resize(v.all.all().size());
+    g->all.resize(waiters ? v.all.all().size() : v.all.holders());
     g->left = g->all.size() + 1;
     const auto one = [g, then] {
       if (--g->left > 0) return;
@@ -100,10 +94,10 @@ void zookeeper_engine::entries_of(member& m, const std::string& name,
   });
 }
 
-void zookeeper_engine::do_show(std::string_view name, const call_ptr<seam::page>& c) {
+void zookeeper_engine::do_look(std::string_view name, bool waiters, const call_ptr<seam::page>& c) {
   member* m = any_member();
-  if (m == nullptr) return calls().fail(*c, nobody_there());
-  entries_of(*m, std::string{name}, [this, c](const failure* f, std::vector<seam::entry> all) {
+  if (m == nullptr) return calls().fail(*c, not_connected());
+  entries_of(*m, std::string{name}, waiters, [this, c](const failure* f, std::vector<seam::entry> all) {
     if (c->over()) return;
     if (f != nullptr) return calls().fail(*c, *f);
     calls().answer<seam::page>(*c, seam::page{std::move(all), {}});
@@ -125,7 +119,7 @@ void zookeeper_engine::list_names(member& m, std::vector<std::string> names, std
     std::ranges::move(some, std::back_inserter(page->entries));
     if (--*left == 0 && !c->over()) calls().answer<seam::page>(*c, std::move(*page));
   };
-  for (const auto& name : names) entries_of(m, name, one);
+  for (const auto& name : names) entries_of(m, name, true, one);
   one(nullptr, {});
 }
 
@@ -146,9 +140,10 @@ void zookeeper_engine::visit(member& m, const std::shared_ptr<walk>& w, const st
   auto body = wire::watch_body(path.empty() ? "/" : path, false);
   m.link.session().call(op::get_children, std::move(body), now(), [this, &m, w, path](const response& r) {
     if (w->c->over()) return;
-    const bool gone = r.is == response::how::answered && r.error == wire::no_node;
+    const bool of_others = r.error == wire::no_auth && path != layout_.names();
+    const bool nothing = r.is == response::how::answered && (r.error == wire::no_node || of_others);
     const auto children = r.good() ? wire::read_children(r.body) : std::nullopt;
-    if (!children && !gone) return calls().fail(*w->c, failed(r, false));
+    if (!children && !nothing) return calls().fail(*w->c, failed(r, false));
     if (children) visited(m, w, path, children->names);
     if (--w->open == 0 && !w->c->over()) list_names(m, std::move(w->found), w->cursor, w->limit, w->c);
   });
@@ -171,7 +166,7 @@ void zookeeper_engine::visited(member& m, const std::shared_ptr<walk>& w, const 
 void zookeeper_engine::do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
                                const call_ptr<seam::page>& c) {
   member* m = any_member();
-  if (m == nullptr) return calls().fail(*c, nobody_there());
+  if (m == nullptr) return calls().fail(*c, not_connected());
   limit = std::max(limit, 1U);
   const auto& all = layout_.names();
   m->link.session().call(op::sync, wire::path_body(all.empty() ? "/" : all), now(), nullptr);

@@ -330,7 +330,8 @@ class zookeeper_engine final : public kit::engine_base {
 
   // --- admin.cpp
   void do_ask(std::string_view name, std::string_view reason, const call_ptr<std::uint32_t>&) override;
-  void do_show(std::string_view name, const call_ptr<seam::page>&) override;
+  void do_show(std::string_view name, const call_ptr<seam::page>& c) override { do_look(name, true, c); }
+  void do_look(std::string_view name, bool waiters, const call_ptr<seam::page>&) override;
   void do_list(std::string_view prefix, std::string_view cursor, std::uint32_t limit,
                const call_ptr<seam::page>&) override;
   void list_names(member&, std::vector<std::string> names, std::string_view cursor, std::uint32_t limit,
@@ -341,7 +342,8 @@ class zookeeper_engine final : public kit::engine_base {
                const std::vector<std::string>& children);
   void do_diagnose(const call_ptr<std::vector<seam::finding>>&) override;
   std::vector<seam::finding> examine_sessions() const;
-  void entries_of(member&, const std::string& name, std::function<void(const failure*, std::vector<seam::entry>)>);
+  void entries_of(member&, const std::string& name, bool waiters,
+                  std::function<void(const failure*, std::vector<seam::entry>)>);
 
   const config config_;
   const layout layout_;

@@ -396,6 +396,34 @@ TEST_F(counted, whoever_waits_for_one_that_it_may_not_read_asked_every_milliseco
   EXPECT_EQ(std::get<engine::queued>(std::get<answer>(got->result)).look_again, 1s);
 }
 
+TEST_F(counted, names_were_not_listed_where_others_have_nodes_that_we_may_not_read) {
+  all.resize(4);
+  client& one = all.back();
+  start(one, "?protocol=curator");
+  ASSERT_TRUE(until([&] { return one.is_up; }));
+  lock(one, ids.next());
+  zoo.make("/tyer:secret");
+  server.says = [](wire::op what, wire::reader r) -> std::optional<own_server::words> {
+    if (what != wire::op::get_children || r.text() != "/tyer:secret") return std::nullopt;
+    return own_server::words{wire::no_auth, {}};
+  };
+  const auto some = call<engine::page>([&](auto reply) { one.value->list("", "", 10, std::move(reply)); });
+  ASSERT_TRUE(some && std::holds_alternative<engine::page>(some->result));
+  EXPECT_EQ(std::get<engine::page>(some->result).entries.size(), 1U);
+}
+
+TEST_F(counted, whoever_observes_the_holder_asked_for_each_that_waits) {
+  lock(a, ids.next());
+  wait(b, ids.next());
+  wait(c, ids.next());
+  const auto look = [&](bool waiters) {
+    const auto o = call<engine::page>([&](auto reply) { c.value->look("name", waiters, std::move(reply)); });
+    return std::get<engine::page>(o->result).entries.size();
+  };
+  expect({{"sync", 1}, {"children", 1}, {"data", 1}}, [&] { EXPECT_EQ(look(false), 1U); });
+  expect({{"sync", 1}, {"children", 1}, {"data", 3}}, [&] { EXPECT_EQ(look(true), 3U); });
+}
+
 // --- sessions
 
 // Whoever renewed found no node, made it, found that there is no place for it, and so on, as quickly as it could, until the session was
