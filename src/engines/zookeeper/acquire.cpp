@@ -14,6 +14,8 @@ std::optional<failure> zookeeper_engine::objection(const seam::request& r) const
   if (r.ttl < 1ms || r.ttl > 24h || r.waiter_ttl < 0ms || r.waiter_ttl > 24h)
     return refused("the ttl is out of its range");
   if (r.seen >= core::part_max) return refused("the token the client has seen is the last one there is");
+  if (layout_.is_in_the_way(r.what.name))
+    return refused("a part of this name looks like a node of whoever waits for the name above it");
   if (r.what.how != mode::permit) return std::nullopt;
   if (r.take == 0 || r.take > r.capacity)
     return refused("cannot take " + std::to_string(r.take) + " of " + std::to_string(r.capacity) + " permits");

@@ -89,6 +89,17 @@ bool layout::leads_to(std::string_view path, std::string_view start) const {
   return there && (there->starts_with(full) || full.starts_with(*there + '/'));
 }
 
+bool layout::is_in_the_way(std::string_view name) const {
+  if (is_own()) return false;  // there no name is above another
+  const auto path = path_of(name);
+  for (std::size_t from = names_.size() + 1; from <= path.size();) {
+    const auto end = std::min(path.find('/', from), path.size());
+    if (read_theirs(std::string_view{path}.substr(from, end - from))) return true;
+    from = end + 1;
+  }
+  return false;
+}
+
 std::optional<contender> layout::read(std::string_view node) const {
   return is_own() ? read_contender(node) : read_theirs(node);
 }

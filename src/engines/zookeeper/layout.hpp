@@ -36,6 +36,9 @@ class layout {
   bool leads_to(std::string_view path, std::string_view start) const;
   std::vector<std::string> always_there() const;  // whatever is to be made once
 
+  // Whoever stands in line for the name above would wait for it.
+  bool is_in_the_way(std::string_view name) const;
+
   std::optional<contender> read(std::string_view node) const;
   line line_of(const std::vector<std::string>& children) const;
   // Before the server numbers it.

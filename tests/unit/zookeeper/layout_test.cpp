@@ -114,6 +114,20 @@ TEST(zookeeper_layout, a_search_for_names_goes_where_they_may_lie) {
 }
 
 // Servers refuse empty steps, steps that mean another, control characters, what is no UTF-8, and characters beyond the first plane.
+// It stood there first, for ever: whoever wanted the lock of the name above waited for a lock that was none of its kind.
+TEST(zookeeper_layout, a_name_that_looks_like_a_node_stood_in_line_for_the_name_above_it) {
+  const layout curator{protocol::curator, "/locks", ""}, kazoo{protocol::kazoo, "", "p/"},
+      own{protocol::own, "/tyer", ""};
+  EXPECT_TRUE(curator.is_in_the_way("order/old-lock-0000000007"));
+  EXPECT_TRUE(curator.is_in_the_way("order/old-lock-0000000007/part"));
+  EXPECT_TRUE(kazoo.is_in_the_way("a__lock__0000000000"));
+  for (const auto* name : {"order", "order/old-lock-7", "order-lock-0000000007x", "order/-lock-/0000000007"}) {
+    EXPECT_FALSE(curator.is_in_the_way(name)) << name;
+    EXPECT_FALSE(own.is_in_the_way(name)) << name;
+  }
+  EXPECT_FALSE(own.is_in_the_way("order/old-lock-0000000007"));
+}
+
 TEST(zookeeper_layout, any_bytes_are_a_path_and_no_name_is_another) {
   using namespace std::string_view_literals;
   EXPECT_EQ(as_path("order/1"), "order/1");
