@@ -50,6 +50,14 @@ void line_up(Line& all, call& c, Started has_started) noexcept {
   put_behind(all, before, c);
 }
 
+// Whether an earlier call of the same id stands before it.
+bool is_behind_its_own(const call& first, const call& c) noexcept {
+  if (!c.of) return false;
+  const call* at = &first;
+  while (at != &c && at->of != c.of) at = at->turn.next;
+  return at != &c;
+}
+
 }  // namespace
 
 // ---- one call
@@ -126,11 +134,12 @@ void calls::leave_line(call& c) {
   if (!at->second.starting) go_on(at);
 }
 
-// The first in line; but when as many as may were let past it, the first of those that do not hurry.
+// The first in line; but when as many as may were let past it, the first of those that do not hurry, and which no call of
+// their own id stands before.
 call& calls::take_next(lane& l) noexcept {
   call* next = l.all.front();
   if (l.overtook >= overtaking_max) {
-    while (next != nullptr && next->hurries) next = next->turn.next;
+    while (next != nullptr && (next->hurries || is_behind_its_own(*l.all.front(), *next))) next = next->turn.next;
   }
   if (next == nullptr) next = l.all.front();
   l.overtook = next->hurries ? l.overtook + 1 : 0;
@@ -192,9 +201,9 @@ void calls::give_up(bool also_what_gives_back) {
   for (const call* c = under_way_.front(); c != nullptr; c = c->place.next) {
     if (also_what_gives_back || !c->gives_back) all.push_back(c->self_);
   }
-  for (auto c = all.rbegin(); c != all.rend(); ++c) {  // in reverse: else each would start the next call of its name
-    fail(**c, no(why::unknown, errc::closed, "the engine was closed before it answered"));
-  }
+  // Those that have not started go first: else each that has would start the next call of its name.
+  std::ranges::stable_partition(all, [](const auto& c) { return c->turn.linked && !c->started_; });
+  for (const auto& c : all) fail(*c, no(why::unknown, errc::closed, "the engine was closed before it answered"));
 }
 
 void calls::drop_all() noexcept {

@@ -196,6 +196,23 @@ TEST_F(turns_test, those_that_hurry_do_not_keep_the_others_waiting_for_ever) {
   EXPECT_EQ(std::ranges::count_if(started, [](int n) { return n > 0 && n <= 10; }), 10);
 }
 
+// It was: whoever looked for the oldest that does not hurry passed over what the same id had asked for before.
+TEST_F(turns_test, one_that_does_not_hurry_went_before_an_earlier_one_of_its_own_id) {
+  const auto who = ids.next();
+  queue("x", 0);
+  hurry("x", 100, ids.next());
+  hurry("x", 101, ids.next());
+  hurry("x", 102, who);
+  const auto behind = make();
+  behind->is->of = who;
+  put(behind, "x", 1, {});
+  queue("x", 2);
+  for (int n = 0; n < 6; ++n) {
+    step([&] { answer(*by_number.at(started.back())); });
+  }
+  EXPECT_EQ(started, (std::vector{0, 100, 101, 2, 102, 1}));
+}
+
 // Nothing of it was sent, and yet it was told that nobody knows what became of it.
 TEST_F(turns_test, one_that_had_no_turn_in_time_was_said_to_have_been_sent_perhaps) {
   const auto first = queue("x", 1), second = queue("x", 2);
@@ -209,6 +226,21 @@ TEST_F(turns_test, closing_does_not_start_what_it_gives_up) {
   all.close();
   step([&] { all.give_up(true); });
   EXPECT_EQ(started, std::vector{0});
+  EXPECT_TRUE(all.drained());
+}
+
+// It was the order in which they were made, which is not that of the line where one hurries: as that one was given up, the next
+// began, and asked a server for what nobody waits for.
+TEST_F(turns_test, closing_started_what_had_been_overtaken_by_one_that_hurries) {
+  const auto first = queue("x", 1);
+  queue("x", 2);
+  queue("x", 3);
+  hurry("x", 4, ids.next());
+  step([&] { answer(*first); });
+  ASSERT_EQ(started, (std::vector{1, 4}));
+  all.close();
+  step([&] { all.give_up(true); });
+  EXPECT_EQ(started, (std::vector{1, 4}));
   EXPECT_TRUE(all.drained());
 }
 
