@@ -121,6 +121,9 @@ wire::status fake_etcd::log_in(std::size_t server, const std::string& request, s
 wire::status fake_etcd::execute(std::size_t server, std::string_view method, const std::string& request,
                                 std::string& response) {
   wire::status s;
+  if (learners[server] && method != "Status") {
+    return {wire::code::failed_precondition, "etcdserver: rpc not supported for learner"};
+  }
   if (method == "Range") {
     pb::RangeResponse r;
     s = data.range(parsed<pb::RangeRequest>(request), r);

@@ -72,6 +72,7 @@ class fake_etcd {
   bool connecting = false;                               // channels are on their way all the time: nothing arrives
   std::array<std::uint64_t, servers> clusters{1, 1, 1};  // which each says that it is of
   std::array<std::string, servers> versions{"3.5.16", "3.5.16", "3.5.16"};  // empty: it tells it to nobody
+  std::array<bool, servers> learners{};   // which do not take part yet, and tell nothing but their status
   std::optional<std::size_t> watched_by;  // the server that watches, behind an address of several
 
   // With a password, everybody has to log in, and what was given out before expire_tokens() is not known any more.

@@ -107,6 +107,26 @@ TEST_F(etcd_login, with_a_wrong_password_was_told_as_an_outage) {
   EXPECT_EQ(wrong.downs.size(), 1u) << "said once";
 }
 
+// It was ten times a second where the URI names several servers, and each time costs a server a tenth of a second of its
+// processor: the clients that did not know yet of a password that was changed kept it busy.
+TEST_F(etcd_login, with_a_wrong_password_was_tried_ten_times_a_second_without_end) {
+  one_client wrong{time, fake, all,
+                   [](tyer::etcd::config& c) {
+                     as_user(c);
+                     c.password = "guessed";
+                     c.servers.push_back({c.servers.front().host, 1});
+                   },
+                   1s};
+  fake.logins = 0;
+  wrong.run_for(60s);
+  EXPECT_LE(fake.logins, 40u);
+  const auto tried = fake.logins;
+  wrong.run_for(60s);
+  EXPECT_LE(fake.logins - tried, 14u);
+  fake.password = "guessed";
+  EXPECT_TRUE(wrong.run_until([&] { return wrong.ups() > 0; }, 6s, 5ms));
+}
+
 // It was: what had waited for a login when its server was left went to whoever was to be tried next, and was waited for until its
 // deadline. Nor is a server left that was found since, for what another did not answer.
 struct etcd_login_in_vain : etcd_login {

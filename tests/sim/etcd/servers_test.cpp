@@ -7,6 +7,7 @@ namespace tyer::sim::etcd {
 namespace {
 
 void two_servers(tyer::etcd::config& c) { c.servers.push_back({c.servers.front().host, 1}); }
+bool says_two(const std::string& words) { return words.find("different clusters") != words.npos; }
 
 TEST_F(etcd_scripted, callers_were_not_told_why_no_server_can_be_reached) {
   fake.set_up(0, false);
@@ -183,6 +184,70 @@ TEST_F(etcd_scripted, servers_of_two_clusters_are_refused_with_words) {
   fake.clusters = {1, 1, 1};
   const auto before = c.ups();
   EXPECT_TRUE(c.run_until([&] { return c.ups() > before; }, 5s)) << "mended";
+  EXPECT_NE(granted_in(c.acquire(c.next_id())), nullptr);
+}
+
+// Nobody looked at it any more: two clients had the same lock, each at its own.
+TEST_F(etcd_scripted, a_server_of_another_cluster_that_was_away_at_the_beginning_was_never_asked) {
+  fake.clusters = {1, 2, 1};
+  fake.set_up(1, false);
+  one_client c{time, fake, all, two_servers};
+  c.run_for(5s);
+  ASSERT_TRUE(std::ranges::none_of(c.downs, says_two));
+  fake.set_up(1, true);
+  EXPECT_TRUE(c.run_until([&] { return std::ranges::any_of(c.downs, says_two); }, 40s, 5ms));
+  EXPECT_EQ(failure_in(c.acquire(c.next_id()))->kind, seam::why::refused);
+}
+
+// Whose servers are known is not asked again and again.
+TEST_F(etcd_scripted, servers_of_one_cluster_are_asked_once_who_they_are) {
+  one_client c{time, fake, all, two_servers};
+  c.run_for(1s);
+  EXPECT_EQ(cost([&] { c.run_for(120s); })["Status"], 0);
+}
+
+// What it had said before it was silent counted: so the first that was back was refused for being another.
+TEST_F(etcd_scripted, a_cluster_that_was_restored_while_it_was_silent_was_taken_for_two) {
+  one_client c{time, fake, all, two_servers};
+  const auto who = c.next_id();
+  ASSERT_NE(granted_in(c.acquire(who)), nullptr);
+  fake.pause();
+  const seam::target t{who, "order"};
+  c.raw().keep({&t, 1}, fate::holding, ttl, [](outcome<seam::kept>&&) {});
+  ASSERT_TRUE(c.run_until([&] { return !c.downs.empty(); }));
+  fake.clusters = {7, 7, 7};
+  fake.resume();
+  EXPECT_TRUE(c.run_until([&] { return c.ups() == 2; }, 5s));
+  EXPECT_TRUE(std::ranges::none_of(c.downs, says_two));
+}
+
+// --- a learner ---
+
+// Since 3.6 it says so with the code of what will never do: whoever asked for a lock meanwhile was refused for good, and what
+// was to be released stayed.
+TEST_F(etcd_scripted, a_learner_refused_for_good_whoever_asked_while_the_others_were_away) {
+  fake.learners[0] = true;
+  one_client c{time, fake, all, two_servers};
+  ASSERT_EQ(c.ups(), 1);
+  fake.set_up(1, false);
+  c.run_for(200ms);
+  const auto o = c.acquire(c.next_id());
+  ASSERT_NE(failure_in(o), nullptr);
+  EXPECT_EQ(failure_in(o)->kind, seam::why::not_sent);
+  fake.set_up(1, true);
+  EXPECT_TRUE(c.run_until([&] { return c.ups() == 2; }, 5s));
+  EXPECT_NE(granted_in(c.acquire(c.next_id())), nullptr);
+}
+
+// Behind an address of several, or since it was added anew: it is with the client from then on.
+TEST_F(etcd_scripted, a_server_that_is_a_learner_now_was_not_left) {
+  one_client c{time, fake, all, two_servers};
+  c.run_for(100ms);
+  fake.learners[0] = true;
+  const auto o = c.acquire(c.next_id());
+  ASSERT_NE(failure_in(o), nullptr);
+  EXPECT_EQ(failure_in(o)->kind, seam::why::not_sent);
+  EXPECT_TRUE(c.run_until([&] { return c.ups() == 2; }, 5s));
   EXPECT_NE(granted_in(c.acquire(c.next_id())), nullptr);
 }
 

@@ -16,6 +16,12 @@ TEST(etcd_errors, a_full_database_is_not) {
   EXPECT_EQ(kind(wire::code::resource_exhausted, "etcdserver: mvcc: database space exceeded"), why::over_limit);
 }
 
+TEST(etcd_errors, a_learner_was_a_refusal_for_good) {
+  EXPECT_EQ(kind(wire::code::failed_precondition, "etcdserver: rpc not supported for learner"), why::not_sent);
+  EXPECT_EQ(kind(wire::code::failed_precondition, "etcdserver: not capable"), why::not_sent);
+  EXPECT_EQ(kind(wire::code::failed_precondition, "etcdserver: user name not found"), why::refused);
+}
+
 TEST(etcd_errors, whatever_may_have_been_done_is_unknown) {
   for (const char* words : {"etcdserver: request timed out", "etcdserver: leader changed", "etcdserver: no leader",
                             "etcdserver: request timed out, possibly due to previous leader failure",

@@ -8,19 +8,27 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto probe_pause_max = 500ms;
+constexpr milliseconds probe_pause_max = 500ms, refused_pause_max = 5s;
 constexpr auto probe_patience = 2s;
 constexpr auto next_probe_after = 100ms;  // while one does not answer
 constexpr milliseconds patience_min = 100ms;
 constexpr auto on_its_way_max = 15s;  // a name server may take so long
 constexpr std::size_t said_max = 16;
-constexpr auto late_look = 50ms;  // the answer may be there, and nobody has had the time to bring it
+constexpr auto look_again_every = 30s;  // at servers that have not said yet of which cluster they are
+constexpr auto late_look = 50ms;        // the answer may be there, and nobody has had the time to bring it
 
 }  // namespace
 
+// A learner, which waits to become a member like the others; or a cluster that is being set up. It says so before it does
+// anything, and since 3.6 with the code of what will never do.
+bool serves_nobody_yet(const wire::status& s) {
+  return s.is == wire::code::failed_precondition && (s.words.find("not supported for learner") != std::string::npos ||
+                                                     s.words.find("not capable") != std::string::npos);
+}
+
 failure explain(const wire::status& s) {
   const auto words = "etcd: " + (s.words.empty() ? std::string{"no reason given"} : s.words);
-  if (!s.ok() && !s.sent) return no(why::not_sent, errc::unavailable, words);
+  if (!s.ok() && (!s.sent || serves_nobody_yet(s))) return no(why::not_sent, errc::unavailable, words);
   switch (s.is) {
     case wire::code::permission_denied:
     case wire::code::unauthenticated: return no(why::refused, errc::refused, words);
@@ -72,7 +80,7 @@ void link::open(listener& l) {
 
 void link::close() {
   closed_ = true;
-  probe_at_ = time_point::max();
+  probe_at_ = look_at_ = time_point::max();
   expected_.clear();
   for (const auto& [number, call] : in_flight_) call->cancel();
 }
@@ -85,10 +93,11 @@ void link::disconnect() {
 
 void link::tick(time_point now) {
   if (!closed_ && probe_at_ <= now) probe();
+  if (look_at_ <= now) look_at_the_others();
 }
 
 time_point link::next() const {
-  auto next = probe_at_;
+  auto next = std::min(probe_at_, look_at_);
   for (const auto& [number, answer] : expected_) next = std::min(next, answer.by);
   return next;
 }
@@ -146,8 +155,19 @@ void link::probed(const probing& p, const failure* wrong) {
   }
   take_note(wrong != nullptr ? *wrong : *two);
   if (probing_[at_]) at_ = server;
-  probe_pause_ = std::min<std::chrono::milliseconds>(probe_pause_ * 2 + 20ms, probe_pause_max);
-  probe_at_ = std::min(probe_at_, environment_.clock->now() + probe_pause_);
+  try_later(wrong != nullptr && wrong->kind == why::refused);
+}
+
+// To check a password costs a server a tenth of a second: where it is wrong, an outage costs a quarter more than it lasts.
+void link::try_later(bool refused) {
+  const auto now = environment_.clock->now();
+  if (refused) {
+    refused_pause_ = std::min(refused_pause_ * 5 / 4 + 20ms, refused_pause_max);
+    probe_at_ = now + refused_pause_;
+  } else {
+    probe_pause_ = std::min(probe_pause_ * 2 + 20ms, probe_pause_max);
+    probe_at_ = std::min(probe_at_, now + probe_pause_);
+  }
 }
 
 void link::connect_anew(std::size_t server) {
@@ -197,10 +217,12 @@ std::optional<failure> link::of_two_clusters() const {
   return std::nullopt;
 }
 
-// Those that answer.
+// Those of which it is not known. One that does not answer may be one that is away, and is back some time.
 void link::look_at_the_others() {
+  look_at_ = time_point::max();
   for (std::size_t i = 0; i < clusters_.size(); ++i) {
-    if (i == at_) continue;
+    if (i == at_ || clusters_[i] != 0) continue;
+    look_at_ = environment_.clock->now() + look_again_every;
     call<pb::StatusRequest, pb::StatusResponse>(
         method::status, {}, environment_.clock->now() + environment_.request_timeout,
         [this, i, during = stay_](const failure* wrong, pb::StatusResponse& status) {
@@ -218,15 +240,15 @@ void link::look_by_login(std::size_t server, std::uint64_t during) {
   call<pb::AuthenticateRequest, pb::AuthenticateResponse>(
       method::authenticate, name_and_password(), environment_.clock->now() + environment_.request_timeout,
       [this, server, during](const failure* wrong, pb::AuthenticateResponse& a) {
-        if (wrong != nullptr) return;
-        met_[server] = true;
-        compare(server, a.header(), during);
+        if (!is_stay(during)) return;
+        met_[server] = wrong == nullptr || wrong->kind == why::refused;
+        if (wrong == nullptr) compare(server, a.header(), during);
       },
       {.even_down = true, .to = server});
 }
 
 void link::compare(std::size_t server, const pb::ResponseHeader& said, std::uint64_t during) {
-  if (closed_ || !up_ || during != stay_) return;
+  if (!is_stay(during)) return;
   clusters_[server] = said.cluster_id();
   if (const auto two = of_two_clusters()) leave(*two);
 }
@@ -239,9 +261,12 @@ void link::introduce(const probing& p) {
   aim();
   ++stay_;
   introduction_ = *p.said;
+  for (std::size_t i = 0; i < clusters_.size(); ++i) {
+    if (i != at_) clusters_[i] = 0;
+  }
   look_at_the_others();
   probe_at_ = time_point::max();
-  probe_pause_ = 0ms;
+  probe_pause_ = refused_pause_ = 0ms;
   // A read through the quorum: whatever was known before it was asked is in it, unless the data was set back.
   saw(*p.read);
   if (p.read->revision() < p.known) {
@@ -254,14 +279,15 @@ void link::introduce(const probing& p) {
 void link::trouble(const wire::status& s, std::uint64_t during) {
   const bool unreachable =
       s.is == wire::code::unavailable || s.is == wire::code::deadline_exceeded || s.is == wire::code::cancelled;
-  if (!up_ || closed_ || !unreachable || during != stay_) return;
+  if (!is_stay(during) || !(unreachable || serves_nobody_yet(s))) return;
   if (s.is == wire::code::deadline_exceeded) connect_anew(at_);  // perhaps it is only the connection that is dead
-  clusters_.assign(clusters_.size(), 0);                         // whoever is gone may come back as another
   leave(explain(s));
 }
 
 void link::leave(const failure& why) {
   up_ = false;
+  look_at_ = time_point::max();
+  if (!of_two_clusters()) clusters_.assign(clusters_.size(), 0);  // whoever is gone may come back as another
   down_because_ = why;
   said_ = {why.words};
   expected_.clear();

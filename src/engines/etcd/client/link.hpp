@@ -48,6 +48,7 @@ template <class Response>
 using then = std::function<void(const failure*, Response&)>;
 
 failure explain(const wire::status&);
+bool serves_nobody_yet(const wire::status&);
 bool says_no_users(const failure&);  // so nobody has to log in
 
 struct call_manner {
@@ -167,10 +168,12 @@ class link {
   };
   void probe();
   void probed(const probing&, const failure* wrong);
+  void try_later(bool refused);
   void go_on_probing();
   void introduce(const probing&);
   void look_at_the_others();
   void look_by_login(std::size_t server, std::uint64_t during);
+  bool is_stay(std::uint64_t during) const { return up_ && !closed_ && during == stay_; }
   void compare(std::size_t server, const pb::ResponseHeader&, std::uint64_t during);
   std::optional<failure> of_two_clusters() const;
 
@@ -190,8 +193,8 @@ class link {
   std::vector<bool> probing_;            // which of them are being tried
   std::vector<std::uint64_t> clusters_;  // what each said last that it is of; 0: it does not answer
   std::vector<bool> met_;                // those that a login has asked once of which cluster they are
-  time_point probe_at_ = time_point::max();
-  std::chrono::milliseconds probe_pause_{0};
+  time_point probe_at_ = time_point::max(), look_at_ = time_point::max();
+  milliseconds probe_pause_{0}, refused_pause_{0};
   failure down_because_;        // a server that refuses us says more than one that is not there
   std::set<std::string> said_;  // about that, since it is down
   std::int64_t revision_ = 0;
