@@ -137,9 +137,11 @@ void database::settle_in_turn(const call_ptr<T>& c, const target& t, Decide deci
   });
 }
 
+// However it ends, nothing more is asked for that id but to release it once more, for which nothing needs to be known of it.
 void database::do_release(const target& t, bool clean, const call_ptr<fate>& c) {
   c->of = t.who;
   c->hurries = true;
+  c->when_over = [this, who = t.who] { forget(who); };
   calls().in_turn(c, full(t.name), [this, c, name = full(t.name), who = t.who, clean] {
     auto w = std::make_shared<work>();
     auto was = std::make_shared<fate>(fate::holding);
@@ -149,10 +151,7 @@ void database::do_release(const target& t, bool clean, const call_ptr<fate>& c) 
     w->when = urgency::at_once;
     w->attempt = [this, name, who] { return says_->give_back(name, who, own_sessions_, head); };
     w->attempted = [this](const answers& a) { return says_->given_back(a); };
-    w->done = [this, c, was](work& over) {
-      forget(over.who);
-      calls().answer(*c, {*was});
-    };
+    w->done = [this, c, was](work&) { calls().answer(*c, {*was}); };
     w->failed = [this, c](const failure& f) { calls().fail(*c, f); };
     const auto mine = own_.find(who);
     const bool is_attempted = mine != own_.end() && (says_->reads_along() || !mine->second.was_queued);

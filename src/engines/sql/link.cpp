@@ -53,7 +53,7 @@ void link::on_answers(std::uint64_t number, answers all) {
     heard_ = setting_.now();
     shut_out_ = 0;
     absence_ = {};
-    said_down_ = false;
+    said_down_ = said_refused_ = false;
     reconnect_.up(setting_.now());
     setting_.up();
     return flush();
@@ -114,7 +114,6 @@ void link::break_off(const std::string& words) {
 
 // Whatever was under way is unknown.
 void link::leave(failure f) {
-  const bool was_up = state_ == state::up;
   const auto now = setting_.now();
   const auto pause = std::chrono::ceil<milliseconds>(reconnect_.lost(now));
   state_ = state::away;
@@ -122,10 +121,8 @@ void link::leave(failure f) {
   absence_ = f;
   auto lost = std::exchange(under_way_, {});
   hurried_.clear();
-  if (was_up || !std::exchange(said_down_, true)) {
-    said_down_ = true;
-    setting_.down(f);
-  }
+  const bool refused = f.kind == why::refused && !std::exchange(said_refused_, true);
+  if (!std::exchange(said_down_, true) || refused) setting_.down(f);
   f.kind = why::unknown;
   f.code = make_error_code(errc::outcome_unknown);
   for (auto& [number, r] : lost) r.back(failure{f});

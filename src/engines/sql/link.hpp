@@ -1,5 +1,5 @@
 // Who we are connected to. A machine over a wire: it connects, greets, tries again after a pause, gives up a server that is silent,
-// and says "up" and "down" once each.
+// and says "up" and "down" once each; "down" once more if the server turns out to refuse us.
 //
 //   state    | until                                                          | then
 //   ---------+----------------------------------------------------------------+----------------------------------------------
@@ -134,7 +134,7 @@ class link final : public wire::user {
   kit::reconnect reconnect_;
   std::minstd_rand chance_;
   failure absence_;  // why it is not up
-  bool said_down_ = false;
+  bool said_down_ = false, said_refused_ = false;
   std::uint64_t last_ = 0;
   std::map<std::uint64_t, request> under_way_;
   std::set<std::uint64_t> hurried_;     // of these those with less patience

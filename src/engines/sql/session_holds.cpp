@@ -58,8 +58,7 @@ void session_locks::do_acquire(const seam::request& r, const call_ptr<answer>& c
     return calls().fail(*c,
                         kit::no(why::refused, errc::refused, "the token the client has seen is the last one there is"));
   auto t = std::make_shared<taking>(
-      taking{c, {full(r.what.name), r.what.who, r.ttl, r.seen + 1, std::string{r.owner}, {}}, false});
-  if (r.enqueue) waiting_.try_emplace(r.what.who, now());
+      taking{c, {full(r.what.name), r.what.who, r.ttl, r.seen + 1, std::string{r.owner}, {}}, r.enqueue});
   calls().in_turn(c, t->what.name, [this, t] {
     if (!calls().too_late(*t->call, now())) begin(t);
   });
@@ -148,10 +147,11 @@ void session_locks::refused_by_row(const taking_ptr& t) {
   });
 }
 
-// An eighth of how long it has waited: who waits for long waits for hardly longer, and costs little.
+// An eighth of how long it has waited: who waits for long waits for hardly longer, and costs little. Whoever is told so lets
+// go of its place some time, and is forgotten then; a try does not.
 void session_locks::find_busy(const taking_ptr& t) {
-  const auto at = waiting_.find(t->what.who);
-  const auto so_far = at != waiting_.end() ? now() - at->second : 0ms;
+  const auto since = t->waits ? waiting_.try_emplace(t->what.who, now()).first->second : now();
+  const auto so_far = now() - since;
   const auto hint = std::clamp(std::chrono::duration_cast<milliseconds>(so_far / 8), asks_again_least, asks_again_most);
   calls().answer(*t->call, {answer{busy{hint}}});
 }

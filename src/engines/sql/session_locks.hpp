@@ -35,6 +35,7 @@ class session_locks final : public frame {
   struct taking {
     call_ptr<answer> call;
     wanted what;
+    bool waits = false;  // else it is a try
     bool made_name = false;
   };
   using taking_ptr = std::shared_ptr<taking>;
@@ -101,7 +102,7 @@ class session_locks final : public frame {
 
   held_session session_;
   std::map<std::string, std::vector<core::function<void()>>> behind_;  // what waits for a lock to be won or not
-  std::unordered_map<id, time_point, core::id_hash> waiting_;          // since when
+  std::unordered_map<id, time_point, core::id_hash> waiting_;          // since when they were told to
   std::vector<keeping_ptr> keeps_;
   time_point asked_at_ = time_point::min();  // when it was last asked who it is
 };

@@ -121,6 +121,27 @@ TEST_F(sql_link, a_server_that_cuts_everybody_off_was_asked_without_end) {
   EXPECT_LT(w.opened, 200);
 }
 
+// It was: a password that was changed while there was a connection was told as a connection that was lost, and nothing more.
+TEST_F(sql_link, a_server_that_came_back_and_refused_us_was_told_as_one_that_is_away) {
+  arrive();
+  w.to->on_broken(kit::no(why::unknown, errc::unavailable, "cut off"));
+  EXPECT_EQ(downs, 1);
+  const auto refuse = [&] {
+    pass(1s);
+    w.to->on_broken(kit::no(why::refused, errc::refused, "password authentication failed"));
+  };
+  refuse();
+  EXPECT_EQ(downs, 2);
+  refuse();
+  EXPECT_EQ(downs, 2) << "said once";
+  pass(1s);
+  arrive();
+  w.to->on_broken(kit::no(why::unknown, errc::unavailable, "cut off"));
+  EXPECT_EQ(downs, 3);
+  refuse();
+  EXPECT_EQ(downs, 4) << "another outage";
+}
+
 TEST_F(sql_link, what_is_asked_of_a_server_that_has_refused_us_was_waited_for_to_the_end) {
   ask();
   w.to->on_broken(kit::no(why::refused, errc::refused, "password authentication failed"));

@@ -103,6 +103,21 @@ TEST_F(sql_session_locks, whoever_wanted_a_name_that_is_locked_by_rows_waited_wi
   EXPECT_EQ(std::get<failure>(t->last.result).kind, why::refused);
 }
 
+// It was noted as one that waits, and nobody ever says that it does not: what never had a place is not released.
+TEST_F(sql_session_locks, one_that_was_refused_was_remembered_for_ever) {
+  const auto who = ids.next();
+  acquire(who);
+  answer("take", {without_token()});
+  answer("make", {without_token()});
+  answer("give_back", {one_number(1)});
+  answer("rows?", {one_number(1)});
+  pass(10s);
+  const auto t = acquire(who);
+  answer("take", {not_won()});
+  ASSERT_TRUE(is_busy(*t));
+  EXPECT_EQ(std::get<seam::busy>(t->value()).hint, 10ms) << "it was known, and since when";
+}
+
 TEST_F(sql_session_locks, an_error_behind_a_lock_that_was_won_left_it_locked) {
   const auto t = acquire(ids.next());
   answer("take", {error()});
