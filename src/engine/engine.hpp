@@ -144,7 +144,7 @@ class events {
   virtual void changed(std::string_view name) = 0;                      // for observers
   virtual void queue_changed(std::string_view name) { changed(name); }  // only the waiters changed, not the holders
   virtual void up(const server_facts&) = 0;                             // (re)connected: keep everything at once
-  virtual void down(const failure&) = 0;                                // once for each outage; answers no call
+  virtual void down(const failure&) = 0;  // once for each outage, and for each new reason; answers no call
 
  protected:
   ~events() = default;

@@ -256,7 +256,7 @@ class connection::body final : public loop::member,
   stage stage_ = stage::away;
   failure absence_ = away(why::not_sent, "not connected yet");
   engine::server_facts facts_;
-  bool outage_ = false, closing_ = false, broken_ = false;
+  bool outage_ = false, told_refused_ = false, closing_ = false, broken_ = false;
   std::size_t preparing_ = 0, loading_scripts_ = 0;  // answers still to come
   core::function<void()> closed_;
   std::uint64_t attempts_ = 0;

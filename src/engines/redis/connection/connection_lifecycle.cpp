@@ -279,7 +279,7 @@ void connection::body::prepared() {
   reconnect_.up(t);
   next_time_ = t + clock_interval;
   if (!resp3_ && !said_resp2_) next_look_ = t + (look_pause_ = look_pause_least);
-  outage_ = false;
+  outage_ = told_refused_ = false;
   ready_.push_back({item::kind::up, 0, nullptr});
 }
 
@@ -347,9 +347,11 @@ void connection::body::lose(std::string words, why kind) {
   }
   if (batch* b = std::exchange(open_, nullptr)) fail(*b, why::not_sent, words);
 
-  // The client logs what it is told itself.
-  if (outage_ || s_.purpose != use::locks) log(outage_ ? log_level::debug : log_level::warning, words);
-  if (!std::exchange(outage_, true) && !closing_) ready_.push_back({item::kind::down, 0, nullptr});
+  // Said once, but that the server refuses us is news: waiting does not help. The client logs what it is told itself.
+  const bool refuses = kind == why::refused && !std::exchange(told_refused_, true);
+  const bool is_news = !std::exchange(outage_, true) || refuses;
+  if (!is_news || s_.purpose != use::locks) log(is_news ? log_level::warning : log_level::debug, words);
+  if (is_news && !closing_) ready_.push_back({item::kind::down, 0, nullptr});
 }
 
 // During the first attempt: which step it waits for. Later: why the connection was lost.

@@ -4,7 +4,17 @@ namespace tyer::redis::greeting {
 
 namespace {
 
-constexpr std::string_view no_password_set = "without any password configured";
+// As servers say it, and as some proxies do.
+bool wants_no_password(std::string_view error) {
+  return error.find("without any password configured") != error.npos ||
+         error.starts_with("ERR Client sent AUTH, but no password is set");
+}
+bool knows_another_password(std::string_view error) {
+  return error.starts_with("WRONGPASS") || error.starts_with("ERR invalid password");
+}
+
+// Without a password, it lets in only clients of its own machine.
+bool is_protected(std::string_view error) { return error.starts_with("DENIED"); }
 
 std::string without_password(std::string text, const std::string& password) {
   constexpr std::string_view instead = "…";
@@ -19,6 +29,8 @@ std::string without_password(std::string text, const std::string& password) {
 std::string in_short(std::string_view error) {
   if (error.starts_with("NOAUTH"))
     return "NOAUTH, it wants a password";  // the rest of the error only explains Redis commands
+  if (is_protected(error))
+    return "DENIED, it has no password and runs in protected mode, which lets in only clients of its own machine";
   if (error.ends_with('.')) error.remove_suffix(1);
   return std::string{error};
 }
@@ -50,8 +62,8 @@ std::string advice_on_sentinel(std::string_view error) {
   if (error.starts_with("NOAUTH"))
     return "; put the password of the sentinels into the URI: ?sentinel_password=PASSWORD; or, if this is no sentinel, "
            "begin it with redis://";
-  if (error.starts_with("WRONGPASS")) return "; check ?sentinel_user= and ?sentinel_password= in the URI";
-  if (error.find(no_password_set) != error.npos) return "; take ?sentinel_password= out of the URI";
+  if (knows_another_password(error)) return "; check ?sentinel_user= and ?sentinel_password= in the URI";
+  if (wants_no_password(error)) return "; take ?sentinel_password= out of the URI";
   return {};
 }
 
@@ -62,20 +74,24 @@ std::string advice(const config& where, std::string_view error) {
     return "; put the password into the URI: " + scheme(where) + ":PASSWORD@HOST or " + scheme(where) +
            "USER:PASSWORD@HOST";
   }
-  if (error.starts_with("WRONGPASS"))
+  if (is_protected(error)) {
+    return "; give it a password, and put that into the URI: " + scheme(where) + ":PASSWORD@HOST";
+  }
+  if (knows_another_password(error))
     return "; check the user and the password in the URI, " + scheme(where) +
            "USER:PASSWORD@HOST, where @ is written %40, : %3A, / %2F, ? %3F, # %23 and % "
            "%25";
-  if (error.find(no_password_set) != error.npos) return "; take the password out of the URI, or set one at the server";
-  if (error.starts_with("NOPERM")) return "; this user needs more rights; all of them: docs/engines/redis.md, Least privilege";
+  if (wants_no_password(error)) return "; take the password out of the URI, or set one at the server";
+  if (error.starts_with("NOPERM"))
+    return "; this user needs more rights; all of them: docs/engines/redis.md, Least privilege";
   return {};
 }
 
 }  // namespace
 
 bool refuses_us(std::string_view error) noexcept {
-  return error.starts_with("WRONGPASS") || error.starts_with("NOAUTH") || error.starts_with("NOPERM") ||
-         error.find(no_password_set) != error.npos || says_no_such_database(error);
+  return error.starts_with("NOAUTH") || error.starts_with("NOPERM") || knows_another_password(error) ||
+         wants_no_password(error) || is_protected(error) || says_no_such_database(error);
 }
 
 bool knows_no_hello(std::string_view error) noexcept {

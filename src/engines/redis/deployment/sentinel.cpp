@@ -1,9 +1,10 @@
 // redis+sentinel://: the server that the sentinels call the master.
 //
-// Never depends on a notification: every sentinel is polled, more often while no master is reachable; their announcement of
-// a new master only triggers a poll at once. The follower decides which of their answers counts.
+// Never depends on a notification: every sentinel is polled, at first more often while no master is reachable; their
+// announcement of a new master only triggers a poll at once. The follower decides which of their answers counts.
 #include "engines/redis/deployment/follower.hpp"
 #include "engines/redis/deployment/one_server.hpp"
+#include "engines/redis/deployment/pace.hpp"
 
 #include <algorithm>
 #include <array>
@@ -78,6 +79,7 @@ class sentinel final : public one_server, connection::listener, loop::timer {
 
   void open(connection::listener& l) override {
     outer_ = &l;
+    away_since_ = clock_->now();
     for (auto& s : scouts_) s.link.open(s);
   }
 
@@ -121,7 +123,7 @@ class sentinel final : public one_server, connection::listener, loop::timer {
 
   void ask(scout& s, time_point t) {
     s.asked = true;
-    s.next = t + (main_.is_up() ? ask_every : ask_every_when_away);
+    s.next = t + (main_.is_up() ? ask_every : pace(t - away_since_, ask_every_when_away, ask_every));
     s.link.command("SENTINEL", std::array<std::string_view, 2>{"MASTER", name_}, [this, &s](const received& r) {
       s.asked = false;
       const auto w = r.wrong == nullptr ? read_master(r.words) : std::nullopt;
@@ -198,10 +200,11 @@ class sentinel final : public one_server, connection::listener, loop::timer {
 
   // The master
   void on_up(const engine::server_facts& f) override {
-    complained_ = false;
+    complained_ = was_away_ = false;
     outer_->on_up(f);
   }
   void on_down(const failure& f) override {
+    if (!std::exchange(was_away_, true)) away_since_ = clock_->now();
     ask_all();
     if (!std::exchange(complained_, false)) outer_->on_down(f);
   }
@@ -231,6 +234,8 @@ class sentinel final : public one_server, connection::listener, loop::timer {
   follower choice_;
   std::deque<scout> scouts_;
   bool complained_ = false, closing_ = false;
+  bool was_away_ = true;  // the master, since:
+  time_point away_since_{};
   std::size_t open_links_ = 0;
   core::function<void()> closed_;
 };

@@ -286,10 +286,6 @@ bool is_noscript(std::string_view error) { return error.starts_with("NOSCRIPT");
 
 bool is_redirection(std::string_view error) { return error.starts_with("MOVED ") || error.starts_with("ASK "); }
 
-bool is_bad_login(std::string_view error) {
-  return error.starts_with("WRONGPASS") || error.starts_with("NOAUTH") || error.starts_with("NOPERM");
-}
-
 bool ends_connection(std::string_view error) {
   const auto code = code_of(error);
   return code == "READONLY" || code == "NOAUTH" || code == "MASTERDOWN";

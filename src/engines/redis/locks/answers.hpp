@@ -39,7 +39,6 @@ engine::failure refusal(std::string_view error);
 
 bool is_noscript(std::string_view error);
 bool is_redirection(std::string_view error);  // MOVED, ASK
-bool is_bad_login(std::string_view error);
 
 // After this error the connection is useless: the server has become a replica, or has dropped our login.
 bool ends_connection(std::string_view error);

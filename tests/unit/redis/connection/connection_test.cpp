@@ -136,6 +136,30 @@ TEST(redis_connection, password) {
   EXPECT_NE(none.absence.words.find("redis://:PASSWORD@HOST"), std::string::npos) << none.absence.words;
 }
 
+// It was: a connection that was lost, and nobody was told why it does not come back.
+TEST(redis_connection, a_user_that_was_deleted_while_it_held_was_told_as_a_server_that_is_away) {
+  own_server server;
+  raw_redis raw{server.uri()};
+  const auto make = [&] { raw.ask({"ACL", "SETUSER", "ann", "on", ">pw", "~*", "+@all", "&*"}); };
+  make();
+  auto uri = server.uri();
+  uri.insert(uri.find("://") + 3, "ann:pw@");
+  engine_client a{uri};
+  ASSERT_TRUE(a.ready());
+  const auto who = a.ids.next();
+  ASSERT_NE(granted(a.acquire(who, "n")), nullptr);
+  for (int outage = 1; outage <= 2; ++outage) {
+    raw.ask({"ACL", "DELUSER", "ann"});
+    ASSERT_TRUE(a.until([&] { return a.downs == 2 * outage; }));
+    EXPECT_EQ(a.absence.kind, why::refused);
+    EXPECT_NE(a.absence.words.find("WRONGPASS"), std::string::npos) << a.absence.words;
+    EXPECT_FALSE(a.until([&] { return a.downs > 2 * outage; }, 300ms)) << "said once";
+    make();
+    ASSERT_TRUE(a.until([&] { return a.ups == 1 + outage; }));
+  }
+  EXPECT_EQ(std::get<0>(a.keep(who, "n", fate::holding).result).fates, std::vector{fate::holding});
+}
+
 TEST(redis_connection, user_and_password) {
   own_server server{"--user ann --password s3cr3t"};
   engine_client a{server.uri()};

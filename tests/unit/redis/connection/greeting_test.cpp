@@ -53,6 +53,33 @@ TEST(redis_greeting, a_wrong_password_may_be_one_that_was_not_encoded) {
   EXPECT_TRUE(greeting::refuses_us("WRONGPASS invalid username-password pair"));
 }
 
+// They were outages, waited for again and again: a proxy that speaks RESP2 says it in its own words.
+TEST(redis_greeting, a_password_that_a_proxy_does_not_take_was_an_outage) {
+  EXPECT_TRUE(greeting::refuses_us("ERR invalid password"));
+  EXPECT_TRUE(has(greeting::refused(where(), "ERR invalid password"), "check the user and the password in the URI"));
+  const auto none = "ERR Client sent AUTH, but no password is set";
+  EXPECT_TRUE(greeting::refuses_us(none));
+  EXPECT_TRUE(has(greeting::refused(where(), none), "take the password out of the URI"));
+}
+
+// It was an outage, and told with the server's whole page about it.
+TEST(redis_greeting, a_server_in_protected_mode_was_an_outage) {
+  const auto page =
+      "DENIED Redis is running in protected mode because protected mode is enabled and no password is set for the "
+      "default user. In this mode connections are only accepted from the loopback interface. If you want to connect …";
+  EXPECT_TRUE(greeting::refuses_us(page));
+  const auto words = greeting::refused(where(), page);
+  EXPECT_TRUE(has(words, "DENIED") && has(words, "protected mode") && has(words, "redis://:PASSWORD@HOST")) << words;
+  EXPECT_FALSE(has(words, "loopback interface")) << words;
+}
+
+TEST(redis_greeting, what_passes_is_no_refusal) {
+  for (const char* error : {"ERR max number of clients reached", "LOADING Redis is loading the dataset in memory",
+                            "MASTERDOWN Link with MASTER is down", "ERR anything else"}) {
+    EXPECT_FALSE(greeting::refuses_us(error)) << error;
+  }
+}
+
 TEST(redis_greeting, an_old_server_repeated_the_password_in_its_error) {
   const auto words = greeting::refused(
       where(), "ERR unknown command `HELLO`, with args beginning with: `3`, `AUTH`, `shop`, `s3cr3t`, `SETNAME`,");

@@ -140,14 +140,16 @@ bool cluster::on_redirected(shard& from, std::string_view error, const script& s
 
 void cluster::on_up(shard& s, const engine::server_facts& f) {
   s.trouble.clear();
+  s.away = false;
   ask(s);
   if (s.slots > 0) announce(f);
 }
 
 void cluster::on_down(shard& s, const engine::failure& f) {
-  s.away_since = m_.clock->now();
+  const auto now = m_.clock->now();
+  if (!std::exchange(s.away, true)) s.away_since = now;  // else it is only the reason that is another
   s.trouble = f.words;
-  next_ask_ = std::min(next_ask_, s.away_since);
+  next_ask_ = std::min(next_ask_, now);
   if (s.slots == 0) return complain();
   auto words = f.words + "; " + std::to_string(s.slots) + " of " + std::to_string(slots_in_all) +
                " slots are without a master until it is back or replaced";

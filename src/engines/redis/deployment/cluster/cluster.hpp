@@ -1,10 +1,10 @@
 // redis+cluster://: the masters of a cluster. Internal to cluster/.
 //
-// The slot map is polled, from one master while all is well and from all nodes while a slot has no reachable master; it
-// never depends on a notification. A MOVED answer is believed at once for that slot. The request was not executed: its
-// sender repeats it, with a limit on the clock of the right server. ASK is followed, since nothing else works while a slot
-// is being migrated; but only while the slot still belongs to the master that said it, so that requests for one name stay
-// in order. A name that follows an ASK is on a detour, and in a group of its own.
+// The slot map is polled, from one master while all is well and from all nodes while a slot has no reachable master, the
+// more seldom the longer that lasts; it never depends on a notification. A MOVED answer is believed at once for that slot.
+// The request was not executed: its sender repeats it, with a limit on the clock of the right server. ASK is followed,
+// since nothing else works while a slot is being migrated; but only while the slot still belongs to the master that said
+// it, so that requests for one name stay in order. A name that follows an ASK is on a detour, and in a group of its own.
 #pragma once
 
 #include "engines/redis/deployment/cluster/detours.hpp"

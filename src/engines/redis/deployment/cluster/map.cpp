@@ -1,5 +1,6 @@
 // When the slot map is read and from which node, and what follows from it.
 #include "engines/redis/deployment/cluster/cluster.hpp"
+#include "engines/redis/deployment/pace.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds ask_every{5000}, ask_every_in_trouble{150};
+constexpr milliseconds ask_every{5000}, ask_least{150}, ask_most{2500};  // the latter two in trouble
 constexpr seconds scouts_after{1};     // of trouble, even if masters answer: they may be the ones that are cut off
 constexpr seconds give_up_after{5};    // other nodes' claims override those of a master that is away for this long
 constexpr seconds unneeded_after{10};  // a connection to a node without slots
@@ -42,7 +43,7 @@ void cluster::ask(shard& s) {
 // Asks one random node while all is well; else all of them.
 void cluster::ask_somebody(time_point t) {
   const bool trouble = troubled();
-  const auto pause = trouble ? ask_every_in_trouble : ask_every;
+  const auto pause = trouble ? pace(t - troubled_since_, ask_least, ask_most) : ask_every;
   next_ask_ = t + pause / 2 + milliseconds{random_() % static_cast<unsigned>(pause.count())};
   if (trouble) {
     for (auto& s : shards_) ask(*s);

@@ -54,6 +54,7 @@ class shard final : connection::listener {
   bool had_none = false;        // no slots before the last change of the map
   std::uint32_t number = 0;     // unique number of a master
   engine::time_point needed{};  // when it was last needed, if it has no slots
+  bool away = false;            // as it has said, since:
   engine::time_point away_since{};
   bool asked = false;   // for the map
   std::string trouble;  // why it could not answer
