@@ -21,10 +21,16 @@ class beside_peer {
   std::string words() const;                                                   // for the closing line
 
  private:
+  bool is_there() const { return peer_.is_there() && !failed_; }
+  // One that fails is left out, and Tyer measured all the same.
+  template <class F>
+  void attempt(F what);
+
   std::string name_;
   peer peer_;
   std::vector<double> ratio_, ratio64_;
   double handover_ratio_ = 0;
+  bool failed_ = false;
 };
 
 }  // namespace bench
