@@ -369,10 +369,12 @@ class coordinator final : public engine::events {
   void give_to_engine(ticket& t, release_reply told, lease::time_point now);
   void rest(ticket& t, lease::time_point until);
   void leave_behind(ticket& t, lease::time_point until);
+  bool still_to_keep(ticket& t, lease::time_point now);
   void keep_what_is_due(lease::time_point now);
   void send_keep(lease::keeper::batch& b);
   void send_keep_to(std::uint32_t group, std::span<lease::kept* const> entries, core::fate as, lease::duration ttl);
   void on_kept(const keeping& k, engine::outcome<engine::kept>&& o, lease::time_point now);
+  void keep_each_alone(const keeping& k, lease::time_point now);
   void on_keep_dropped(const keeping& k) noexcept;
   bool stays_kept(ticket& t, core::fate as) noexcept;
   void on_left_behind(const core::id& who, engine::outcome<engine::kept>&& o, lease::time_point now);

@@ -155,16 +155,18 @@ void coordinator::keep_soon(ticket& t, fate as, lease::duration ttl) noexcept {
   }
 }
 
+// False: the hold has ended, perhaps just now, and may be gone.
+bool coordinator::still_to_keep(ticket& t, lease::time_point now) {
+  if (taken_back(t)) return false;
+  if (!t.held()->over(now) && !told_lost(t)) return true;
+  lose_by_deadline(t);
+  return false;
+}
+
 void coordinator::keep_what_is_due(lease::time_point now) {
   for (auto b = keeper_.take(now); !b.entries.empty(); b = keeper_.take(now)) {
     if (b.as == fate::holding) {
-      std::erase_if(b.entries, [&](lease::kept* e) {
-        ticket& t = static_cast<ticket&>(*e);
-        if (taken_back(t)) return true;
-        if (!t.held()->over(now) && !told_lost(t)) return false;
-        lose_by_deadline(t);
-        return true;
-      });
+      std::erase_if(b.entries, [&](lease::kept* e) { return !still_to_keep(static_cast<ticket&>(*e), now); });
     }
     if (b.entries.empty()) continue;
     try {
@@ -230,6 +232,8 @@ void coordinator::on_keep_dropped(const keeping& k) noexcept {
 
 void coordinator::on_kept(const keeping& k, engine::outcome<engine::kept>&& o, lease::time_point now) {
   keeper_.on_answered(k.group);
+  const auto* wrong = std::get_if<engine::failure>(&o.result);
+  if (wrong != nullptr && wrong->kind == why::refused && k.ids.size() > 1) return keep_each_alone(k, now);
   const auto* answer = std::get_if<engine::kept>(&o.result);
   const auto proven = answer != nullptr ? std::clamp(answer->ttl, std::chrono::milliseconds{0}, k.ttl) : k.ttl;
   for (std::size_t i = 0; i < k.ids.size(); ++i) {
@@ -249,6 +253,20 @@ void coordinator::on_kept(const keeping& k, engine::outcome<engine::kept>&& o, l
     }
   }
   keep_what_is_due(now);
+}
+
+// One name that may not be renewed, as one that the client's user has lost the right to, is reason enough to refuse them all.
+void coordinator::keep_each_alone(const keeping& k, lease::time_point now) {
+  for (const auto& who : k.ids) {
+    ticket* t = find(who);
+    if (t == nullptr || !stays_kept(*t, k.as) || (k.as == fate::holding && !still_to_keep(*t, now))) continue;
+    try {
+      lease::kept* const alone = t;
+      send_keep_to(engine_.group(t->what->name), {&alone, 1}, k.as, k.ttl);
+    } catch (const std::bad_alloc&) {
+      keep_soon(*t, k.as, k.ttl);
+    }
+  }
 }
 
 // Extends the hold by the ttl that the engine has proven. If that is less than was asked for, the next renewal comes

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -94,6 +95,27 @@ TEST(login, a_role_that_may_not_read_what_it_watches_is_told_so) {
   t.observes("elsewhere");
   EXPECT_TRUE(t.says("permission denied")) << t.said();
   EXPECT_TRUE(t.locks()) << t.said();
+}
+
+// It did: one server is asked for many holds at once, and refuses all of it for the one that the user has no right to.
+TEST(login, one_name_that_is_forbidden_while_it_is_held_took_all_other_holds_with_it) {
+  using namespace std::chrono_literals;
+  target servers{options()};
+  if (!asked_of_redis() || servers.hosts().find(',') != std::string::npos) GTEST_SKIP() << "others are asked name by name";
+  const auto port = servers.hosts().substr(servers.hosts().find(':') + 1);
+  const auto set_user = [&](const std::string& words) {
+    const auto line = "redis-cli -p " + port + " --no-auth-warning --user '" + user + "' --pass '" + password +
+                      "' ACL SETUSER somebody " + words + " | grep -q OK";
+    ASSERT_EQ(std::system(line.c_str()), 0) << words;
+  };
+  set_user("on '>hunter2' '~*' '&*' '+@all'");
+  tyer::client c{servers.uri(target::login("somebody", "hunter2"), "")};
+  tyer::mutex first{c, "allowed/1", {.ttl = 3s}}, forbidden{c, "other", {.ttl = 3s}}, last{c, "allowed/2", {.ttl = 3s}};
+  auto a = first.acquire(), lost = forbidden.acquire(), b = last.acquire();
+  set_user("resetkeys '~tyer:{allowed*'");
+  while (lost.valid()) std::this_thread::sleep_for(10ms);
+  std::this_thread::sleep_for(3s);  // whatever was renewed with it for the last time is over by then
+  EXPECT_TRUE(a.valid() && b.valid());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "engines/etcd/ledger.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <set>
 #include <utility>
@@ -26,7 +27,7 @@ bool order_judge::may_join_before(const std::string& name, const pb::KeyValue& r
   if (reader.create_revision() != reader.mod_revision() || tyer::etcd::read_value(reader.value())->mode() != 1)
     return false;
   const auto came = came_.find(place.create_revision());
-  if (came == came_.end() || world_.now() - came->second > 2s) return false;
+  if (came == came_.end() || world_.now() - came->second > std::chrono::seconds{2}) return false;
   return std::ranges::any_of(now, [&](const auto& each) {
     const auto where = names_.read(each.first);
     return where && where->at && where->name == name && !waits(each.second) &&

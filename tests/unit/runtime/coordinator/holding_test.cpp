@@ -281,5 +281,47 @@ TEST(coordinator_holding, a_hold_asked_for_before_its_claim_was_handed_off) {
   EXPECT_EQ(next->times, 0);
 }
 
+// ---- renewed together
+
+struct renewed_together : testing::Test, bench {
+  renewed_together() {
+    for (const char* name : {"a", "b", "c"}) {
+      callers.push_back(want(make_lock(name, 9s)));
+      engine.acquires.back().grant(1);
+    }
+    pass(3s);
+    EXPECT_EQ(engine.keeps.back().who.size(), 3u);
+  }
+  std::size_t asked_since() const { return engine.keeps.size() - 1; }
+  std::vector<caller> callers;
+};
+
+// An engine that is asked for many at once refuses them all.
+TEST_F(renewed_together, one_that_is_refused_took_all_others_with_it) {
+  engine.keeps[0].fail(why::refused, "NOPERM");
+  ASSERT_EQ(asked_since(), 3u) << "each alone, at once";
+  for (std::size_t i = 1; i <= 3; ++i) {
+    EXPECT_EQ(engine.keeps[i].who.size(), 1u);
+    const bool forbidden = engine.keeps[i].who[0] == callers[1]->hold->who();
+    forbidden ? engine.keeps[i].fail(why::refused, "NOPERM") : engine.keeps[i].answer({fate::holding});
+  }
+  EXPECT_EQ(asked_since(), 3u) << "what is refused alone is asked again later";
+  pass(6s + 500ms);
+  EXPECT_EQ(callers[1]->hold->where(), phase::lost);
+  for (const int held : {0, 2}) EXPECT_EQ(callers[held]->hold->where(), phase::held);
+}
+
+TEST_F(renewed_together, who_gave_back_meanwhile_is_not_asked_for_alone) {
+  give_back(callers[0]);
+  engine.keeps[0].fail(why::refused, "NOPERM");
+  ASSERT_EQ(asked_since(), 2u);
+  for (std::size_t i = 1; i <= 2; ++i) EXPECT_NE(engine.keeps[i].who[0], callers[0]->hold->who());
+}
+
+TEST_F(renewed_together, what_is_no_refusal_is_not_asked_again_at_once) {
+  engine.keeps[0].fail(why::not_sent, "connection refused");
+  EXPECT_EQ(asked_since(), 0u);
+}
+
 }  // namespace
 }  // namespace tyer::testing
