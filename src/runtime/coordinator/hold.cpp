@@ -233,7 +233,7 @@ void coordinator::on_keep_dropped(const keeping& k) noexcept {
 void coordinator::on_kept(const keeping& k, engine::outcome<engine::kept>&& o, lease::time_point now) {
   keeper_.on_answered(k.group);
   const auto* wrong = std::get_if<engine::failure>(&o.result);
-  if (wrong != nullptr && wrong->kind == why::refused && k.ids.size() > 1) return keep_each_alone(k, now);
+  if (wrong != nullptr && wrong->kind == core::why::refused && k.ids.size() > 1) return keep_each_alone(k, now);
   const auto* answer = std::get_if<engine::kept>(&o.result);
   const auto proven = answer != nullptr ? std::clamp(answer->ttl, std::chrono::milliseconds{0}, k.ttl) : k.ttl;
   for (std::size_t i = 0; i < k.ids.size(); ++i) {
