@@ -135,14 +135,21 @@ tyer::client session::open_beside(const std::string& url, const std::string& opt
 }
 
 tyer::failure session::try_to_reach(tyer::client& c, std::chrono::milliseconds at_most, const std::stop_token& stop) {
+  const bool alone = tyer::admin{c}.address().find(',') == std::string::npos;
+  if (alone) return try_until(c, at_most, is_for_good, stop);
+  return try_until(
+      c, at_most, [](std::string_view) { return false; }, stop);  // another of the servers may be the right one
+}
+
+tyer::failure session::try_until(tyer::client& c, std::chrono::milliseconds at_most, bool (*hopeless)(std::string_view),
+                                 const std::stop_token& stop) {
   const auto where = tyer::admin{c}.address();
   const progress waiting{terminal_, [&] { return "connecting to " + short_address(where); }};
-  const bool alone = where.find(',') == where.npos;  // else another of the servers may be the right one
   for (const auto end = std::chrono::steady_clock::now() + at_most;;) {
     const auto left = std::max(std::chrono::ceil<milliseconds>(end - std::chrono::steady_clock::now()), 0ms);
-    const auto next = alone ? std::min(left, look_every) : left;
+    const auto next = std::min(left, look_every);
     auto why = wait_ready(c, next, stop);
-    if (why != tyer::errc::unavailable || next == left || (alone && is_for_good(why.words))) return why;
+    if (why != tyer::errc::unavailable || next == left || hopeless(why.words)) return why;
   }
 }
 
@@ -154,9 +161,9 @@ void session::reach(tyer::client& c, const std::stop_token& stop) {
 
 std::string session::prefix() const { return find_settings(options_.engine).prefix_in_use(); }
 
-tyer::failure session::try_client(std::chrono::milliseconds at_most) {
+tyer::failure session::try_client(std::chrono::milliseconds at_most, bool (*hopeless)(std::string_view)) {
   if (!client_) client_ = std::make_unique<tyer::client>(open());
-  const auto why = try_to_reach(*client_, at_most);
+  const auto why = try_until(*client_, at_most, hopeless);
   reached_ = !why;
   return why;
 }

@@ -52,9 +52,9 @@ class session {
   // The same, but returns the failure instead of throwing; empty if the engine was reached.
   tyer::failure try_to_reach(tyer::client& c, std::chrono::milliseconds at_most, const std::stop_token& stop = {});
 
-  // Waits until the engine has answered the client of this session; returns what is wrong if it does not in that time. May
-  // be called again to wait longer.
-  tyer::failure try_client(std::chrono::milliseconds at_most);
+  // Waits until the engine has answered the client of this session; returns what is wrong if it does not in that time, or as soon
+  // as that is `hopeless`. May be called again to wait longer.
+  tyer::failure try_client(std::chrono::milliseconds at_most, bool (*hopeless)(std::string_view));
   std::string address();  // where it is, or would be
 
   // The value of --connect-timeout.
@@ -68,6 +68,9 @@ class session {
   tyer::admin admin() { return tyer::admin{client()}; }
 
  private:
+  tyer::failure try_until(tyer::client& c, std::chrono::milliseconds at_most, bool (*hopeless)(std::string_view),
+                          const std::stop_token& stop = {});
+
   common_options options_;
   const manual& manual_;
   terminal terminal_;

@@ -169,7 +169,7 @@ class ports {
 };
 
 // Of names that a server itself gives, as a sentinel does, the ports above know nothing.
-bool is_unknown_host(const std::string& words) { return words.find("cannot be resolved") != words.npos; }
+bool is_unknown_host(std::string_view words) { return words.find("cannot be resolved") != words.npos; }
 
 // Of an engine that was not reached although its ports are as they should be, if they are known.
 verdict judge_silence(const std::string& words, bool ports_known) {
@@ -222,7 +222,7 @@ verdict judge_refusal(session& s, const std::string& address, const std::string&
 }
 
 // Of an error that time does not mend.
-bool is_hopeless(const std::string& words) {
+bool is_hopeless(std::string_view words) {
   return words.find("certificate") != words.npos || is_unknown_host(words) || is_for_good(words);
 }
 
@@ -234,7 +234,7 @@ tyer::failure look_at_ports(session& s, report& r, tyer::failure why, steady_clo
   const bool waits = there.hopeful() && !is_hopeless(why.words);
   const auto left = std::max(std::chrono::ceil<milliseconds>(end - steady_clock::now()), 1ms);
   if (waits) there.look_again(left);
-  if (auto now = s.try_client(waits ? left : 1ms); !now || waits) why = std::move(now);
+  if (auto now = s.try_client(waits ? left : 1ms, is_hopeless); !now || waits) why = std::move(now);
   if (!why || why == tyer::errc::refused) return why;
   there.finish(steady_clock::now());
   there.tell(r, std::chrono::round<milliseconds>(steady_clock::now() - begin));
@@ -250,7 +250,7 @@ exit_code look_whether_it_answers(session& s, report& r) {
   r.engine = s.address();
   const auto at_most = s.connect_timeout().value_or(connect_timeout_usual);
   const auto end = steady_clock::now() + at_most;
-  auto why = s.try_client(std::min(first_wait, at_most));
+  auto why = s.try_client(std::min(first_wait, at_most), is_hopeless);
   if (why && why != tyer::errc::refused) why = look_at_ports(s, r, std::move(why), end);
   if (why == tyer::errc::refused) {
     auto v = judge_refusal(s, r.engine, trouble_of(why).what());

@@ -300,6 +300,16 @@ class NothingWorks(unittest.TestCase):
             self.assert_told("redis://" + sentinels.split("//")[1].split(",")[0], "is a sentinel", "redis+sentinel://")
             self.assert_told(f"{sentinels}/not-{master}", "No such master", "correct the name")
 
+    def test_what_time_does_not_mend_was_waited_for_where_it_was_said_late(self):
+        with Engine("sentinel") as deployment, contextlib.ExitStack() as stack:
+            sentinels, master = deployment.url.rsplit("/", 1)
+            ports = [int(each.rsplit(":", 1)[1]) for each in sentinels.split("//")[1].split(",")]
+            slow = [harness.Slow(port, late_s=1.2) for port in ports]
+            for each in slow:
+                stack.callback(each.close)
+            hosts = ",".join(f"127.0.0.1:{each.port}" for each in slow)
+            self.assert_told(f"redis+sentinel://{hosts}/not-{master}", "No such master", "correct the name")
+
     def test_it_reads_well_on_a_terminal(self):
         with Terminal(NOBODY_LISTENS, "doctor") as terminal:
             self.assertEqual(terminal.end(), harness.UNREACHABLE)

@@ -101,7 +101,8 @@ TEST(login, a_role_that_may_not_read_what_it_watches_is_told_so) {
 TEST(login, one_name_that_is_forbidden_while_it_is_held_took_all_other_holds_with_it) {
   using namespace std::chrono_literals;
   target servers{options()};
-  if (!asked_of_redis() || servers.hosts().find(',') != std::string::npos) GTEST_SKIP() << "others are asked name by name";
+  if (!asked_of_redis() || servers.hosts().find(',') != std::string::npos)
+    GTEST_SKIP() << "others are asked name by name";
   const auto port = servers.hosts().substr(servers.hosts().find(':') + 1);
   const auto set_user = [&](const std::string& words) {
     const auto line = "redis-cli -p " + port + " --no-auth-warning --user '" + user + "' --pass '" + password +
