@@ -37,6 +37,12 @@ bool is_for_good(std::string_view words) {
   return known != nullptr && known->for_good;
 }
 
+std::string_view advice_on_replicas(std::string_view words) {
+  if (words.find(" replicas have confirmed it within ") == words.npos) return {};
+  return "start or mend some (INFO replication at the master lists those that follow it), or lower replicas= in the "
+         "URL";
+}
+
 bool lacks_a_right(std::string_view words) {
   return words.find("NOPERM") != words.npos || words.find("permission denied") != words.npos;
 }

@@ -21,4 +21,7 @@ bool is_for_good(std::string_view words);
 // Whether it says that the login is one that the server knows, and may not do this.
 bool lacks_a_right(std::string_view words);
 
+// What to do where it says that too few replicas have confirmed a grant; else empty.
+std::string_view advice_on_replicas(std::string_view words);
+
 }  // namespace cli

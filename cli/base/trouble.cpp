@@ -1,10 +1,14 @@
 #include "base/trouble.hpp"
 
+#include "base/mistakes.hpp"
+
 namespace cli {
 
 namespace {
 
-std::string advice_for(const std::error_code& why) {
+std::string advice_for(const std::error_code& why, const std::string& words) {
+  if (const auto todo = advice_on_replicas(words); !todo.empty())
+    return "Too few replicas keep up: " + std::string{todo};
   if (why == tyer::errc::unavailable) return "Check that the server runs and can be reached from here: tyer doctor";
   if (why == tyer::errc::refused) return "Check what this login may do: tyer doctor";
   if (why == tyer::errc::permits_differ) return "All users of a semaphore must give the same number: --permits K/N";
@@ -35,7 +39,7 @@ trouble empty_value(const std::string& option) {
 trouble trouble_of(const tyer::failure& why, const std::string& doing) {
   const std::string before = doing.empty() ? "" : doing + ": ";
   const std::string words = why.words.empty() ? why.code.message() : why.words;
-  return {code_of(why.code), before + words, advice_for(why.code)};
+  return {code_of(why.code), before + words, advice_for(why.code, words)};
 }
 
 }  // namespace cli

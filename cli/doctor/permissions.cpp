@@ -1,3 +1,4 @@
+#include "base/mistakes.hpp"
 #include "doctor/examine.hpp"
 #include "text/duration.hpp"
 #include "text/progress.hpp"
@@ -26,6 +27,11 @@ constexpr int trips_in_a_ttl = 10;
 // A unique name.
 std::string scratch_name(const std::string& under) {
   return under + "tyer-doctor/" + std::to_string(::getpid()) + '-' + std::to_string(std::time(nullptr));
+}
+
+std::string advice_on_silence(const std::string& words) {
+  const auto replicas = advice_on_replicas(words);
+  return replicas.empty() ? had_answered : "too few replicas keep up: " + std::string{replicas};
 }
 
 // False if that time ends first.
@@ -73,7 +79,7 @@ class trial {
       report_.found(tyer::severity::error, std::string{"this login cannot "} + doing + ": " + wrong,
                     least_privilege + ("; tried on " + name_ + ", or elsewhere with --under"));
     else
-      report_.found(tyer::severity::error, std::string{"could not "} + doing + ": " + wrong, had_answered);
+      report_.found(tyer::severity::error, std::string{"could not "} + doing + ": " + wrong, advice_on_silence(wrong));
   }
 
   std::string acquire() {

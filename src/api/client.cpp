@@ -106,7 +106,8 @@ client::client(std::string_view uri, client_options options) {
       protocol.empty() ? "tyer:" : "");  // names shared with other libraries have no prefix
   const engine::environment env{options.prefix.empty() ? std::move(prefix) : options.prefix, parts.ids.get(),
                                 parts.clock.get(), options.request_timeout, options.log};
-  auto shown = address.shown() + (address.path.empty() ? "" : '/' + address.path);
+  auto shown = address.shown() + (address.path.empty() ? "" : '/' + address.path) +
+               (protocol.empty() ? "" : "?protocol=" + protocol);
   auto made = engine::make(std::move(address), env);
   if (made.error) throw error(made.error);
   auto identity = env.prefix + ' ' + protocol + ' ' + made.place;

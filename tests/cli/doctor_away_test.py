@@ -310,6 +310,14 @@ class NothingWorks(unittest.TestCase):
             hosts = ",".join(f"127.0.0.1:{each.port}" for each in slow)
             self.assert_told(f"redis+sentinel://{hosts}/not-{master}", "No such master", "correct the name")
 
+    def test_replicas_that_are_missing_were_told_as_a_server_whose_load_is_to_be_looked_at(self):
+        with Engine("redis") as engine:
+            url = engine.url + "?replicas=1"
+            told = tyer(url, "doctor", code=harness.NO).stdout
+            self.assertIn("INFO replication", told)
+            self.assertNotIn("it had answered before", told)
+            self.assertIn("INFO replication", tyer(url, "try", "order/7", "--", "true", code=harness.UNREACHABLE).stderr)
+
     def test_it_reads_well_on_a_terminal(self):
         with Terminal(NOBODY_LISTENS, "doctor") as terminal:
             self.assertEqual(terminal.end(), harness.UNREACHABLE)

@@ -48,6 +48,13 @@ class Looking(harness.OnEngine):
         shown = tyer_json(self.url, "show", "invoice/471", code=harness.NO)
         self.assertEqual([l["name"] for l in shown["near"]], ["invoice/4711"])
 
+    def test_a_protocol_that_the_url_lacks_or_has_was_not_shown(self):
+        if KIND != "redis":
+            self.skipTest("of Redisson")
+        shown = tyer_json(self.url + "?protocol=redisson", "show", "order/42", code=harness.NO)
+        self.assertTrue(shown["engine"].endswith("?protocol=redisson"), shown["engine"])
+        self.assertNotIn("protocol", tyer(self.url, "show", "order/42", code=harness.NO).stdout)
+
     def test_any_name_of_a_letter_was_near_any_other(self):
         self.hold("b")
         self.assertNotIn("near", tyer(self.url, "show", "A", code=harness.NO).stdout)

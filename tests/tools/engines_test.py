@@ -172,8 +172,25 @@ class Sentinel(Deployment):
         self.assertEqual(self.members()["master"]["name"], after)
 
 
+    def test_5_to_continue_what_stands_still_was_given_up_at_the_first_that_is_dead(self) -> None:
+        engines("pause", self.engine, "node-1")
+        engines("resume", self.engine)  # node-0 is dead since the last test
+        members = {member["name"]: member["state"] for member in json.loads(engines("members", self.engine, "--json"))}
+        self.assertEqual((members["node-0"], members["node-1"]), ("dead", "running"))
+        engines("resume", self.engine, "node-0", code=1)
+
+
 class SentinelValkey(Sentinel):
     kind = "sentinel-valkey"
+
+
+class SentinelWithPassword(Deployment):
+    kind = "sentinel"
+    options = ("--password", "a/b&c", "--user", "some body")
+
+    def test_1_the_uri_was_without_the_login_of_the_sentinels(self) -> None:
+        login, sentinels = "some%20body:a%2Fb%26c", self.addresses(self.nodes[3:])
+        self.assertEqual(self.uri, f"redis+sentinel://{login}@{sentinels}/mymaster?sentinel_user=some%20body&sentinel_password=a%2Fb%26c")
 
 
 class Cluster(Deployment):

@@ -102,10 +102,12 @@ def pause(store: Store, which: str, words: list[str]) -> list[Node]:
 
 
 def resume(store: Store, which: str, words: list[str]) -> list[Node]:
+    """Of all members, those that are not dead: a drill may have killed one and paused another."""
     with _disturbed(store, which, words) as nodes:
-        for node in nodes:
+        chosen = nodes if words else [node for node in nodes if node.state() != "dead"] or nodes
+        for node in chosen:
             _living(node, which).resume()
-        return nodes
+        return chosen
 
 
 def settle(kind: Kind, instance: Instance, seconds: float, complete: bool) -> None:

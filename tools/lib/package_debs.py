@@ -49,6 +49,7 @@ def make(build: str, out: str, maintainer: str | None, revision: str) -> list[st
         subprocess.run(command, check=True, env=environment)
 
     run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "--log-level=NOTICE", *options)
+    print("package: building; that takes some minutes", flush=True)
     run("cmake", "--build", build, "--", "--quiet")
     remove_older(out)
     run("cpack", "--config", os.path.join(build, "CPackConfig.cmake"), "-G", "DEB", "-B", out)
@@ -75,5 +76,6 @@ def look_at(packages: list[str]) -> None:
     if not shutil.which("lintian"):
         print("package: lintian is not installed, so nobody has looked at the packages (tools/setup installs it)")
         return
+    print("package: what lintian has to say (only its errors matter; warnings are about Debian's own archive):", flush=True)
     # root is who builds in CI; nobody outside sees who that was.
     subprocess.run(["lintian", "--allow-root", "--fail-on", "error", "--tag-display-limit", "0", *packages], check=True)

@@ -146,7 +146,16 @@ class Sentinel(Replicated):
             wait_on(deadline, "the sentinels have not agreed on a new master")
 
     def uri(self, instance: Instance) -> str:
-        return self.uri_of(instance, _sentinels(instance), f"/{MASTER_NAME}")
+        """With the login of the sentinels, which is that of the servers."""
+        from urllib.parse import quote
+
+        options = instance.options
+        login = {"sentinel_user": options["user"], "sentinel_password": options["password"]} if options["password"] else {}
+        uri = self.uri_of(instance, _sentinels(instance), f"/{MASTER_NAME}")
+        for key, value in login.items():
+            if value:
+                uri += ("&" if "?" in uri else "?") + f"{key}={quote(value, '')}"
+        return uri
 
     def _master(self, instance: Instance) -> Node | None:
         """As the sentinels with the latest news name it; without sentinels, who says so himself."""

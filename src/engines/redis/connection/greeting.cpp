@@ -83,7 +83,8 @@ std::string advice(const config& where, std::string_view error) {
            "%25";
   if (wants_no_password(error)) return "; take the password out of the URI, or set one at the server";
   if (error.starts_with("NOPERM"))
-    return "; this user needs more rights; all of them: docs/engines/redis.md, Least privilege";
+    return "; this user needs more rights; all of them: docs/engines/redis.md, Least privilege, or "
+           "docs/engines/redisson.md for protocol=redisson";
   return {};
 }
 

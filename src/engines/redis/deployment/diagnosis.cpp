@@ -28,7 +28,7 @@ int version_number(std::string_view text) {
 
 }  // namespace
 
-std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_jumps, bool confirmed) {
+std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_jumps, const promises& p) {
   std::vector<engine::finding> findings;
   const auto version = field(info, "redis_version");  // Valkey reports the Redis version that it is compatible with
   if (!version.empty() && version_number(version) < 602) {
@@ -49,19 +49,21 @@ std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_
   }
   if (field(info, "aof_enabled") == "0") {
     findings.push_back({"there is no append-only file",
-                        "a restart of the server forgets who holds what; set appendonly yes and "
-                        "appendfsync always, or be sure that every write is fenced",
+                        std::string{"a restart of the server forgets who holds what; set appendonly yes and "
+                                    "appendfsync always"} +
+                            (p.tokens ? ", or be sure that every write is fenced" : ""),
                         2});
   }
   if (field(info, "aof_last_write_status") == "err" || field(info, "rdb_last_bgsave_status") == "err") {
     findings.push_back({"the server could not write to its disk", "check the server's log", 2});
   }
   const auto replicas = field(info, "connected_slaves");
-  if (!replicas.empty() && replicas != "0" && !confirmed) {
-    findings.push_back({"grants are not confirmed by any of the replicas (" + std::string{replicas} + ")",
-                        "a failover may forget a lock that somebody holds; with ?replicas=1 in the URI only what a "
-                        "replica has confirmed counts, at the cost of a round trip more",
-                        1});
+  if (!replicas.empty() && replicas != "0" && !p.confirmed) {
+    findings.push_back(
+        {"grants are not confirmed by any of the replicas (" + std::string{replicas} + ")",
+         "a failover may forget a lock that somebody holds; with the option replicas=1 in the URI only what a "
+         "replica has confirmed counts, at the cost of a round trip more",
+         1});
   }
   if (clock_jumps > 0) {
     findings.push_back({"the server's clock has jumped " + std::to_string(clock_jumps) + " times since we connected",
@@ -161,7 +163,7 @@ void examine_all(deployment& d, const promises& p, engine::reply<std::vector<eng
       if (r.wrong != nullptr)
         e->add(*s, {{"it does not answer: " + r.wrong->words, "check that it runs and that this user may use it", 3}});
       else
-        e->add(*s, examine(r.words.empty() ? std::string_view{} : r.words[0], s->clock().jumps(), p.confirmed));
+        e->add(*s, examine(r.words.empty() ? std::string_view{} : r.words[0], s->clock().jumps(), p));
       if (--e->awaited > 0) return;
       if (!e->several && r.wrong != nullptr) return e->back({r.sent, *r.wrong});
       if (p.tokens) compare_clocks(*e, p.tombstone_ttl);

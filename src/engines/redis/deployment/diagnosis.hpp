@@ -12,16 +12,16 @@
 
 namespace tyer::redis {
 
-// Severity: 1 good to know, 2 weakens a promise, 3 locks do not work. confirmed: `?replicas=` asks the replicas.
-std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_jumps, bool confirmed);
-
 // What the diagnosis needs from the URI.
 struct promises {
   bool confirmed = false;                     // `?replicas=` asks the replicas
   bool tokens = true;                         // grants have tokens, which rest on the servers' clocks
   std::chrono::milliseconds tombstone_ttl{};  // `?tombstone_ttl=`
-  const core::clock* clock;                   // of this machine
+  const core::clock* clock = nullptr;         // of this machine
 };
+
+// Severity: 1 good to know, 2 weakens a promise, 3 locks do not work.
+std::vector<engine::finding> examine(std::string_view info, std::uint32_t clock_jumps, const promises&);
 
 // Every master, and whether their clocks agree.
 void examine_all(deployment&, const promises&, engine::reply<std::vector<engine::finding>>);

@@ -23,16 +23,16 @@ int worst(const std::vector<tyer::engine::finding>& f) {
 }
 
 TEST(diagnosis, a_healthy_server_has_no_findings) {
-  EXPECT_TRUE(examine(info("7.0.15", "master", "noeviction", "0", "1"), 0, false).empty());
+  EXPECT_TRUE(examine(info("7.0.15", "master", "noeviction", "0", "1"), 0, {}).empty());
 }
 
 TEST(diagnosis, findings) {
-  EXPECT_EQ(worst(examine(info("6.0.16", "master", "noeviction", "0", "1"), 0, false)), 3);
-  EXPECT_EQ(worst(examine(info("7.0.15", "slave", "noeviction", "0", "1"), 0, false)), 3);
-  EXPECT_EQ(worst(examine(info("7.0.15", "master", "allkeys-lru", "1000000", "1"), 0, false)), 2);
-  EXPECT_EQ(worst(examine(info("7.0.15", "master", "allkeys-lru", "0", "1"), 0, false)), 1);
-  EXPECT_EQ(worst(examine(info("7.0.15", "master", "noeviction", "0", "0"), 0, false)), 2);
-  EXPECT_EQ(worst(examine(info("7.0.15", "master", "noeviction", "0", "1"), 3, false)), 2);
+  EXPECT_EQ(worst(examine(info("6.0.16", "master", "noeviction", "0", "1"), 0, {})), 3);
+  EXPECT_EQ(worst(examine(info("7.0.15", "slave", "noeviction", "0", "1"), 0, {})), 3);
+  EXPECT_EQ(worst(examine(info("7.0.15", "master", "allkeys-lru", "1000000", "1"), 0, {})), 2);
+  EXPECT_EQ(worst(examine(info("7.0.15", "master", "allkeys-lru", "0", "1"), 0, {})), 1);
+  EXPECT_EQ(worst(examine(info("7.0.15", "master", "noeviction", "0", "0"), 0, {})), 2);
+  EXPECT_EQ(worst(examine(info("7.0.15", "master", "noeviction", "0", "1"), 3, {})), 2);
 }
 
 TEST(diagnosis, tombstones_that_are_shorter_than_clocks_are_apart_are_told) {
@@ -46,9 +46,9 @@ TEST(diagnosis, tombstones_that_are_shorter_than_clocks_are_apart_are_told) {
 
 TEST(diagnosis, replicas_that_nobody_asks_are_told) {
   const auto with = info("7.0.15", "master", "noeviction", "0", "1") + "connected_slaves:2\r\n";
-  EXPECT_EQ(worst(examine(with, 0, false)), 1);
-  EXPECT_TRUE(examine(with, 0, true).empty());
-  EXPECT_TRUE(examine(info("7.0.15", "master", "noeviction", "0", "1") + "connected_slaves:0\r\n", 0, false).empty());
+  EXPECT_EQ(worst(examine(with, 0, {})), 1);
+  EXPECT_TRUE(examine(with, 0, {.confirmed = true}).empty());
+  EXPECT_TRUE(examine(info("7.0.15", "master", "noeviction", "0", "1") + "connected_slaves:0\r\n", 0, {}).empty());
 }
 
 }  // namespace

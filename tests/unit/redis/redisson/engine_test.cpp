@@ -69,6 +69,21 @@ TEST_F(redisson_engine, who_may_not_say_when_a_lock_ends_leaves_none_behind_for_
   raw.ask({"ACL", "DELUSER", "poor"});
 }
 
+// It named the page of the other layout, and a prefix that names have not here.
+TEST_F(redisson_engine, a_right_that_is_missing_was_told_with_the_rights_of_the_other_layout) {
+  raw.ask({"ACL", "SETUSER", "poor", "on", ">pw", "~other", "&*", "+@all"});
+  auto poor = uri();
+  poor.insert(poor.find("://") + 3, "poor:pw@");
+  engine_client c{poor, 2000ms, ""};
+  ASSERT_TRUE(c.ready());
+  const auto got = c.acquire(c.ids.next(), "order");
+  const auto* f = std::get_if<tyer::engine::failure>(&got.result);
+  ASSERT_NE(f, nullptr);
+  EXPECT_NE(f->words.find("docs/engines/redisson.md"), std::string::npos) << f->words;
+  EXPECT_NE(f->words.find("~NAME"), std::string::npos) << f->words;
+  raw.ask({"ACL", "DELUSER", "poor"});
+}
+
 TEST_F(redisson_engine, the_same_id_again_never_counts_up) {
   const auto who = a.ids.next();
   a.acquire(who, "order");
