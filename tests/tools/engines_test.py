@@ -186,11 +186,11 @@ class SentinelValkey(Sentinel):
 
 class SentinelWithPassword(Deployment):
     kind = "sentinel"
-    options = ("--password", "a/b&c", "--user", "some body")
+    options = ("--password", "a/b&c", "--user", "so@me")
 
     def test_1_the_uri_was_without_the_login_of_the_sentinels(self) -> None:
-        login, sentinels = "some%20body:a%2Fb%26c", self.addresses(self.nodes[3:])
-        self.assertEqual(self.uri, f"redis+sentinel://{login}@{sentinels}/mymaster?sentinel_user=some%20body&sentinel_password=a%2Fb%26c")
+        login, sentinels = "so%40me:a%2Fb%26c", self.addresses(self.nodes[3:])
+        self.assertEqual(self.uri, f"redis+sentinel://{login}@{sentinels}/mymaster?sentinel_user=so%40me&sentinel_password=a%2Fb%26c")
 
 
 class Cluster(Deployment):
