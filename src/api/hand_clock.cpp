@@ -128,10 +128,10 @@ void hand_clock::due(time_point t) const {
   dues_.insert(t);
 }
 
-// The store answers at once, or else when this clock moves; waiting in real time does not help. The short real wait is for
-// the other threads.
+// The store answers at once, or else when this clock moves; waiting in real time does not help. The real wait is for the other
+// threads, which a busy machine may not let run for a while: with 250 ms a client was said not to have given everything back.
 std::chrono::milliseconds hand_clock::really(std::chrono::milliseconds at_most) const noexcept {
-  return std::min<std::chrono::milliseconds>(at_most, stalled_.load(std::memory_order_acquire) ? 20ms : 250ms);
+  return std::min<std::chrono::milliseconds>(at_most, stalled_.load(std::memory_order_acquire) ? 20ms : 2s);
 }
 
 hand_clock::time_point hand_clock::next_due() const {
