@@ -130,7 +130,7 @@ class TYER_EXPORT admin {
 
   // From the URI alone.
   [[nodiscard]] abilities can() const;
-  [[nodiscard]] std::string address() const;  // scheme, hosts, ports and path: never a password
+  [[nodiscard]] std::string address() const;  // scheme, hosts, ports, path and ?protocol=: never a password
 
   // Calls `changed` now with all entries, and again whenever an entry appears, disappears or gets the lock; a renewal is no
   // change. The calls come one at a time, on a thread of the client. memory and etcd announce changes and are read then;

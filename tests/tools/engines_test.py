@@ -171,7 +171,6 @@ class Sentinel(Deployment):
         self.assertNotIn(after, (before, "node-0"))
         self.assertEqual(self.members()["master"]["name"], after)
 
-
     def test_5_to_continue_what_stands_still_was_given_up_at_the_first_that_is_dead(self) -> None:
         engines("pause", self.engine, "node-1")
         engines("resume", self.engine)  # node-0 is dead since the last test

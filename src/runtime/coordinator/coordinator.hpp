@@ -468,6 +468,7 @@ class coordinator final : public engine::events {
   std::unordered_map<core::id, std::unique_ptr<ticket>, core::id_hash> tickets_;
   floors floors_;
   lease::keeper keeper_;
+  lease::time_point alone_again_{};  // from when on a batch that was refused is asked for one by one
   agenda<acquisition> acquisition_times_;
   agenda<ticket> ticket_times_;
   lease::list<asker, &asker::place> askers_;

@@ -233,8 +233,12 @@ void coordinator::on_keep_dropped(const keeping& k) noexcept {
 void coordinator::on_kept(const keeping& k, engine::outcome<engine::kept>&& o, lease::time_point now) {
   keeper_.on_answered(k.group);
   const auto* wrong = std::get_if<engine::failure>(&o.result);
-  if (wrong != nullptr && wrong->kind == core::why::refused && k.ids.size() > 1) return keep_each_alone(k, now);
   const auto* answer = std::get_if<engine::kept>(&o.result);
+  if (answer != nullptr) alone_again_ = {};
+  if (wrong != nullptr && wrong->kind == core::why::refused && k.ids.size() > 1 && alone_again_ <= now) {
+    keep_each_alone(k, now);
+    return keep_what_is_due(now);
+  }
   const auto proven = answer != nullptr ? std::clamp(answer->ttl, std::chrono::milliseconds{0}, k.ttl) : k.ttl;
   for (std::size_t i = 0; i < k.ids.size(); ++i) {
     ticket* t = find(k.ids[i]);
@@ -256,7 +260,10 @@ void coordinator::on_kept(const keeping& k, engine::outcome<engine::kept>&& o, l
 }
 
 // One name that may not be renewed, as one that the client's user has lost the right to, is reason enough to refuse them all.
+// Where every single one is refused, as after all rights were lost, more requests are of no use: the next batch is taken apart
+// when it is time to try again.
 void coordinator::keep_each_alone(const keeping& k, lease::time_point now) {
+  alone_again_ = now + lease::renew_retry(k.ttl);
   for (const auto& who : k.ids) {
     ticket* t = find(who);
     if (t == nullptr || !stays_kept(*t, k.as) || (k.as == fate::holding && !still_to_keep(*t, now))) continue;

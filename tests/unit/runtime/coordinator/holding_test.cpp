@@ -331,6 +331,29 @@ TEST_F(renewed_together, who_gave_back_meanwhile_is_not_asked_for_alone) {
   for (std::size_t i = 1; i <= 2; ++i) EXPECT_NE(engine.keeps[i].who[0], callers[0]->hold->who());
 }
 
+// A thousand holds would be a thousand requests, again and again until they are lost.
+TEST_F(renewed_together, where_all_are_refused_the_next_batch_was_taken_apart_at_once_too) {
+  const auto refuse_all = [&] {
+    for (std::size_t i = 0; i < engine.keeps.size(); ++i) {
+      if (!engine.keeps[i].answered()) engine.keeps[i].fail(why::refused, "NOPERM");
+    }
+  };
+  const auto other = want(make_lock("d", 9s)), another = want(make_lock("e", 9s));
+  engine.acquires[3].grant(1);
+  engine.acquires[4].grant(1);
+  coordinator.up({});  // all at once
+  ASSERT_EQ(engine.keeps.size(), 2u);
+  ASSERT_EQ(engine.keeps[1].who.size(), 2u);
+  refuse_all();
+  EXPECT_EQ(engine.keeps.size(), 2u + 3u) << "the first batch alone";
+  refuse_all();
+  pass(1s);
+  const auto second_try = std::ranges::count_if(engine.keeps, [](const auto& k) { return k.who.size() > 1; });
+  EXPECT_GT(second_try, 2) << "together again";
+  answer_keeps();
+  EXPECT_EQ(other->hold->where(), phase::held);
+}
+
 TEST_F(renewed_together, what_is_no_refusal_is_not_asked_again_at_once) {
   engine.keeps[0].fail(why::not_sent, "connection refused");
   EXPECT_EQ(asked_since(), 0u);
