@@ -84,7 +84,7 @@ class Deployment(unittest.TestCase):
         engines("down", self.uri)
         self.assertEqual([server.pid for server in servers if server.alive()], [])
         store = os.path.join(self.folder, f"tyer-engines-{os.getuid()}")
-        self.assertEqual(os.listdir(store), ["lock"])
+        self.assertEqual(os.listdir(store), [])
 
 
 class Redlock(Deployment):

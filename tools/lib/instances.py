@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import shutil
-import socket
 import time
 
+from locked_file import locked
+from ports import PORT_MAX, Claims, find_free
 from processes import Process, ProcessError, boot_id
 
-# Ports are taken below the range the kernel gives to outgoing connections. Above it, a client that
-# retries while its server is down can be given the server's port, or even connect to itself.
-PORT_MIN = 10000
-PORT_MAX = 65535
-PORT_TRIES_MAX = 400
-LOCK_S_MAX = 60.0
 # A dead instance may be waiting for its restart, so it is swept only after nobody touched it for this long.
 DEAD_KEPT_S = 600.0
 # A folder without a record is one that is just being made or removed, or the rest of a command that was killed.
@@ -120,28 +114,6 @@ class Instance:
         shutil.rmtree(doomed, ignore_errors=True)
 
 
-@contextlib.contextmanager
-def _locked(path: str, wait: bool = True):
-    """Holds an advisory lock file; without `wait` yields False when another process has it."""
-    deadline = time.monotonic() + LOCK_S_MAX
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if not wait:
-                    yield False
-                    return
-                if time.monotonic() > deadline:
-                    raise EngineError(f"another command has held {path} for {LOCK_S_MAX:g} s") from None
-                time.sleep(0.002)
-        yield True
-    finally:
-        os.close(handle)
-
-
 class Store:
     """All instances of this user, in one private folder."""
 
@@ -193,7 +165,7 @@ class Store:
             yield fresh
 
     def lock(self, instance: Instance):
-        return _locked(os.path.join(instance.folder, "lock"))
+        return locked(os.path.join(instance.folder, "lock"))
 
     def create(self, kind: str, node_names: list[str], options: dict, owner: Process | None) -> Instance:
         record = {
@@ -216,24 +188,20 @@ class Store:
             return instance
 
     def assign_ports(self, instance: Instance, offsets: dict[str, int]) -> None:
-        """Gives every node free ports that no other instance, running or killed, has been given."""
-        with _locked(os.path.join(self.root, "lock")):
-            taken = {
-                port
-                for other in self.all()
-                if other.id != instance.id
-                for node in other.nodes
-                for port in node.ports.values()
-            }
+        """Gives every node free ports that no other instance of any store, running or killed, has been given."""
+        claims = Claims()
+        with claims.held():
+            taken = claims.others(instance.folder)
             fixed = instance.options.get("port")
             if fixed and taken & {fixed + offset for offset in offsets.values()}:
-                raise EngineError(f"port {fixed} belongs to another engine (see: engines list)")
+                raise EngineError(f"port {fixed} belongs to another engine, maybe of another TYER_ENGINES_DIR")
             if fixed and fixed + max(offsets.values()) > PORT_MAX:
                 raise EngineError(f"port {fixed} leaves no room for port {fixed + max(offsets.values())}", 2)
             for node in instance.nodes:
-                first = fixed or _free_port(taken, list(offsets.values()))
+                first = fixed or find_free(taken, list(offsets.values()))
                 fixed = None
                 node.ports = {role: first + offset for role, offset in offsets.items()}
+                claims.add(set(node.ports.values()), instance.folder)
                 taken.update(node.ports.values())
             instance.save()
 
@@ -243,7 +211,7 @@ class Store:
             try:
                 if not instance.abandoned():
                     continue
-                with _locked(os.path.join(instance.folder, "lock"), wait=False) as mine:
+                with locked(os.path.join(instance.folder, "lock"), wait=False) as mine:
                     fresh = self._load(instance.id) if mine else None
                     if fresh and fresh.abandoned():
                         fresh.destroy()
@@ -255,36 +223,3 @@ class Store:
                 unfinished = entry.name.endswith(_DOOMED) or (entry.is_dir() and not recorded)
                 if unfinished and time.time() - entry.stat().st_mtime > UNRECORDED_KEPT_S:
                     shutil.rmtree(entry.path, ignore_errors=True)
-
-
-def _port_limit() -> int:
-    try:
-        with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
-            return int(file.read().split()[0])
-    except OSError:
-        return 32768
-
-
-def _can_bind(port: int) -> int:
-    """The port bound (0 lets the kernel choose), or 0 if it is in use."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return 0
-        return probe.getsockname()[1]
-
-
-def _free_port(taken: set[int], offsets: list[int]) -> int:
-    """A port that is free together with those that lie above it by the offsets."""
-    span = _port_limit() - max(offsets) - PORT_MIN
-    for _ in range(PORT_TRIES_MAX):
-        wish = PORT_MIN + int.from_bytes(os.urandom(4), "big") % span if span > 1000 else 0
-        if wish in taken:
-            continue
-        first = _can_bind(wish)
-        ports = [first + offset for offset in offsets]
-        if first and all(port <= PORT_MAX and port not in taken and _can_bind(port) for port in ports):
-            return first
-    raise EngineError("found no free port on 127.0.0.1")

@@ -8,6 +8,7 @@ import shutil
 import time
 
 import catalog
+import ports
 from instances import EngineError, Instance, Node, NoSuchEngine, Store
 from kinds import Kind
 from processes import Process, signals_held, spawn
@@ -188,7 +189,8 @@ def _wait_ready(kind: Kind, instance: Instance, node: Node, child, log_from: int
         if child.poll() is not None:
             log = _read(_log(instance, node), log_from)
             if kind.port_was_taken(log):
-                raise PortTaken(f"port {node.port} of {instance.kind} is in use by another process")
+                users = ", ".join(f"{port} by {ports.listener(port)}" for port in node.ports.values())
+                raise PortTaken(f"{instance.kind} found a port of its own in use; now: {users}")
             tail = _tail(_log(instance, node), log_from)
             raise EngineError(f"{instance.kind} ended at once with code {child.returncode}:\n{tail}")
         try:
