@@ -1,5 +1,6 @@
 // acquire(): look, stand in line, look again; the claim after a hand-over; the grant.
 #include "core/token.hpp"
+#include "engines/kit/resource.hpp"
 #include "engines/zookeeper/core.hpp"
 
 #include <algorithm>
@@ -10,18 +11,10 @@ namespace tyer::zookeeper {
 using namespace std::chrono_literals;
 
 std::optional<failure> zookeeper_engine::objection(const seam::request& r) const {
-  const auto refused = [](std::string words) { return no(why::refused, errc::refused, words); };
-  if (r.ttl < 1ms || r.ttl > 24h || r.waiter_ttl < 0ms || r.waiter_ttl > 24h)
-    return refused("the ttl is out of its range");
-  if (r.seen >= core::part_max) return refused("the token the client has seen is the last one there is");
   if (layout_.is_in_the_way(r.what.name))
-    return refused("a part of this name looks like a node of whoever waits for the name above it");
-  if (r.what.how != mode::permit) return std::nullopt;
-  if (r.take == 0 || r.take > r.capacity)
-    return refused("cannot take " + std::to_string(r.take) + " of " + std::to_string(r.capacity) + " permits");
-  if (r.capacity > capacity_max)
-    return no(why::over_limit, errc::over_limit, "at most " + std::to_string(capacity_max) + " permits");
-  return std::nullopt;
+    return no(why::refused, errc::refused,
+              "a part of this name looks like a node of whoever waits for the name above it");
+  return kit::resource{kit::limits{.capacity = capacity_max, .ttl = 24h}}.objection(r);
 }
 
 void zookeeper_engine::do_acquire(const seam::request& r, const call_ptr<answer>& c) {
@@ -39,6 +32,9 @@ void zookeeper_engine::do_acquire(const seam::request& r, const call_ptr<answer>
   a->waiter_ttl = std::max(r.waiter_ttl, 1ms);
   a->enqueue = r.enqueue;
   a->seen = r.seen;
+  const auto at = mine_.find(a->who);
+  c->of = a->who;
+  c->hurries = at != mine_.end() && (at->second.turn || at->second.called);
   calls().in_turn(c, a->name, [this, a] { start(a); });
 }
 
@@ -109,7 +105,7 @@ void zookeeper_engine::again(const attempt_ptr& a, entry& e) {
   const bool has_part = (called || (e.turn && e.own_part)) && e.part > a->seen;
   const bool knows_all = has_part && waits(e) && !e.upgrading && e.in_doubt == nullptr;
   if (knows_all && e.me.how == a->how && a->how != mode::permit && must_move(e, *a))
-    return move(a, e.part, {{}, called ? std::optional{0} : std::nullopt});
+    return move(a, e.part, called ? with_move{{}, 0, std::exchange(e.must_be_gone, {})} : with_move{});
   look(*e.in, a->name, true, [this, a](const failure* f, const view& v) {
     if (a->c->over()) return;
     if (f != nullptr) return calls().fail(*a->c, *f);
@@ -165,7 +161,7 @@ void zookeeper_engine::queue(const attempt_ptr& a, const view& v, const contende
   const contender& first = v.all.all().front();
   const seam::queued place{v.all.ahead(c), a->waiter_ttl};
   const bool watch_tells =
-      place.ahead == 0 && v.all.in_the_way_of(c) == &first && e.watching != path_of(a->name) + '/' + first.node;
+      place.ahead == 0 && v.all.in_the_way_of(c) == &first && e.watching != path_of(a->name) + '/' + first.watched();
   if (watch_tells)
     return watch_way(a->who, e, v, c, [this, a, place](const response& r) { tell_place_by(a, r, place); });
   watch_way(a->who, e, v, c);
@@ -188,7 +184,7 @@ void zookeeper_engine::tell_place_by(const attempt_ptr& a, const response& first
   if (a->c->over()) return;
   const auto n = first.good() ? wire::read_node(first.body) : std::nullopt;
   const auto record = n ? layout_.read_data(n->data) : std::nullopt;
-  const bool gone = first.is == response::how::answered && first.error == wire::no_node;
+  const bool gone = first.says(wire::no_node);
   auto after = gone ? milliseconds{1} : a->waiter_ttl;  // how long it lasts, nobody may have written for us to read
   if (record && !record->by_another) after = record->ttl;
   if (auto* b = std::get_if<seam::busy>(&what)) {
@@ -227,7 +223,7 @@ void zookeeper_engine::claim_with(const attempt_ptr& a, const view& v, record_of
     auto body = wire::data_body(path_of(a->name), write(r), is.version);
     e.in->link.session().call(op::set_data, std::move(body), now(), [this, a](const response& w) {
       if (a->c->over()) return drop(a->who);
-      const bool lost = w.is == response::how::answered && (w.error == wire::bad_version || w.error == wire::no_node);
+      const bool lost = w.says(wire::bad_version) || w.says(wire::no_node);
       w.good() || lost ? retry(a) : calls().fail(*a->c, failed(w, true));
     });
     return;
@@ -240,7 +236,8 @@ void zookeeper_engine::claim_with(const attempt_ptr& a, const view& v, record_of
   move(a, r.place_of(e.me), {write(r), is.version});
 }
 
-// To a session that lives long enough for a hold; in the same place. With a new floor it is a place of this write.
+// To a session that lives long enough for a hold; in the same place. An exclusive place stays beside it: whoever watches that need not
+// look for another. With a new floor it is a place of this write.
 void zookeeper_engine::move(const attempt_ptr& a, std::uint64_t part, with_move with) {
   find_member(a->ttl, [this, a, part, with = std::move(with)](const failure* f, member* to) {
     if (a->c->over()) return;
@@ -253,8 +250,12 @@ void zookeeper_engine::move(const attempt_ptr& a, std::uint64_t part, with_move 
     const record r{a->ttl, to->link.session().timeout(), part, e->times_asked, {}, a->owner};
     std::vector<wire::step> steps{
         {op::create, wire::create_body(onto, write(r), config_.rights, wire::node_kind::ephemeral)},
-        {op::remove, wire::version_body(from, -1)}};
+        {e->me.is_place() ? op::check : op::remove, wire::version_body(from, -1)}};
     const auto name = path_of(a->name);
+    for (const auto& node : with.gone) {
+      steps.push_back(never_there(name + '/' + node));
+      steps.push_back({op::remove, wire::version_body(name + '/' + node, -1)});
+    }
     if (!with.floor.empty()) {
       steps.push_back({op::set_data, wire::data_body(name, with.floor, *with.version)});
     } else if (with.version) {
@@ -276,6 +277,7 @@ void zookeeper_engine::on_moved(const attempt_ptr& a, member& to, const contende
   if ((moved || w.is == response::how::unknown) && !to.over && !mine_.contains(a->who)) {
     auto c = next;
     c.node.clear();
+    c.place.clear();
     add_entry(*a, to, c, 0);
   }
   const auto at = mine_.find(a->who);
@@ -290,14 +292,16 @@ void zookeeper_engine::on_moved(const attempt_ptr& a, member& to, const contende
   if (w.is == response::how::unknown && !to.over) doubt(a->who, to);
   const auto wrong = all ? wire::error_of(*all) : w.error;
   const bool taken = all && all->size() > 1 && (*all)[1].error == wire::no_node;  // its place
-  const bool elsewhere = moved || (all && (wrong == wire::node_exists || wrong == wire::no_node));
+  const bool there = all && !all->empty() && all->front().error == wire::node_exists;
+  const bool elsewhere = there || (moved && !e.me.is_place()) || (all && wrong == wire::no_node);
   if (taken) {
     lose(a->who);
   } else if (elsewhere) {
     forget(a->who);
   }
   if (a->c->over()) return;
-  if (elsewhere || (all && wrong == wire::bad_version)) return retry(a);
+  const bool in_the_way = all && (wrong == wire::bad_version || wrong == wire::node_exists);
+  if (moved || elsewhere || in_the_way) return retry(a);
   calls().fail(*a->c, failed(all ? refused_with(wrong) : w, true));
 }
 

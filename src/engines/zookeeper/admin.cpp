@@ -22,6 +22,10 @@ void zookeeper_engine::do_ask(std::string_view of, std::string_view reason, cons
         if (--left->first == 0 && !c->over()) calls().answer<std::uint32_t>(*c, left->second);
       };
       for (std::size_t i = 0; i < v.all.holders(); ++i) {
+        if (v.all.all()[i].is_place()) {  // it does not hold it yet, and is changed by nothing but its end
+          one(false);
+          continue;
+        }
         const auto path = path_of(name) + '/' + v.all.all()[i].node;
         m->link.session().call(op::get_data, wire::watch_body(path, false), now(),
                                [this, m, path, reason, one](const response& r) {
@@ -178,7 +182,7 @@ void zookeeper_engine::do_list(std::string_view prefix, std::string_view cursor,
       op::get_children, wire::watch_body(all, false), now(),
       [this, c, m, limit, start = std::string{prefix}, after = std::string{cursor}](const response& r) {
         if (c->over()) return;
-        if (r.is == response::how::answered && r.error == wire::no_node) return list_names(*m, {}, after, limit, c);
+        if (r.says(wire::no_node)) return list_names(*m, {}, after, limit, c);
         const auto children = r.good() ? wire::read_children(r.body) : std::nullopt;
         if (!children) return calls().fail(*c, failed(r, false));
         std::vector<std::string> names;

@@ -8,6 +8,7 @@
 namespace tyer::zookeeper {
 
 void zookeeper_engine::do_convert(const target& t, mode to, milliseconds, const call_ptr<answer>& c) {
+  c->of = t.who;
   calls().in_turn(c, t.name,
                   [this, c, name = std::string{t.name}, who = t.who, to] { start_convert(c, name, who, to); });
 }
@@ -128,18 +129,20 @@ void zookeeper_engine::upgrade_marked(const call_ptr<answer>& c, const id& who, 
 // A new part is that of this write, and the least that anybody after it may have: so it is noted with the name.
 struct zookeeper_engine::renaming {
   id who;
+  member* by;
   line seen;
   mode to;
   bool new_part;
   std::function<void(const failure*)> then;
   int tries = 0;
+  bool place_gone = false;
   contender next{};
   std::uint64_t place = 0;
 };
 
 void zookeeper_engine::rename(const id& who, const line& seen, mode to, bool new_part,
                               std::function<void(const failure*)> then) {
-  const auto r = std::make_shared<renaming>(renaming{who, seen, to, new_part, std::move(then)});
+  const auto r = std::make_shared<renaming>(renaming{who, mine_.at(who).in, seen, to, new_part, std::move(then)});
   const entry& e = mine_.at(who);
   read_name(*e.in, e.name, [this, r](const failure* f, record_of_name name, const wire::stat& is) {
     f != nullptr ? r->then(f) : rename_with(r, std::move(name), is);
@@ -157,27 +160,31 @@ void zookeeper_engine::rename_with(const std::shared_ptr<renaming>& r, record_of
   r->next = *me;
   r->next.how = r->to;
   r->next.upgrading = false;
+  r->next.place.clear();
   r->next.node = moved_node(r->to, *me);
   name.keep_floor(is.modified);
   if (r->new_part) name.raise(r->seen.with(r->who, r->to));
   r->place = name.place_of(*me);
   const record own{e.ttl, e.in->link.session().timeout(), r->new_part ? r->place : e.part, e.times_asked, {}, e.owner};
   const auto path = path_of(e.name) + '/';
-  const std::vector<wire::step> steps{
+  std::vector<wire::step> steps{
       {op::create, wire::create_body(path + r->next.node, write(own), config_.rights, wire::node_kind::ephemeral)},
-      {op::remove, wire::version_body(path + me->node, -1)},
-      {op::set_data, wire::data_body(path_of(e.name), write(name), is.version)}};
+      {op::remove, wire::version_body(path + me->node, -1)}};
+  const bool has_place = me->has_both() && !r->place_gone;
+  if (has_place) steps.push_back({op::remove, wire::version_body(path + me->place, -1)});
+  steps.push_back({op::set_data, wire::data_body(path_of(e.name), write(name), is.version)});
   e.leaving = true;  // its end is no news
   writing_.insert(r->who);
   e.in->link.session().call(op::multi, wire::multi_body(steps), now(),
-                            [this, r](const response& w) { on_renamed(r, w); });
+                            [this, r, has_place](const response& w) { on_renamed(r, has_place, w); });
 }
 
-void zookeeper_engine::on_renamed(const std::shared_ptr<renaming>& r, const response& w) {
+void zookeeper_engine::on_renamed(const std::shared_ptr<renaming>& r, bool had_place, const response& w) {
   writing_.erase(r->who);
   const auto at = mine_.find(r->who);
   const auto gone = no(why::refused, errc::lost, "the hold was taken away");
-  if (at == mine_.end()) return r->then(&gone);
+  if (at == mine_.end() || at->second.in != r->by)
+    return r->then(&gone);  // or its place alone is left, to be taken away
   entry& e = at->second;
   e.leaving = false;
   const auto all = w.good() ? wire::read_multi(w.body) : std::nullopt;
@@ -187,7 +194,9 @@ void zookeeper_engine::on_renamed(const std::shared_ptr<renaming>& r, const resp
     return r->then(&wrong);
   }
   const auto error = wire::error_of(*all);
-  if (error == wire::bad_version && ++r->tries < tries_max) {  // others were quicker
+  const bool place_gone = had_place && all->size() > 2 && (*all)[2].error == wire::no_node;
+  r->place_gone |= place_gone;
+  if ((place_gone || error == wire::bad_version) && ++r->tries < tries_max) {  // others were quicker
     return read_name(*e.in, e.name, [this, r](const failure* f, record_of_name name, const wire::stat& is) {
       f != nullptr ? r->then(f) : rename_with(r, std::move(name), is);
     });

@@ -2,7 +2,8 @@
 //
 //   acquire ──look──▶ fits ──▶ a node in a session for holds ──look──▶ holds
 //              │                                                         ▲
-//              └──▶ a node in a session for places ──the one in its way has gone: wake, acquire again──▶ moved to the first kind
+//              └──▶ a node in a session for places ──the one in its way has gone: wake, acquire again──▶ moved to the first kind;
+//                   of an exclusive one another node is made there, and its place stays beside it
 //
 // Whatever is decided is decided by the order of the nodes (line.hpp); whatever is told lives by a session (lease.hpp).
 #pragma once
@@ -41,8 +42,10 @@ inline constexpr std::size_t path_bytes_max = 512U * 1024U;  // of one session: 
 inline constexpr std::size_t lengths_max = 4;                // of sessions; then a hold may live by one that is longer,
 inline constexpr int longer_max = 2;                         // but not by more: what a dead client had lasts as long
 inline constexpr std::size_t keep_batch = 1000;
-inline constexpr milliseconds settled_after{50};    // a hold that is older is watched
-inline constexpr milliseconds waited_after{2000};   // and so is a place
+inline constexpr milliseconds settled_after{50};  // a hold that is older is watched
+inline constexpr milliseconds waited_after{
+    2000};  // and so is a place: so much later for each that the client has in that name,
+inline constexpr std::size_t looks_serve_max = 30;  // up to so many, since one look serves them all
 inline constexpr milliseconds crowded_for{10'000};  // who had to wait for a name stands in line there without a look
 inline constexpr std::size_t crowded_max = 1000;    // such names
 inline constexpr milliseconds unused_for{10'000};   // a session is closed then
@@ -118,6 +121,7 @@ class zookeeper_engine final : public kit::engine_base {
     std::string name;
     contender me;
     member* in = nullptr;
+    member* place_in = nullptr;  // of the place that stays beside its hold, if that is known
     member* in_doubt = nullptr;  // a write that would have renamed it has no answer: this one's session can tell
     milliseconds ttl{}, waiter_ttl{};
     std::uint64_t part = 0, seen = 0;
@@ -125,7 +129,9 @@ class zookeeper_engine final : public kit::engine_base {
     bool holding = false, turn = false, leaving = false, upgrading = false;
     // What was in its way held the name alone, and has gone: its turn, if nothing was converted.
     bool called = false;
-    bool own_part = false;  // there was no floor when its turn came
+    std::vector<std::string> must_be_gone;  // then: whoever was in its way
+    bool behind_first = false;              // at the last look what was in its way stood before all
+    bool own_part = false;                  // there was no floor when its turn came
     watched own_watch = watched::no;
     way barred = way::nothing;  // node, list: what was in its way at the last look is watched, and still there
     bool told = false, asked_before = false;
@@ -172,6 +178,7 @@ class zookeeper_engine final : public kit::engine_base {
   using with_record = std::function<void(const failure*, record_of_name, const wire::stat&)>;
   using with_both = std::function<void(const failure*, record_of_name, const wire::stat&, const view&)>;
   using removed = std::function<void(const failure*, fate was)>;
+  using heard = std::function<void(const response&)>;
 
   // --- zookeeper.cpp: the loop and the sessions
   void do_open() override;
@@ -209,14 +216,16 @@ class zookeeper_engine final : public kit::engine_base {
     return layout_.is_own() ? a.waiter_ttl : std::max(a.ttl, a.waiter_ttl);
   }
   bool must_move(const entry& e, const attempt& a) const {
-    return layout_.is_own() && e.in->length < session_for(a.ttl);
+    return layout_.is_own() && (e.me.is_place() || e.in->length < session_for(a.ttl));
   }
   void decide(const attempt_ptr&, const view&);
   void claim(const attempt_ptr&, const view&);
   void claim_with(const attempt_ptr&, const view&, record_of_name, const wire::stat&);
-  struct with_move {  // written with it: a floor where the name had that version, or nothing if it has
+  // Written with it: a floor where the name had that version, or nothing if it has; and those nodes are not there.
+  struct with_move {
     std::string floor;
     std::optional<std::int32_t> version;
+    std::vector<std::string> gone;
   };
   void move(const attempt_ptr&, std::uint64_t part, with_move = {});
   void on_moved(const attempt_ptr&, member& to, const contender& next, std::uint64_t part, const response&);
@@ -251,10 +260,10 @@ class zookeeper_engine final : public kit::engine_base {
   };
   void do_keep(std::span<const target>, fate as, milliseconds ttl, const call_ptr<seam::kept>&) override;
   void do_confirm(const target&, milliseconds ttl, const call_ptr<seam::kept>&) override;
-  void keep_heard(const std::shared_ptr<keeping>&, const std::vector<kept_one>&, const response&);
+  void keep_heard(const std::shared_ptr<keeping>&, member&, const std::vector<kept_one>&, const response&);
   void keep_hold(const std::shared_ptr<keeping>&, std::size_t i, entry&);
   void keep_place(const std::shared_ptr<keeping>&, const kept_one&, entry&);
-  void keep_unclear(const std::shared_ptr<keeping>&, const std::string& name, const std::vector<kept_one>&);
+  void keep_unclear(const std::shared_ptr<keeping>&, member&, const std::string& name, const std::vector<kept_one>&);
   void keep_judged(const std::shared_ptr<keeping>&, const kept_one&);
   void keep_others(const std::shared_ptr<keeping>&, const std::map<std::string, std::vector<kept_one>>& by_name);
   void keep_no_more(const std::shared_ptr<keeping>&, failure);
@@ -263,11 +272,15 @@ class zookeeper_engine final : public kit::engine_base {
   // --- release.cpp
   void do_release(const target&, bool clean, const call_ptr<fate>&) override;
   void do_evict(const target&, std::string_view reason, const call_ptr<fate>&) override;
-  void evict_now(const std::string& name, const id&, const call_ptr<fate>&);
-  void take_away(const std::string& name, const id&, const call_ptr<fate>&);
+  void take_away(const std::string& name, const id&, bool is_news, const call_ptr<fate>&);
   void remove(const std::string& name, const id&, int tries, removed);
-  void delete_node(member&, const id&, const std::string& path, fate was, removed);
+  void delete_node(member&, const std::string& name, const contender&, fate was, removed);
+  void delete_nodes(member&, const std::string& name, const contender&, heard);
   void remove_permit(member&, const std::string& name, const id&, int tries, removed);
+  // A step that fails if it is there; to be taken back by the next one.
+  wire::step never_there(const std::string& path) const {
+    return {op::create, wire::create_body(path, {}, config_.rights, wire::node_kind::lasting)};
+  }
   void drop(const id&);  // takes it away; nobody waits for it
   void drop_overdue(time_point);
 
@@ -281,12 +294,14 @@ class zookeeper_engine final : public kit::engine_base {
   struct renaming;
   void rename(const id&, const line& seen, mode to, bool new_part, std::function<void(const failure*)>);
   void rename_with(const std::shared_ptr<renaming>&, record_of_name, const wire::stat&);
-  void on_renamed(const std::shared_ptr<renaming>&, const response&);
+  void on_renamed(const std::shared_ptr<renaming>&, bool had_place, const response&);
   void converted(const call_ptr<answer>&, const id&);
 
   // --- own.cpp: what this client has, and what it is told about it
   std::string path_of(std::string_view name) const { return layout_.path_of(name); }
   std::string path_of(const entry& e) const { return path_of(e.name) + '/' + e.me.node; }
+  void count(member&, const id&, const std::string& path);
+  void count_no_more(const entry&);
   entry* own(const id&, std::string_view name);
   entry& add_entry(const attempt&, member&, const contender&, std::uint64_t part);
   void rename_entry(entry&, contender, member&);
@@ -305,6 +320,7 @@ class zookeeper_engine final : public kit::engine_base {
   bool is_renamed(const entry& e) const { return e.in_doubt != nullptr || writing_.contains(e.me.who); }
   void forget(const id&);
   void lose(id);
+  void give_up(id, member& of_place);
   void taken_away(id);
   bool may_have_its_turn(const entry&) const;
   void put_off(const id&, entry&, time_point due);
@@ -315,12 +331,12 @@ class zookeeper_engine final : public kit::engine_base {
   void refresh(const std::string& name, std::int64_t informed = 0);
   void refreshed(const std::string& name, const view&);
   void place_seen(const id&, const view&);
-  using heard = std::function<void(const response&)>;
   void watch_way(const id&, entry&, const view&, const contender&, heard = {});
   void watch_node(const id&, entry&, const std::string& path, heard = {});
   void settle(const id&, entry&, milliseconds after);
-  void call_next(const id&);
-  bool tells_the_next(const entry&, const wire::event&) const;
+  void call_next(const id&, std::vector<std::string> must_be_gone);
+  bool tells_the_next(const entry&, const contender& before, wire::event::kind) const;
+  std::vector<std::string> to_be_gone(const contender& before, wire::event::kind) const;
   void watch_all(entry&, const view&);
   static std::optional<std::string> path_when_moved(const std::string& path);
   void relist(std::int64_t session);

@@ -8,9 +8,9 @@ namespace tyer::zookeeper {
 // The answer to an earlier request was lost. It is ours if a session of ours has it; else it is of one that has ended.
 void zookeeper_engine::adopt(const attempt_ptr& a, member& m, const contender& c) {
   const auto path = path_of(a->name) + '/' + c.node;
-  m.link.session().call(op::get_data, wire::watch_body(path, false), now(), [this, a, &m, c, path](const response& r) {
+  m.link.session().call(op::get_data, wire::watch_body(path, false), now(), [this, a, &m, c](const response& r) {
     if (a->c->over()) return;
-    if (r.is == response::how::answered && r.error == wire::no_node) return retry(a);
+    if (r.says(wire::no_node)) return retry(a);
     const auto n = r.good() ? wire::read_node(r.body) : std::nullopt;
     if (!n) return calls().fail(*a->c, failed(r, false));
     const auto record = layout_.read_data(n->data);
@@ -19,7 +19,7 @@ void zookeeper_engine::adopt(const attempt_ptr& a, member& m, const contender& c
       add_entry(*a, *each, c, record->part_if(n->is.created));
       return again(a, mine_.at(a->who));
     }
-    m.link.session().call(op::remove, wire::version_body(path, -1), now(), [this, a](const response& gone) {
+    delete_nodes(m, a->name, c, [this, a](const response& gone) {
       if (a->c->over()) return;
       gone.is == response::how::answered ? retry(a) : calls().fail(*a->c, failed(gone, false));
     });
@@ -30,8 +30,8 @@ void zookeeper_engine::make_container(const attempt_ptr& a, member& m) {
   auto body = wire::create_body(path_of(a->name), {}, config_.rights, wire::node_kind::container);
   m.link.session().call(op::create_container, std::move(body), now(), [this, a, &m](const response& r) {
     if (a->c->over()) return;
-    if (r.is == response::how::answered && r.error == wire::no_node) return make_parents(a, m);
-    const bool there = r.good() || (r.is == response::how::answered && r.error == wire::node_exists);
+    if (r.says(wire::no_node)) return make_parents(a, m);
+    const bool there = r.good() || r.says(wire::node_exists);
     if (!there) {
       auto f = failed(r, false);  // a container alone is nobody's hold
       return calls().fail(*a->c, std::move(f));
@@ -81,7 +81,10 @@ void zookeeper_engine::create(const attempt_ptr& a, member& m, const view& befor
   if (calls().too_late(*a->c, now())) return;
   if (!m.usable(now())) return calls().fail(*a->c, no(why::not_sent, errc::unavailable, "the session has ended"));
   if (before.numbers() >= numbers_max) return calls().fail(*a->c, no_more_numbers());
-  const auto path = path_of(a->name) + '/' + layout_.new_node(a->how, a->who, a->take, a->capacity);
+  const bool apart = to_wait && m.length < session_for(a->ttl);
+  const auto node = apart ? layout_.new_place(a->how, a->who, a->take, a->capacity)
+                          : layout_.new_node(a->how, a->who, a->take, a->capacity);
+  const auto path = path_of(a->name) + '/' + node;
   const record what{a->ttl, m.link.session().timeout(), 0, 0, {}, a->owner};
   auto body = wire::create_body(path, layout_.write(what), config_.rights, wire::node_kind::ephemeral_sequential);
   const auto number = m.number;
@@ -89,7 +92,7 @@ void zookeeper_engine::create(const attempt_ptr& a, member& m, const view& befor
   writing_.insert(a->who);
   m.link.session().call(op::create_stat, std::move(body), now(), [this, a, &m, made, number](const response& r) {
     writing_.erase(a->who);
-    if (r.is == response::how::answered && r.error == wire::no_node) {  // it was swept
+    if (r.says(wire::no_node)) {  // it was swept
       crowded_.erase(a->name);
       return a->c->over() ? void() : retry(a);
     }
@@ -164,8 +167,7 @@ void zookeeper_engine::seen_in_line(const attempt_ptr& a, member& m, const failu
   const entry* e = own(a->who, a->name);
   if (c == nullptr || e == nullptr || c->node == e->me.node) return decide(a, v);
   // The node of an earlier request of this id, whose session has ended here and not yet there: nobody was told of it.
-  const auto path = path_of(a->name) + '/' + c->node;
-  m.link.session().call(op::remove, wire::version_body(path, -1), now(), [this, a](const response& gone) {
+  delete_nodes(m, a->name, *c, [this, a](const response& gone) {
     if (a->c->over()) return drop(a->who);
     gone.is == response::how::answered ? retry(a) : calls().fail(*a->c, failed(gone, false));
   });

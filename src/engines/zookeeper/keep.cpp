@@ -15,6 +15,9 @@ struct zookeeper_engine::keeping {
   time_point from = time_point::max(), until = time_point::max();
   std::optional<failure> wrong;
 
+  // Of a sixth of what it proves it may be older than the call: however late the answer comes, what was proven by then needs no renewal.
+  time_point enough() const { return c->sent + ttl - ttl / 6; }
+
   void proven(const lease& l) {
     from = std::min(from, l.kept());
     until = std::min(until, l.end());
@@ -53,14 +56,15 @@ void zookeeper_engine::do_keep(std::span<const target> all, fate as, millisecond
   }
   keep_others(k, others);
   for (auto& [m, some] : own_ones) {
-    prove(*m, now() + ttl - ttl / 6, [](bool) {});  // on its way with the sync, whoever needs it then
-    m->link.session().call(op::sync, wire::path_body(layout_.sessions()), now(),
-                           [this, k, some = std::move(some)](const response& r) { keep_heard(k, some, r); });
+    prove(*m, k->enough(), [](bool) {});  // on its way with the sync, whoever needs it then
+    m->link.session().call(
+        op::sync, wire::path_body(layout_.sessions()), now(),
+        [this, k, &m = *m, some = std::move(some)](const response& r) { keep_heard(k, m, some, r); });
   }
   one_kept(k);
 }
 
-void zookeeper_engine::keep_heard(const std::shared_ptr<keeping>& k, const std::vector<kept_one>& some,
+void zookeeper_engine::keep_heard(const std::shared_ptr<keeping>& k, member& m, const std::vector<kept_one>& some,
                                   const response& r) {
   std::map<std::string, std::vector<kept_one>> unclear;
   for (const auto& one : some) {
@@ -80,7 +84,7 @@ void zookeeper_engine::keep_heard(const std::shared_ptr<keeping>& k, const std::
       keep_place(k, one, at->second);
     }
   }
-  for (const auto& [name, those] : unclear) keep_unclear(k, name, those);
+  for (const auto& [name, those] : unclear) keep_unclear(k, m, name, those);
 }
 
 // Whoever watches its node is told when that goes; who does not yet looks now.
@@ -98,8 +102,7 @@ void zookeeper_engine::keep_hold(const std::shared_ptr<keeping>& k, std::size_t 
     }
     one_kept(k);
   };
-  // Of a sixth of what it proves it may be older.
-  const auto enough = now() + k->ttl - k->ttl / 6;
+  const auto enough = k->enough();
   const auto go_on = [this, who, enough, finish] {
     const auto at = mine_.find(who);
     at == mine_.end() ? finish(false) : prove(*at->second.in, enough, finish);
@@ -112,7 +115,7 @@ void zookeeper_engine::keep_hold(const std::shared_ptr<keeping>& k, std::size_t 
   const auto path = path_of(e);
   const auto seen = [this, who, path, go_on, k](const response& w) {
     const auto at = mine_.find(who);
-    const bool missing = w.is == response::how::answered && w.error == wire::no_node;
+    const bool missing = w.says(wire::no_node);
     if (at != mine_.end() && missing && (is_renamed(at->second) || path_of(at->second) != path))
       return keep_no_more(k, under_way(why::unknown));
     if (!w.good() && !missing) return keep_no_more(k, failed(w, false));
@@ -128,23 +131,17 @@ void zookeeper_engine::keep_hold(const std::shared_ptr<keeping>& k, std::size_t 
 void zookeeper_engine::keep_place(const std::shared_ptr<keeping>& k, const kept_one& one, entry& e) {
   if (e.turn || (e.barred == way::node && e.in->link.session().watches_set())) return keep_judged(k, one);
   e.in->link.session().call(op::exists, wire::watch_body(e.watching, false), now(),
-                            [this, k, one, name = e.name](const response& r) {
+                            [this, k, one, &m = *e.in, name = e.name](const response& r) {
                               if (r.good()) return keep_judged(k, one);
-                              const bool left = r.is == response::how::answered && r.error == wire::no_node;
-                              left ? keep_unclear(k, name, {one}) : keep_no_more(k, failed(r, false));
+                              const bool left = r.says(wire::no_node);
+                              left ? keep_unclear(k, m, name, {one}) : keep_no_more(k, failed(r, false));
                             });
 }
 
-// All of one session.
-void zookeeper_engine::keep_unclear(const std::shared_ptr<keeping>& k, const std::string& name,
+// All of one session, behind its sync.
+void zookeeper_engine::keep_unclear(const std::shared_ptr<keeping>& k, member& m, const std::string& name,
                                     const std::vector<kept_one>& those) {
-  const auto first = mine_.find(those.front().who);
-  member* m = first != mine_.end() ? first->second.in : any_member();
-  if (m == nullptr) {
-    for (std::size_t n = those.size(); n > 0; --n) keep_no_more(k, not_connected());
-    return;
-  }
-  look(*m, name, true, [this, k, those](const failure* f, const view& v) {
+  look(m, name, false, [this, k, those](const failure* f, const view& v) {
     for (const auto& one : those) {
       const auto at = mine_.find(one.who);
       const bool moves = at != mine_.end() ? is_renamed(at->second) : writing_.contains(one.who);
@@ -175,7 +172,7 @@ void zookeeper_engine::keep_judged(const std::shared_ptr<keeping>& k, const kept
     one_kept(k);
   };
   const auto at = mine_.find(one.who);
-  at == mine_.end() ? judge(true) : prove(*at->second.in, now() + k->ttl - k->ttl / 6, judge);
+  at == mine_.end() ? judge(true) : prove(*at->second.in, k->enough(), judge);
 }
 
 // Not of this client: whoever knows the id may ask, but nothing is extended. One sync for all, and one look for each name.

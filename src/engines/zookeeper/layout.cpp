@@ -135,6 +135,10 @@ std::string layout::new_node(mode how, const id& who, std::uint32_t take, std::u
   return name + std::string{how == mode::shared ? m.shared : m.exclusive};
 }
 
+std::string layout::new_place(mode how, const id& who, std::uint32_t take, std::uint32_t capacity) const {
+  return is_own() && how == mode::exclusive ? zookeeper::new_place(who) : new_node(how, who, take, capacity);
+}
+
 std::string layout::write(const record& r) const {
   if (is_own()) return zookeeper::write(r);
   auto words = r.owner;

@@ -43,6 +43,8 @@ class layout {
   line line_of(const std::vector<std::string>& children) const;
   // Before the server numbers it.
   std::string new_node(mode, const id&, std::uint32_t take, std::uint32_t capacity) const;
+  // Of a place that waits in another session than the hold is to live by.
+  std::string new_place(mode, const id&, std::uint32_t take, std::uint32_t capacity) const;
   // In a node: others may show the words to people, and what follows is for Tyer. Of what others wrote there are words alone.
   std::string write(const record&) const;
   std::optional<record> read_data(std::string_view) const;

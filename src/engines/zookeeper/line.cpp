@@ -25,7 +25,8 @@ std::optional<id> read_id(std::string_view hex) {
 }
 
 bool read_mode(std::string_view word, contender& c) {
-  if (word == "x") return true;
+  if (word == "w") c.place = c.node;
+  if (word == "x" || word == "w") return true;
   c.upgrading = word == "u";
   c.how = mode::shared;
   if (word == "s" || word == "u") return true;
@@ -61,7 +62,7 @@ std::optional<contender> read_contender(std::string_view node) {
   if (!who || !rest.starts_with('-')) return std::nullopt;
   c.who = *who;
   rest.remove_prefix(1);
-  if (rest.ends_with('h')) rest.remove_suffix(1);
+  if (rest.ends_with('h') && !c.is_place()) rest.remove_suffix(1);
   if (c.upgrading) {
     const auto dot = rest.find('.'), last = rest.rfind('.');
     if (dot == last || !number_of(rest.substr(last + 1), c.mark)) return std::nullopt;
@@ -77,6 +78,7 @@ std::optional<contender> read_contender(std::string_view node) {
 std::string new_node(mode how, const id& who, std::uint32_t take, std::uint32_t capacity) {
   return word_of(how, take, capacity) + '-' + core::to_hex(who) + '-';
 }
+std::string new_place(const id& who) { return "w-" + core::to_hex(who) + '-'; }
 std::string moved_node(mode how, const contender& c) {
   return word_of(how, c.take, c.capacity) + '-' + core::to_hex(c.who) + '-' + padded(c.number) + 'h';
 }
@@ -100,6 +102,11 @@ line::line(const std::vector<std::string>& children) : line(contenders_in(childr
 
 line::line(std::vector<contender> all) : all_(std::move(all)) {
   std::ranges::sort(all_, {}, [](const contender& c) { return std::pair{c.number, std::string_view{c.node}}; });
+  for (std::size_t i = 1; i < all_.size(); ++i) {
+    const bool both = all_[i - 1].is_place() && all_[i].node == moved_node(mode::exclusive, all_[i - 1]);
+    if (both) all_[i].place = std::exchange(all_[i - 1].node, {});
+  }
+  std::erase_if(all_, [](const contender& c) { return c.node.empty(); });
   count_holders();
 }
 

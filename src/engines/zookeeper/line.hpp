@@ -2,10 +2,12 @@
 //
 //   <base>/q/<name>                        container; its data: record_of_name, written only by conversions and semaphores
 //   <base>/q/<name>/x-<id>-<number>[h]     exclusive      s-…: shared      p<take>.<capacity>-…: permits
+//   <base>/q/<name>/w-<id>-<number>        an exclusive place in another session than the hold to come; it stays beside x-<id>-<number>h
 //   <base>/q/<name>/u-<id>-<number>.<first>.<mark>   shared, and waits to be the only one
 //
 // The server numbers the nodes; a node that was moved to another session or mode keeps its number and ends in h. All who fit
-// together from the front hold it. Only an upgrade makes room smaller: whoever has a smaller number than its mark was there
+// together from the front hold it. A place w is given back together with its hold, and changed by that: so whoever watches it knows that
+// it was a hold, and watches one node alone, from the beginning to the end. Only an upgrade makes room smaller: whoever has a smaller number than its mark was there
 // before, and holds it or waited. Of those who waited its name tells the first: that one may leave, and whoever waited behind it
 // waits for the upgrade.
 #pragma once
@@ -43,11 +45,16 @@ struct contender {
   std::int32_t number = 0;
   std::int32_t mark = 0, first = 0;  // of an upgrade: its own number, and the first that stands behind it
   std::string node;                  // its name
+  std::string place{};               // w: that of the place, which stays beside the node of the hold
+  bool is_place() const noexcept { return !place.empty() && place == node; }
+  bool has_both() const noexcept { return !place.empty() && place != node; }
+  const std::string& watched() const noexcept { return place.empty() ? node : place; }  // by whoever is behind it
 };
 std::optional<contender> read_contender(std::string_view node);
 
 // The name of a node before the server numbers it, and of one that keeps its number.
 std::string new_node(mode, const id&, std::uint32_t take, std::uint32_t capacity);
+std::string new_place(const id&);  // w
 std::string moved_node(mode, const contender&);
 // Nobody: whoever comes after the mark. An upgrade that has its mark keeps it, else the server is to give it one.
 std::string upgrading_node(const contender&, const contender* first_behind);

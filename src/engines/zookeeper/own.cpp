@@ -6,6 +6,13 @@
 
 namespace tyer::zookeeper {
 
+static std::string_view node_in(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+static std::vector<std::string> names_of(const contender& c) {
+  auto moved = moved_node(c.how, c);
+  return c.node == moved ? std::vector{c.node} : std::vector{c.node, std::move(moved)};
+}
+
 zookeeper_engine::entry* zookeeper_engine::own(const id& who, std::string_view name) {
   const auto at = mine_.find(who);
   return at == mine_.end() || at->second.name != name || at->second.leaving ? nullptr : &at->second;
@@ -23,26 +30,39 @@ zookeeper_engine::entry& zookeeper_engine::add_entry(const attempt& a, member& m
   e.part = part;
   e.seen = a.seen;
   e.owner = a.owner;
-  m.entries.insert(a.who);
   const auto path = path_of(e);
-  m.path_bytes += path.size() + 4;
+  count(m, a.who, path);
   by_path_[path] = a.who;
   names_[e.name].ids.insert(a.who);
   put_off(a.who, e, now() + std::max(a.waiter_ttl, around().request_timeout));
   return e;
 }
 
+// Its place stays where it was, if it has one beside its hold then.
 void zookeeper_engine::rename_entry(entry& e, contender c, member& m) {
-  const auto path = path_of(e);
-  by_path_.erase(path);
-  e.in->path_bytes -= path.size() + 4;
-  e.in->entries.erase(e.me.who);
+  count_no_more(e);
+  by_path_.erase(path_of(e));
+  member* const of_place = e.me.is_place() ? e.in : e.place_in;
+  e.place_in = c.has_both() ? of_place : nullptr;
   e.me = std::move(c);
   e.in = &m;
   e.own_watch = watched::no;
-  m.entries.insert(e.me.who);
-  m.path_bytes += path_of(e).size() + 4;
+  count(m, e.me.who, path_of(e));
+  if (e.place_in != nullptr) count(*e.place_in, e.me.who, path_of(e.name) + '/' + e.me.place);
   by_path_[path_of(e)] = e.me.who;
+}
+
+void zookeeper_engine::count(member& m, const id& who, const std::string& path) {
+  m.entries.insert(who);
+  m.path_bytes += path.size() + 4;
+}
+
+void zookeeper_engine::count_no_more(const entry& e) {
+  e.in->path_bytes -= path_of(e).size() + 4;
+  e.in->entries.erase(e.me.who);
+  if (e.place_in == nullptr) return;
+  e.place_in->path_bytes -= path_of(e.name).size() + 1 + e.me.place.size() + 4;
+  e.place_in->entries.erase(e.me.who);
 }
 
 // --- a write that may have renamed the node, and has no answer
@@ -64,6 +84,7 @@ bool zookeeper_engine::may_have_moved(const id& who) {
   if (e.in_doubt == nullptr || e.in_doubt == e.in || e.in_doubt->over) return false;
   auto c = e.me;
   c.node.clear();
+  c.place.clear();
   rename_entry(e, std::move(c), *e.in_doubt);
   e.turn = e.called = false;
   return true;
@@ -98,7 +119,7 @@ void zookeeper_engine::settle_with(const id& who, const contender& c, member& by
                          [this, who, c, &by, then = std::move(then)](const response& r) {
                            const auto at = mine_.find(who);
                            if (at == mine_.end() || at->second.in_doubt != &by) return then(nullptr);
-                           const bool gone = r.is == response::how::answered && r.error == wire::no_node;
+                           const bool gone = r.says(wire::no_node);
                            const auto n = r.good() ? wire::read_node(r.body) : std::nullopt;
                            const auto record = n ? layout_.read_data(n->data) : std::nullopt;
                            if (!gone && !record) {
@@ -112,7 +133,7 @@ void zookeeper_engine::settle_with(const id& who, const contender& c, member& by
                            };
                            const auto in = std::ranges::find_if(members_, is_its);
                            if (in == members_.end()) {
-                             lose(who);
+                             e.me.is_place() ? give_up(who, *e.in) : lose(who);
                              return then(nullptr);
                            }
                            rename_entry(e, c, **in);
@@ -137,8 +158,7 @@ void zookeeper_engine::forget(const id& who) {
     n->second.ids.erase(who);
     if (n->second.ids.empty() && !n->second.looking) names_.erase(n);
   }
-  e.in->entries.erase(who);
-  e.in->path_bytes -= path.size() + 4;
+  count_no_more(e);
   e.in->used = now();
   mine_.erase(at);
 }
@@ -147,9 +167,24 @@ void zookeeper_engine::forget(const id& who) {
 void zookeeper_engine::lose(id who) {
   const auto at = mine_.find(who);
   if (at == mine_.end()) return;
-  const bool news = !at->second.leaving;
+  const entry& e = at->second;
+  member* const of_place = e.place_in != nullptr || !e.me.has_both() ? e.place_in : any_member();
+  if (of_place != nullptr && !of_place->over) return give_up(who, *of_place);
+  const bool news = !e.leaving;
   forget(who);
   if (auto* t = told(); t != nullptr && news) t->gone(who);
+}
+
+// Its hold has gone, and its place is in the way of others for as long as it stands.
+void zookeeper_engine::give_up(id who, member& of_place) {
+  entry& e = mine_.at(who);
+  const bool news = !std::exchange(e.leaving, true);
+  auto c = e.me;
+  c.node = c.place;
+  clear_doubt(e);
+  rename_entry(e, std::move(c), of_place);
+  if (auto* t = told(); t != nullptr && news) t->gone(who);
+  drop(who);
 }
 
 // Somebody has taken a place away. Whoever did that may have found it holding, before this client has looked.
@@ -184,7 +219,7 @@ void zookeeper_engine::look(member& m, const std::string& name, bool synced, wit
   m.link.session().call(op::get_children, wire::watch_body(path, false), now(),
                         [this, then = std::move(then)](const response& r) {
                           view v;
-                          if (r.is == response::how::answered && r.error == wire::no_node) return then(nullptr, v);
+                          if (r.says(wire::no_node)) return then(nullptr, v);
                           const auto c = r.good() ? wire::read_children(r.body) : std::nullopt;
                           if (!c) {
                             const auto f = failed(r, false);
@@ -278,20 +313,23 @@ void zookeeper_engine::place_seen(const id& who, const view& v) {
 }
 
 // Whoever held it alone stood first. It may have been converted to shared, or the own place been taken away: the claim fails then.
-void zookeeper_engine::call_next(const id& who) {
+void zookeeper_engine::call_next(const id& who, std::vector<std::string> must_be_gone) {
   entry& e = mine_.at(who);
   if (e.turn || e.leaving) return;
   e.called = true;
+  e.must_be_gone = std::move(must_be_gone);
   put_off(who, e, now() + e.waiter_ttl);
   if (auto* t = told()) t->wake(who);
 }
 
 void zookeeper_engine::watch_way(const id& who, entry& e, const view& v, const contender& c, heard told) {
   if (e.upgrading) watch_own(who);
-  if (e.own_watch == watched::no && e.settles <= now()) settle(who, e, waited_after);
+  const auto together = std::min(names_.at(e.name).ids.size(), looks_serve_max);
+  if (e.own_watch == watched::no && e.settles <= now()) settle(who, e, waited_after * together);
   const contender* before = v.all.in_the_way_of(c);
   if (before == nullptr) return watch_all(e, v);
-  watch_node(who, e, path_of(e.name) + '/' + before->node, std::move(told));
+  e.behind_first = v.all.place(*before) == 0;
+  watch_node(who, e, path_of(e.name) + '/' + before->watched(), std::move(told));
 }
 
 void zookeeper_engine::watch_node(const id& who, entry& e, const std::string& path, heard told) {
@@ -306,9 +344,12 @@ void zookeeper_engine::watch_node(const id& who, entry& e, const std::string& pa
     entry& mine = at->second;
     mine.barred = r.good() ? way::node : way::nothing;
     if (!r.good()) mine.watching.clear();  // nobody watches: when it is up again
-    if (r.is != response::how::answered || r.error != wire::no_node) return;
+    if (!r.says(wire::no_node)) return;
     if (const auto next = path_when_moved(path)) return watch_node(who, mine, *next);
-    refresh(std::string{mine.name}, mine.in->number);
+    // It was seen as the first of all: so this is next, if it is gone for all servers, and not here alone.
+    const auto c = read_contender(node_in(path));
+    const bool is_next = c && c->how == mode::exclusive && mine.me.how == mode::exclusive && mine.behind_first;
+    is_next ? call_next(who, names_of(*c)) : refresh(std::string{mine.name}, mine.in->number);
   });
 }
 
@@ -371,7 +412,7 @@ void zookeeper_engine::own_changed(const id& who) {
       at->second.own_watch = watched::no;
       return;
     }
-    if (r.is == response::how::answered && r.error == wire::no_node) return taken_away(who);
+    if (r.says(wire::no_node)) return taken_away(who);
     const auto n = r.good() ? wire::read_node(r.body) : std::nullopt;
     const auto record = n ? layout_.read_data(n->data) : std::nullopt;
     at->second.own_watch = record ? watched::yes : watched::no;
@@ -397,7 +438,9 @@ void zookeeper_engine::on_event(const member& m, const wire::event& e) {
   const auto at = name ? names_.find(*name) : names_.end();
   if (at == names_.end()) return;
   if (of_list) at->second.listed_by = 0;
-  const auto next = e.what == wire::event::kind::changed ? e.path : path_when_moved(e.path);
+  const auto c = layout_.read(node_in(e.path));
+  const bool changed = e.what == wire::event::kind::changed && c && !c->is_place();
+  const auto next = changed ? std::optional{e.path} : path_when_moved(e.path);
   std::vector<id> some, called;
   bool must_look = false;
   for (const auto& who : at->second.ids) {
@@ -406,7 +449,7 @@ void zookeeper_engine::on_event(const member& m, const wire::event& e) {
     if (!waits(mine) || (!by_list && !by_node)) continue;
     mine.barred = way::nothing;
     if (by_node) mine.watching.clear();
-    const bool has_it = by_node && tells_the_next(mine, e);
+    const bool has_it = by_node && c && tells_the_next(mine, *c, e.what);
     if (has_it || (by_node && next)) (has_it ? called : some).push_back(who);
     must_look |= !has_it && (!by_node || !next);
   }
@@ -414,25 +457,34 @@ void zookeeper_engine::on_event(const member& m, const wire::event& e) {
     if (const auto left = mine_.find(who); left != mine_.end()) watch_node(who, left->second, *next);
   }
   for (const auto& who : called) {
-    if (mine_.contains(who)) call_next(who);
+    if (mine_.contains(who)) call_next(who, to_be_gone(*c, e.what));
   }
   if (must_look) refresh(*name, m.number);
 }
 
-// What stood before it held the name alone, as its name tells: nobody is called so before it had its turn. Where names do not tell it may
-// have waited too: then the next looks before it claims anyway.
-bool zookeeper_engine::tells_the_next(const entry& next, const wire::event& e) const {
-  if (e.what != wire::event::kind::removed || next.me.how != mode::exclusive) return false;
-  const auto c = layout_.read(std::string_view{e.path}.substr(e.path.rfind('/') + 1));
-  return c && c->how == mode::exclusive && (!layout_.is_own() || e.path.ends_with('h'));
+// What stood before it held the name alone: it was the first of all; or is called as a hold is, which nobody is before it had its turn; or
+// is a place, which is changed by nothing but its end together with its hold. Where names do not tell, it may have waited too: then the
+// next looks before it claims anyway.
+bool zookeeper_engine::tells_the_next(const entry& next, const contender& before, wire::event::kind what) const {
+  if (before.how != mode::exclusive || next.me.how != mode::exclusive) return false;
+  if (what == wire::event::kind::changed) return before.is_place();
+  const bool held = !layout_.is_own() || next.behind_first || before.node.ends_with('h');
+  return what == wire::event::kind::removed && held;
 }
 
-// Whoever had its turn is called so from then on, in its place.
+// What its claim is to prove. Of a place that was changed, that it has gone; of what was seen as the first of all, that it has no other
+// name now.
+std::vector<std::string> zookeeper_engine::to_be_gone(const contender& before, wire::event::kind what) const {
+  if (!layout_.is_own() || before.node.ends_with('h')) return {};
+  if (what == wire::event::kind::changed) return {before.node};
+  return names_of(before);
+}
+
+// Whoever had its turn together with others, and had a place in another session, is called so from then on, in its place.
 std::optional<std::string> zookeeper_engine::path_when_moved(const std::string& path) {
-  const auto node = path.rfind('/') + 1;
-  const auto c = read_contender(std::string_view{path}.substr(node));
-  if (!c || c->upgrading || path.ends_with('h')) return std::nullopt;
-  return path.substr(0, node) + moved_node(c->how, *c);
+  const auto c = read_contender(node_in(path));
+  if (!c || c->upgrading || c->how == mode::exclusive || path.ends_with('h')) return std::nullopt;
+  return path.substr(0, path.rfind('/') + 1) + moved_node(c->how, *c);
 }
 
 }  // namespace tyer::zookeeper

@@ -6,31 +6,26 @@
 namespace tyer::zookeeper {
 
 void zookeeper_engine::do_release(const target& t, bool, const call_ptr<fate>& c) {
-  calls().in_turn(c, t.name, [this, c, name = std::string{t.name}, who = t.who] { take_away(name, who, c); });
+  c->of = t.who;
+  c->hurries = true;
+  calls().in_turn(c, t.name, [this, c, name = std::string{t.name}, who = t.who] { take_away(name, who, false, c); });
 }
 
 void zookeeper_engine::do_evict(const target& t, std::string_view, const call_ptr<fate>& c) {
+  c->of = t.who;
   calls().in_turn(c, t.name, [this, c, name = std::string{t.name}, who = t.who] {
     const entry* e = own(who, name);
-    if (e == nullptr || !waits(*e) || !e->in->usable(now())) return evict_now(name, who, c);
+    if (e == nullptr || !waits(*e) || !e->in->usable(now())) return take_away(name, who, e != nullptr, c);
     look(*e->in, name, true, [this, c, name, who](const failure* f, const view& v) {  // its turn may have come first
       if (f == nullptr && own(who, name) != nullptr) place_seen(who, v);
-      if (!c->over()) evict_now(name, who, c);
+      if (!c->over()) take_away(name, who, own(who, name) != nullptr, c);
     });
   });
 }
 
-void zookeeper_engine::evict_now(const std::string& name, const id& who, const call_ptr<fate>& c) {
-  const bool mine = own(who, name) != nullptr;
-  remove(name, who, 0, [this, c, who, mine](const failure* f, fate was) {
-    if (auto* events = told(); events != nullptr && mine && f == nullptr && was != fate::gone) events->gone(who);
-    if (c->over()) return;
-    f != nullptr ? calls().fail(*c, *f) : calls().answer<fate>(*c, was);
-  });
-}
-
-void zookeeper_engine::take_away(const std::string& name, const id& who, const call_ptr<fate>& c) {
-  remove(name, who, 0, [this, c](const failure* f, fate was) {
+void zookeeper_engine::take_away(const std::string& name, const id& who, bool is_news, const call_ptr<fate>& c) {
+  remove(name, who, 0, [this, c, who, is_news](const failure* f, fate was) {
+    if (auto* t = told(); t != nullptr && is_news && f == nullptr && was != fate::gone) t->gone(who);
     if (c->over()) return;
     f != nullptr ? calls().fail(*c, *f) : calls().answer<fate>(*c, was);
   });
@@ -51,7 +46,7 @@ void zookeeper_engine::remove(const std::string& name, const id& who, int tries,
     return then(&f, fate::unknown);
   }
   if (e != nullptr && e->holding && !e->leaving && e->me.how != mode::permit)
-    return delete_node(*m, who, path_of(*e), fate::holding, std::move(then));
+    return delete_node(*m, name, e->me, fate::holding, std::move(then));
   look(*m, name, true, [this, m, name, who, tries, then = std::move(then)](const failure* f, const view& v) {
     if (f != nullptr) return then(f, fate::unknown);
     const contender* c = v.all.find(who);
@@ -60,26 +55,56 @@ void zookeeper_engine::remove(const std::string& name, const id& who, int tries,
       return then(nullptr, fate::gone);
     }
     if (c->how == mode::permit) return remove_permit(*m, name, who, tries, then);
-    delete_node(*m, who, path_of(name) + '/' + c->node, v.all.holds(*c) ? fate::holding : fate::waiting, then);
+    delete_node(*m, name, *c, v.all.holds(*c) ? fate::holding : fate::waiting, then);
   });
 }
 
-void zookeeper_engine::delete_node(member& m, const id& who, const std::string& path, fate was, removed then) {
-  const auto at = mine_.find(who);
+void zookeeper_engine::delete_node(member& m, const std::string& name, const contender& c, fate was, removed then) {
+  const auto at = mine_.find(c.who);
   const bool news = at != mine_.end() && !std::exchange(at->second.leaving, true);
-  m.link.session().call(op::remove, wire::version_body(path, -1), now(),
-                        [this, who, was, news, then = std::move(then)](const response& r) {
-                          const auto left = mine_.find(who);
-                          const bool gone = r.is == response::how::answered && r.error == wire::no_node;
-                          if (r.good() || gone) {
-                            if (left != mine_.end() && left->second.leaving) forget(who);
-                            if (auto* t = told(); t != nullptr && news && gone) t->gone(who);
-                            return then(nullptr, gone ? fate::gone : was);
-                          }
-                          if (left != mine_.end()) put_off(who, left->second, now() + settled_after);  // once more
-                          const auto f = failed(r, true);
-                          then(&f, fate::unknown);
-                        });
+  delete_nodes(m, name, contender{c}, [this, name, who = c.who, was, news, then = std::move(then)](const response& r) {
+    const auto left = mine_.find(who);
+    const bool gone = r.says(wire::no_node);
+    if (r.good() || gone) {
+      if (left != mine_.end() && left->second.leaving) forget(who);
+      if (auto* t = told(); t != nullptr && news && gone) t->gone(who);
+      return then(nullptr, gone ? fate::gone : was);
+    }
+    if (r.says(wire::node_exists)) return remove(name, who, 1, then);            // it has just been claimed
+    if (left != mine_.end()) put_off(who, left->second, now() + settled_after);  // once more
+    const auto f = failed(r, true);
+    then(&f, fate::unknown);
+  });
+}
+
+// A hold goes with its place, which is changed by that: so whoever watches the place knows that it is next (own.cpp). A place that goes by
+// itself is not; another client may be about to claim by it, and then both are to go.
+void zookeeper_engine::delete_nodes(member& m, const std::string& name, const contender& c, heard then) {
+  const auto path = path_of(name) + '/';
+  const auto gone = [&](const std::string& node) {
+    return wire::step{op::remove, wire::version_body(path + node, -1)};
+  };
+  std::vector<wire::step> steps;
+  if (c.has_both()) {
+    steps = {{op::set_data, wire::data_body(path + c.place, {}, -1)}, gone(c.place), gone(c.node)};
+  } else if (c.is_place() && !mine_.contains(c.who)) {
+    const auto hold = moved_node(c.how, c);
+    steps = {never_there(path + hold), gone(hold), gone(c.place)};
+  } else {
+    return m.link.session().call(op::remove, wire::version_body(path + c.node, -1), now(), std::move(then));
+  }
+  m.link.session().call(op::multi, wire::multi_body(steps), now(), [this, &m, name, c, then](const response& r) {
+    const auto all = r.good() ? wire::read_multi(r.body) : std::nullopt;
+    const auto error = all ? wire::error_of(*all) : wire::runtime_inconsistency;
+    if (!r.good()) return then(r);
+    if (error != wire::no_node || !c.has_both()) return then(refused_with(error));
+    auto rest = c;  // one of the two
+    const bool no_place = all->front().error == wire::no_node;
+    no_place ? rest.place.clear() : void(rest.node = rest.place);
+    delete_nodes(m, name, rest, [no_place, then](const response& w) {
+      then(w.good() && !no_place ? refused_with(wire::no_node) : w);
+    });
+  });
 }
 
 // Whoever has its turn by this gets its slots now: later others may be free.
@@ -137,7 +162,8 @@ void zookeeper_engine::drop(const id& who) {
   };
   entry& left = again->second;
   const bool one_write = left.me.how != mode::permit && !is_renamed(left);  // nobody asks what it was
-  one_write ? delete_node(*left.in, id{who}, path_of(left), fate::unknown, gone) : remove(left.name, id{who}, 0, gone);
+  const auto name = left.name;
+  one_write ? delete_node(*left.in, name, left.me, fate::unknown, gone) : remove(name, id{left.me.who}, 0, gone);
 }
 
 void zookeeper_engine::drop_overdue(time_point now) {

@@ -326,7 +326,16 @@ void zookeeper_engine::condemn(member& m) {
   m.over = true;
   m.life.condemn();
   const auto all = m.entries;
-  for (const auto& who : all) may_have_moved(who) ? void() : lose(who);
+  for (const auto& who : all) {
+    const auto at = mine_.find(who);
+    if (at == mine_.end()) continue;
+    if (at->second.in == &m) {
+      may_have_moved(who) ? void() : lose(who);
+    } else {  // the place beside a hold in another session
+      at->second.place_in = nullptr;
+      at->second.me.place.clear();
+    }
+  }
   if (m.number != 0) relist(m.number);
   for (const auto& who : std::exchange(m.doubts, {})) {  // where they were, or nowhere
     mine_.at(who).in_doubt = nullptr;

@@ -15,11 +15,13 @@ std::int32_t number_at(std::string_view bytes, std::size_t at) {
   return static_cast<std::int32_t>(v);
 }
 
-kind kind_of(std::int32_t operation) {
+constexpr std::int32_t create = 1;
+
+kind kind_of(std::int32_t operation, std::int32_t first_of_several) {
   switch (operation) {
     case 2: return kind::release;
     case 5: return kind::keep;
-    case 14: return kind::claim;
+    case 14: return first_of_several == create ? kind::claim : kind::release;
     case 15: return kind::acquire;
     default: return kind::other;
   }
@@ -37,7 +39,8 @@ std::optional<std::string_view> read_packet(std::string_view bytes) {
 
 zookeeper_request request_in(std::string_view body) {
   if (body.size() < 2 * number_bytes) throw std::runtime_error{"a request without a header"};
-  return {number_at(body, 0), kind_of(number_at(body, number_bytes))};
+  const bool several = body.size() >= 3 * number_bytes;
+  return {number_at(body, 0), kind_of(number_at(body, number_bytes), several ? number_at(body, 2 * number_bytes) : 0)};
 }
 
 std::int32_t number_of_answer(std::string_view body) { return body.size() < number_bytes ? -1 : number_at(body, 0); }

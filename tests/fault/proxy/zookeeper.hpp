@@ -21,8 +21,8 @@ struct zookeeper_request {
   kind what = kind::other;
 };
 
-// Of a request: a sequential node is a place in a line, several writes at once are the claim of one, or a conversion; a node that is
-// removed is given back, and data that is written renews.
+// Of a request: a sequential node is a place in a line, several writes at once that begin with a new node are the claim of one, or a
+// conversion; others give back, as does a node that is removed; and data that is written renews.
 zookeeper_request request_in(std::string_view body);
 std::int32_t number_of_answer(std::string_view body);
 

@@ -15,8 +15,8 @@ std::string number(std::int32_t v) {
   return text;
 }
 std::string packet(const std::string& body) { return number(static_cast<std::int32_t>(body.size())) + body; }
-std::string request(std::int32_t xid, std::int32_t operation) {
-  return packet(number(xid) + number(operation) + "rest");
+std::string request(std::int32_t xid, std::int32_t operation, const std::string& rest = "rest") {
+  return packet(number(xid) + number(operation) + rest);
 }
 std::string answer(std::int32_t xid) { return packet(number(xid) + "zxid and error"); }
 
@@ -24,14 +24,16 @@ const std::string greeting = packet("who it is"), welcome = packet("number and p
 constexpr std::int32_t ping = 11, create = 15, multi = 14, remove = 2, set_data = 5, sync = 9;
 
 TEST(ZookeeperRequests, AreFoundByteByByte) {
-  const std::string all = greeting + request(1, create) + request(-2, ping) + request(2, multi) + request(3, remove) +
-                          request(4, set_data) + request(5, sync);
+  const std::string all = greeting + request(1, create) + request(-2, ping) + request(2, multi, number(1) + "rest") +
+                          request(3, remove) + request(4, set_data) + request(5, sync) +
+                          request(6, multi, number(set_data) + "rest");
   zookeeper_requests requests;
   std::vector<kind> found;
   for (const char c : all) {
     for (const auto& r : requests.take({&c, 1})) found.push_back(r.what);
   }
-  EXPECT_EQ(found, (std::vector{kind::acquire, kind::other, kind::claim, kind::release, kind::keep, kind::other}));
+  EXPECT_EQ(found, (std::vector{kind::acquire, kind::other, kind::claim, kind::release, kind::keep, kind::other,
+                                kind::release}));
 }
 
 TEST(ZookeeperRequests, RefuseWhatIsNone) {

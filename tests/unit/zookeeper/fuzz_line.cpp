@@ -25,6 +25,7 @@ std::string node_of(std::string_view four) {
   c.number = byte(2);
   const auto how = static_cast<mode>(byte(1) % 3);
   if (byte(3) % 4 == 0) return moved_node(how, c);
+  if (byte(3) % 8 == 2) return new_place(c.who) + std::to_string(c.number);
   if (byte(3) % 4 > 1) return new_node(how, c.who, c.take, c.capacity) + std::to_string(c.number);
   contender first;
   first.number = c.number + byte(3) / 4;
@@ -47,6 +48,8 @@ void examine(const line& l) {
     const contender* before = l.in_the_way_of(c);
     demand(before == nullptr || before->number <= c.number);
     if (const auto own = read_contender(c.node)) demand(own->number == c.number);
+    if (c.has_both())
+      demand(c.how == mode::exclusive && read_contender(c.place)->who == c.who && l.find(c.who)->number <= c.number);
     l.unmarked_behind(c);
   }
   l.fits(mode::exclusive, 1, 1);

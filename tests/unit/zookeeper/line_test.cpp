@@ -38,6 +38,24 @@ TEST(zookeeper_line, names_come_back_as_they_were) {
   EXPECT_EQ(read_contender(upgrading_node(*u, &*c))->first, 12);
 }
 
+TEST(zookeeper_line, a_place_and_its_hold_are_one) {
+  const auto place = node("w", 'a', "0000000003"), hold = node("x", 'a', "0000000003h");
+  const auto waits = read_contender(place);
+  ASSERT_TRUE(waits);
+  EXPECT_EQ(new_place(waits->who), node("w", 'a', ""));
+  EXPECT_EQ(moved_node(mode::exclusive, *waits), hold);
+  EXPECT_TRUE(waits->is_place());
+  EXPECT_EQ(waits->watched(), place);
+  const line l{{node("x", 'b', "0000000005"), hold, place, node("s", 'c', "0000000004")}};
+  ASSERT_EQ(l.all().size(), 3u);
+  const contender* holder = l.find(by('a'));
+  EXPECT_TRUE(l.holds(*holder) && holder->has_both());
+  EXPECT_EQ(holder->node, hold);
+  EXPECT_EQ(holder->watched(), place);
+  EXPECT_EQ(line{std::vector<std::string>{hold}}.find(by('a'))->watched(), hold);
+  EXPECT_EQ((line{{place, node("x", 'b', "0000000003h")}}.all().size()), 2u) << "of another";
+}
+
 TEST(zookeeper_line, a_number_past_the_end_of_32_bits_is_before_all) {
   const auto c = read_contender(node("x", 'a', "-2147483648"));
   ASSERT_TRUE(c);
@@ -67,9 +85,9 @@ TEST(zookeeper_line, a_name_whose_numbers_are_all_but_used_up_gives_none) {
 }
 
 TEST(zookeeper_line, strangers_are_nobody) {
-  for (const auto& text :
-       {std::string{"lock-0000000001"}, std::string{}, node("y", 'a', "1"), node("p5.4", 'a', "1"), node("x", 'g', "1"),
-        node("x", 'a', ""), node("u", 'a', "12"), node("u", 'a', "12.13"), node("u", 'a', "12.x.13")}) {
+  for (const auto& text : {std::string{"lock-0000000001"}, std::string{}, node("y", 'a', "1"), node("p5.4", 'a', "1"),
+                           node("x", 'g', "1"), node("x", 'a', ""), node("u", 'a', "12"), node("u", 'a', "12.13"),
+                           node("u", 'a', "12.x.13"), node("w", 'a', "12h")}) {
     EXPECT_FALSE(read_contender(text)) << text;
   }
 }

@@ -1,192 +1,9 @@
-// What each operation costs in requests, and who is next, against a server that counts. Time stands still: whatever is sent belongs to
-// the operation.
-#include "core/clock.hpp"
-#include "core/id.hpp"
-#include "core/uri.hpp"
-#include "engine/table.hpp"
-#include "unit/zookeeper/small_zookeeper.hpp"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <chrono>
-#include <deque>
-#include <memory>
-#include <optional>
-#include <utility>
-#include <vector>
+// What each operation costs in requests.
+#include "unit/zookeeper/counted.hpp"
 
 namespace tyer::zookeeper::test {
 
 namespace {
-
-using namespace std::chrono_literals;
-using engine::answer;
-using engine::fate;
-using engine::id;
-using engine::mode;
-template <class T>
-using outcome = engine::outcome<T>;
-
-struct still_clock final : core::clock {
-  lease_clock::time_point t = lease_clock::now();
-  lease_clock::time_point now() const noexcept override { return t; }
-  bool flows() const noexcept override { return false; }
-};
-
-struct client final : engine::events {
-  void wake(const id& who) override { woken.push_back(who); }
-  void suspect(const id&) override {}
-  void gone(const id& who) override { lost.push_back(who); }
-  void asked(const id&, std::string_view) override {}
-  void changed(std::string_view) override {}
-  void up(const engine::server_facts&) override { is_up = true; }
-  void down(const engine::failure&) override {}
-
-  bool is_woken(const id& who) const { return std::ranges::find(woken, who) != woken.end(); }
-
-  bool is_up = false;
-  std::vector<id> woken, lost;
-  std::unique_ptr<engine::engine> value;
-};
-
-struct counted : ::testing::Test {
-  void SetUp() override {
-    for (client& c : all) start(c);
-    ASSERT_TRUE(until([&] { return std::ranges::all_of(all, &client::is_up); }));
-    for (client& c : all) {  // the sessions for holds and for places
-      const auto holder = ids.next(), place = ids.next();
-      acquire(c, holder, mode::exclusive, "warm");
-      acquire(c, place, mode::exclusive, "warm");
-      release(c, place, "warm");
-      release(c, holder, "warm");
-    }
-    quiet();
-  }
-
-  void start(client& c, const std::string& query = {}) {
-    auto uri = core::parse_uri("zk://" + server.host() + query);
-    ASSERT_FALSE(uri.error) << uri.error.words;
-    auto made = ::tyer_engine_zookeeper(uri.value, {"tyer:", &ids, &clock, 5s, {}});
-    ASSERT_FALSE(made.error) << made.error.words;
-    c.value = std::move(made.value);
-    c.value->open(c);
-  }
-
-  template <class Condition>
-  bool until(Condition so) {
-    const auto end = std::chrono::steady_clock::now() + 10s;
-    while (!so() && std::chrono::steady_clock::now() < end) step();
-    return so();
-  }
-  void step() {
-    server.work();
-    for (client& c : all) {
-      if (c.value) c.value->run(clock.now());
-    }
-  }
-  // Nothing has been asked for a while.
-  void quiet() {
-    for (int rounds = 0; rounds < 20; ++rounds) {
-      const auto before = zoo.asked;
-      step();
-      if (zoo.asked != before) rounds = 0;
-    }
-  }
-  // What was asked, as soon as it is what is expected.
-  template <class F>
-  void expect(const requests& expected, F&& f) {
-    quiet();
-    zoo.asked.clear();
-    f();
-    until([&] { return zoo.asked == expected; });
-    quiet();
-    EXPECT_EQ(zoo.asked, expected);
-  }
-
-  template <class T, class F>
-  std::optional<outcome<T>> call(F&& f) {
-    std::optional<outcome<T>> got;
-    f([&](outcome<T>&& o) { got.emplace(std::move(o)); });
-    EXPECT_TRUE(until([&] { return got.has_value(); }));
-    return got;
-  }
-  static engine::request request(const id& who, mode how = mode::exclusive, std::string_view name = "name") {
-    engine::request r;
-    r.what = {who, name, how};
-    r.ttl = 4s;
-    r.waiter_ttl = 1s;
-    r.not_after = 5s;
-    r.enqueue = true;
-    return r;
-  }
-  std::optional<outcome<answer>> acquire(client& c, const engine::request& r) {
-    return call<answer>([&](auto reply) { c.value->acquire(r, std::move(reply)); });
-  }
-  std::optional<outcome<answer>> acquire(client& c, const id& who, mode how = mode::exclusive,
-                                         std::string_view name = "name") {
-    return acquire(c, request(who, how, name));
-  }
-  static std::uint64_t part_in(const std::optional<outcome<answer>>& o) {
-    const auto* a = o ? std::get_if<answer>(&o->result) : nullptr;
-    const auto* g = a != nullptr ? std::get_if<engine::granted>(a) : nullptr;
-    return g != nullptr ? g->part : 0;
-  }
-  std::optional<outcome<answer>> convert(client& c, const id& who, mode to) {
-    return call<answer>([&](auto reply) { c.value->convert({who, "name"}, to, 5s, std::move(reply)); });
-  }
-  static std::string failure_in(const std::optional<outcome<answer>>& o) {
-    const auto* f = o ? std::get_if<engine::failure>(&o->result) : nullptr;
-    return f != nullptr ? f->code.message() + ": " + f->words : "";
-  }
-  // A transaction that is not carried out for a reason that has nothing to do with its nodes.
-  void refuse_transactions(std::size_t of) {
-    server.says = [of](wire::op what, const wire::reader&) -> std::optional<own_server::words> {
-      if (what != wire::op::multi) return std::nullopt;
-      wire::writer w;
-      for (std::size_t i = 0; i < of; ++i) {
-        const std::int32_t error = i == 0 ? wire::quota_exceeded : wire::runtime_inconsistency;
-        w.number(-1).flag(false).number(error).number(error);
-      }
-      return own_server::words{wire::ok, w.number(-1).flag(true).number(-1).take()};
-    };
-  }
-  void steps(int n = 2000) {
-    for (; n > 0; --n) step();
-  }
-  std::optional<outcome<fate>> release(client& c, const id& who, std::string_view name = "name") {
-    return call<fate>([&](auto reply) { c.value->release({who, name}, true, std::move(reply)); });
-  }
-  bool granted(const std::optional<outcome<answer>>& o) {
-    const auto* a = o ? std::get_if<answer>(&o->result) : nullptr;
-    return a != nullptr && std::holds_alternative<engine::granted>(*a);
-  }
-  bool queued(const std::optional<outcome<answer>>& o) {
-    const auto* a = o ? std::get_if<answer>(&o->result) : nullptr;
-    return a != nullptr && std::holds_alternative<engine::queued>(*a);
-  }
-  // The next has it when the one before lets go.
-  void hand_over(client& from, const id& before, client& to, const id& next) {
-    release(from, before);
-    ASSERT_TRUE(until([&] { return to.is_woken(next); }));
-    EXPECT_TRUE(granted(acquire(to, next)));
-  }
-  void wait(client& one, const id& who) { EXPECT_TRUE(queued(acquire(one, who))); }
-  void lock(client& one, const id& who) { EXPECT_TRUE(granted(acquire(one, who))); }
-  std::string first_in_line() const {
-    auto all = zoo.children(line);
-    const auto number = [](const std::string& node) { return node.substr(node.rfind('-')); };
-    return line + '/' + *std::ranges::min_element(all, {}, number);
-  }
-
-  const std::string line = "/tyer/q/tyer%3Aname";
-  own_server server;
-  small_zookeeper zoo{server};
-  still_clock clock;
-  core::random_ids ids;
-  std::deque<client> all = std::deque<client>(3);
-  client &a = all[0], &b = all[1], &c = all[2];
-};
 
 TEST_F(counted, requests_of_a_lock_that_nobody_else_wants) {
   const auto first = ids.next(), second = ids.next();
@@ -206,100 +23,6 @@ TEST_F(counted, whoever_comes_after_a_client_of_another_protocol_finds_no_place_
   const auto first = ids.next();
   lock(a, first);
   EXPECT_EQ(zoo.children(line).size(), 1U);
-}
-
-// It was twelve for each change of owner: a second look for the own place, a question for the first holder's ttl, a watch of itself, and a
-// look when the one in its way had gone.
-TEST_F(counted, a_lock_that_is_handed_on_costs_six_requests) {
-  std::vector<id> who;
-  for (int i = 0; i < 6; ++i) who.push_back(ids.next());
-  lock(a, who[0]);
-  const requests with_a_look{{"children", 2}, {"create", 1}, {"data", 1}},
-      place{{"children", 1}, {"create", 1}, {"data", 1}};
-  expect(with_a_look, [&] { wait(b, who[1]); });  // who has waited here before needs no look
-  expect(with_a_look, [&] { wait(c, who[2]); });
-  // The one behind looks for the new holder under the name it has now. The first was granted at once, so its name does not tell that it
-  // held: the next asks whether it has moved, and looks.
-  expect({{"delete", 1}, {"data", 2}, {"children", 1}, {"multi", 1}}, [&] { hand_over(a, who[0], b, who[1]); });
-  expect(with_a_look, [&] { wait(a, who[3]); });
-  const requests hand_on{{"delete", 1}, {"multi", 1}, {"data", 1}};
-  expect(hand_on, [&] { hand_over(b, who[1], c, who[2]); });
-  expect(place, [&] { wait(b, who[4]); });
-  expect(hand_on, [&] { hand_over(c, who[2], a, who[3]); });
-  expect(place, [&] { wait(c, who[5]); });
-}
-
-// Whoever is called because the holder has gone claims without a look: that must fail where the holder is there under another name.
-TEST_F(counted, a_holder_that_becomes_a_reader_does_not_hand_on) {
-  const auto holder = ids.next(), writer = ids.next(), reader = ids.next();
-  acquire(a, holder);
-  acquire(b, writer);
-  const auto converted =
-      call<answer>([&](auto reply) { a.value->convert({holder, "name"}, mode::shared, 5s, std::move(reply)); });
-  EXPECT_TRUE(granted(converted));
-  quiet();
-  EXPECT_TRUE(queued(acquire(b, writer)));
-  EXPECT_TRUE(queued(acquire(c, reader, mode::shared))) << "behind the writer";
-  b.woken.clear();
-  release(a, holder);
-  ASSERT_TRUE(until([&] { return b.is_woken(writer); }));
-  EXPECT_TRUE(granted(acquire(b, writer)));
-}
-
-// It had its turn between the look and the watch: that its place was gone was taken for its end, and the lock was granted twice.
-TEST_F(counted, whoever_claims_before_it_is_watched_does_not_hand_on) {
-  const auto holder = ids.next(), next = ids.next(), last = ids.next();
-  lock(a, holder);
-  wait(b, next);
-  release(a, holder);
-  ASSERT_TRUE(until([&] { return b.is_woken(next); }));
-  zoo.before_reading = [&, place = first_in_line(), done = false](wire::op what, const std::string& path) mutable {
-    if (what != wire::op::get_data || path != place || std::exchange(done, true)) return;
-    zoo.move(place, place + 'h');
-  };
-  wait(c, last);
-  quiet();
-  EXPECT_FALSE(c.is_woken(last));
-  wait(c, last);
-}
-
-TEST_F(counted, whoever_leaves_the_middle_of_the_line_does_not_hand_on) {
-  const auto holder = ids.next(), middle = ids.next(), last = ids.next();
-  acquire(a, holder);
-  acquire(b, middle);
-  acquire(c, last);
-  release(b, middle);
-  quiet();
-  EXPECT_FALSE(c.is_woken(last));
-  EXPECT_TRUE(queued(acquire(c, last)));
-  release(a, holder);
-  ASSERT_TRUE(until([&] { return c.is_woken(last); }));
-  EXPECT_TRUE(granted(acquire(c, last)));
-}
-
-TEST_F(counted, a_place_that_was_taken_away_when_its_turn_came_is_not_granted) {
-  const auto holder = ids.next(), next = ids.next(), last = ids.next();
-  acquire(a, holder);
-  acquire(b, next);
-  acquire(c, last);
-  release(a, holder);
-  ASSERT_TRUE(until([&] { return b.is_woken(next); }));
-  zoo.remove(first_in_line());
-  EXPECT_TRUE(queued(acquire(b, next))) << "anew, behind the last";
-  ASSERT_TRUE(until([&] { return c.is_woken(last); }));
-  EXPECT_TRUE(granted(acquire(c, last)));
-}
-
-TEST_F(counted, a_name_that_is_empty_again_is_locked_by_a_look_as_before) {
-  const auto holder = ids.next(), next = ids.next();
-  acquire(a, holder);
-  acquire(b, next);
-  release(b, next);
-  release(a, holder);
-  const auto alone = ids.next(), again = ids.next();
-  lock(b, alone);
-  release(b, alone);
-  expect({{"children", 1}, {"create", 1}, {"exists", 1}}, [&] { lock(b, again); });
 }
 
 // --- several of one client
@@ -477,7 +200,7 @@ TEST_F(counted, a_claim_without_an_answer_was_forgotten_with_the_session_of_its_
   const auto places = zoo.owner(first_in_line());
   server.swallows = wire::op::multi;
   EXPECT_FALSE(granted(acquire(b, next)));
-  const auto holds = zoo.owner(first_in_line());
+  const auto holds = zoo.owner(hold_of(first_in_line()));
   ASSERT_NE(holds, places);
   std::size_t forgotten = 0;
   server.greets = [&](std::int64_t session) -> std::int32_t {
@@ -511,6 +234,51 @@ TEST_F(counted, what_nobody_kept_is_taken_away_by_one_request) {
   EXPECT_EQ(zoo.asked["children"] + zoo.asked["sync"], 0);
 }
 
+// It proves what the renewal does, whose answer was late; and is never dated so early that the caller thinks it is of another keep.
+TEST_F(counted, a_keep_that_joins_a_renewal_is_dated_by_it_and_a_sixth_of_its_ttl_before_the_call_at_most) {
+  const auto who = ids.next();
+  lock(a, who);
+  quiet();
+  server.stops_at = wire::op::set_data;
+  clock.t += 2700ms;  // more than half of what a renewal proves
+  steps();
+  const auto left = clock.t;
+  clock.t += 1200ms;
+  const auto asked = clock.t;
+  const engine::target t{who, "name"};
+  std::optional<outcome<engine::kept>> got;
+  a.value->keep({&t, 1}, fate::holding, 3s, [&](outcome<engine::kept>&& o) { got.emplace(std::move(o)); });
+  steps();
+  ASSERT_FALSE(got);
+  server.stops_at.reset();
+  ASSERT_TRUE(until([&] { return got.has_value(); }));
+  const auto& k = std::get<engine::kept>(got->result);
+  EXPECT_EQ(k.fates.front(), fate::holding);
+  EXPECT_GE(got->sent, asked - 500ms);
+  EXPECT_LE(got->sent + k.ttl, left + proven_ttl(milliseconds{server.timeout_ms}, 0ms));
+}
+
+// It was renewed once more when the answer came, and dated with that.
+TEST_F(counted, a_keep_of_what_was_proven_when_it_was_called_counts_from_then_however_late_the_answer) {
+  const auto who = ids.next();
+  lock(a, who);
+  quiet();
+  clock.t += 2200ms;  // what is proven lasts for 3.1 s more
+  quiet();
+  zoo.asked.clear();
+  server.stops_at = wire::op::sync;
+  const auto called = clock.t;
+  const engine::target t{who, "name"};
+  std::optional<outcome<engine::kept>> got;
+  a.value->keep({&t, 1}, fate::holding, 3600ms, [&](outcome<engine::kept>&& o) { got.emplace(std::move(o)); });
+  steps();
+  clock.t += 300ms;
+  server.stops_at.reset();
+  ASSERT_TRUE(until([&] { return got.has_value(); }));
+  EXPECT_LE(got->sent, called);
+  EXPECT_EQ(zoo.asked["set"], 0);
+}
+
 TEST_F(counted, places_are_kept_without_a_question_for_each) {
   const auto holder = ids.next(), next = ids.next();
   acquire(a, holder);
@@ -521,9 +289,29 @@ TEST_F(counted, places_are_kept_without_a_question_for_each) {
     ASSERT_TRUE(o && std::holds_alternative<engine::kept>(o->result));
     EXPECT_EQ(std::get<engine::kept>(o->result).fates.front(), fate::waiting);
   };
-  expect({{"sync", 2}, {"children", 1}}, keep);       // it does not watch itself yet
+  expect({{"sync", 1}, {"children", 1}}, keep);       // it does not watch itself yet
   expect({{"data", 2}}, [&] { clock.t += 2100ms; });  // now it does, and so does the hold
   expect({{"set", 1}, {"sync", 1}}, keep);
+}
+
+// Each had asked to be told of its own node.
+TEST_F(counted, places_of_one_client_in_a_name_are_kept_by_one_look_for_a_while) {
+  lock(a, ids.next());
+  std::vector<id> some;
+  for (int i = 0; i < 10; ++i) wait(b, some.emplace_back(ids.next()));
+  std::vector<engine::target> all_of_them;
+  for (const auto& who : some) all_of_them.push_back({who, "name"});
+  const auto keep = [&] {
+    const auto o =
+        call<engine::kept>([&](auto reply) { b.value->keep(all_of_them, fate::waiting, 30s, std::move(reply)); });
+    EXPECT_EQ(std::get<engine::kept>(o->result).fates, (std::vector<fate>(some.size(), fate::waiting)));
+  };
+  keep();
+  quiet();
+  expect({{"data", 2}}, [&] { clock.t += 2100ms; });  // the hold, and the first, which came alone
+  keep();
+  quiet();
+  expect({{"sync", 1}, {"children", 1}}, keep);
 }
 
 }  // namespace

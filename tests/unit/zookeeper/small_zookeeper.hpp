@@ -55,7 +55,22 @@ class small_zookeeper {
     tell(all);
   }
 
-  // As a claim does it.
+  void change(const std::string& path) {
+    ++zxid_;
+    ++nodes_.at(path).version;
+    tell({{kind::changed, path}});
+  }
+
+  // As a claim does it: an exclusive place stays,
+  void hold(const std::string& place, const std::string& onto) {
+    nodes_[onto] = nodes_.at(place);
+    nodes_[onto].created = ++zxid_;
+    auto& above = nodes_.at(parent(onto));
+    ++above.made;
+    ++above.children;
+    tell({{kind::made, onto}});
+  }
+  // and any other goes.
   void move(const std::string& from, const std::string& onto) {
     ++zxid_;
     nodes_[onto] = nodes_.extract(from).mapped();

@@ -41,7 +41,8 @@ struct response {
   std::int32_t error = ok;
   time_point sent{};
   std::string_view body{};  // during the call only
-  bool good() const noexcept { return is == how::answered && error == ok; }
+  bool says(std::int32_t e) const noexcept { return is == how::answered && error == e; }
+  bool good() const noexcept { return says(ok); }
 };
 using handler = core::function<void(const response&)>;
 
