@@ -26,6 +26,7 @@ struct plan {
   std::set<std::string> parts = {};  // none: all of them
   bool has(const char* part) const { return parts.empty() || parts.contains(part); }
   milliseconds each() const { return quick ? 300ms : 2000ms; }
+  int many() const { return quick ? 100 : 1000; }
 };
 
 using figure = std::optional<double>;  // none: its part was left out
@@ -66,7 +67,7 @@ double ratio(const std::string& uri, database& d, const plan& p) {
 
 double worst_handover(const std::string& uri, database& d, const plan& p) {
   double worst = 0;
-  for (const int waiters : {2, 64, 1000}) {
+  for (const int waiters : {2, 64, p.many()}) {
     const auto h = measure_handover(uri, waiters, p.each(), [&] { return d.statements(); });
     say("  hand-over, %d waiters: %.2f statements each, %.0f us\n", waiters, h.requests, h.usec);
     worst = std::max(worst, h.requests);
@@ -76,8 +77,8 @@ double worst_handover(const std::string& uri, database& d, const plan& p) {
 
 // All of one client: they come on one connection.
 void show_handover_of_one(const std::string& uri, database& d, const plan& p) {
-  const auto h = measure_handover(uri, 1000, p.each(), [&] { return d.statements(); }, 1);
-  say("  hand-over, 1000 waiters of one client: %.2f statements each, %.0f us\n", h.requests, h.usec);
+  const auto h = measure_handover(uri, p.many(), p.each(), [&] { return d.statements(); }, 1);
+  say("  hand-over, %d waiters of one client: %.2f statements each, %.0f us\n", p.many(), h.requests, h.usec);
 }
 
 // None of a database that there is not.
@@ -99,9 +100,9 @@ figures measure(const char* name, const char* uri_in, std::unique_ptr<database> 
   take("statements", f.statements, [&] { return measure_statements(uri, *d, p.each()); });
   take("handover", f.reqs_per_handover, [&] { return worst_handover(uri, *d, p); });
   if (p.has("one_client")) show_handover_of_one(uri, *d, p);
-  take("connections", f.connections, [&] { return measure_connections(uri, *d, 1000); });
+  take("connections", f.connections, [&] { return measure_connections(uri, *d, p.many()); });
   take("idle", f.idle_qps, [&] { return measure_idle_waiters(uri, *d, p.quick ? 10 : 100, p.quick ? 3s : 20s); });
-  take("renewal", f.renewal, [&] { return measure_renewal(uri, *d, p.quick ? 1000 : 100'000); });
+  take("renewal", f.renewal, [&] { return measure_renewal(uri, *d, p.quick ? 1000 : 100'000, p.quick ? 6s : 30s); });
   return f;
 }
 

@@ -15,7 +15,7 @@ double measure_idle_waiters(const std::string& uri, database&, int processes, mi
 int wait_until_killed(const std::string& uri);  // one of them
 
 // Statements to renew once so many holds of one client.
-double measure_renewal(const std::string& uri, database&, int holds);
+double measure_renewal(const std::string& uri, database&, int holds, milliseconds ttl);
 
 // Connections of a client that holds so many names and waits for as many.
 int measure_connections(const std::string& uri, database&, int names);

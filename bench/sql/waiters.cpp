@@ -98,8 +98,7 @@ double measure_idle_waiters(const std::string& uri, database& d, int n, millisec
   return counted / std::chrono::duration<double>(clock::now() - begin).count();
 }
 
-double measure_renewal(const std::string& uri, database& d, int holds) {
-  constexpr auto ttl = 30s;
+double measure_renewal(const std::string& uri, database& d, int holds, milliseconds ttl) {
   tyer::client client{uri, {.request_timeout = 60s}};
   ready(client);
   const holding all{client, "bench/held/", holds, ttl};

@@ -7,8 +7,8 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 
-#include <atomic>
 #include <memory>
+#include <vector>
 
 namespace tyer::mysql {
 
@@ -23,14 +23,13 @@ class asio_box final : public sql::ringing_box {
   boost::asio::io_context& context() noexcept { return inside_->context; }
 
  private:
-  void ring() noexcept override;
+  void ring() noexcept override { inside_->context.wake(); }
 
   struct inside {
     net::context context;
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{context.get_executor()};
   };
   std::unique_ptr<inside> inside_;
-  std::atomic<bool> rung_{false};
 };
 
 }  // namespace tyer::mysql

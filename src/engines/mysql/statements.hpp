@@ -224,7 +224,8 @@ struct statement {
   static constexpr std::array join_texts{join_queue, join_name};
   static constexpr std::array extend_texts{look_at_clock, extend_holds, extended_holds};
   static constexpr std::array extend_places_texts{look_at_clock, extend_queue, extended_queue};
-  static constexpr std::array bell_texts{look_for_bells}, question_texts{questions, replication, grants};
+  static constexpr std::array bell_texts{look_for_bells};
+  static constexpr std::array question_texts{questions, replication, grants};
   static constexpr std::array sweep_texts{sweep_names, sweep_marked, stale_names};
   static constexpr std::array sweep_rest_texts{sweep_sessions, sweep_places, sweep_bells};
   static constexpr std::nullptr_t collect_bells = nullptr;

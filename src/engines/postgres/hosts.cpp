@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <system_error>
 #include <utility>
 
 namespace tyer::postgres {
@@ -73,14 +72,7 @@ void hosts::look_up(then t) {
     const auto& host = all_[i].host;
     if (is_path(host) || is_address(host)) continue;
     round_[i].by = std::make_shared<asker>(this, i, box_);
-    try {
-      core::look_up(host, round_[i].by);
-    } catch (const std::system_error& no_thread) {
-      auto none = std::make_shared<core::found_hosts>();
-      none->error = EAI_SYSTEM;
-      none->why = no_thread.code().value();
-      round_[i].by->tell(std::move(none));
-    }
+    core::look_up(host, round_[i].by);
   }
   round_.emplace_back().by = std::make_shared<asker>(this, all_.size(), box_);  // perhaps nobody has to be asked
   round_.back().by->tell(std::make_shared<core::found_hosts>());

@@ -86,7 +86,8 @@ struct statement {
   // name, own, places
   static constexpr const char* read = TYER_READ("$3", "");
 
-  // name, id, ttl, body, places. With the version of the row that it has found: if the snapshot has another, what it shows is over.
+  // name, id, ttl, body, places. With the version of the row that it has found, and whether that has a holder: if the snapshot has
+  // another version, what it shows is over.
   static constexpr const char* join =
       "WITH w AS (INSERT INTO tyer_wait (id, name, expires, body)"
       " VALUES ($2::bytea, $1::bytea, " TYER_NOW
@@ -94,8 +95,9 @@ struct statement {
       " ON CONFLICT (id) DO UPDATE SET expires = greatest(tyer_wait.expires, excluded.expires) RETURNING seq, expires),"
       " l AS (INSERT INTO tyer_lock AS l (name, crowd, joins, expires) VALUES ($1, true, 1, " TYER_NOW
       ")"
-      " ON CONFLICT (name) DO UPDATE SET joins = l.joins + 1, crowd = true RETURNING version) " TYER_READ(
-          "$5", "") " UNION ALL SELECT 5, NULL, w.seq, 0, l.version, w.expires, 0, false, $2, NULL, $4 FROM w, l";
+      " ON CONFLICT (name) DO UPDATE SET joins = l.joins + 1, crowd = true RETURNING version, hold IS NOT NULL AS "
+      "held) " TYER_READ(
+          "$5", "") " UNION ALL SELECT 5, NULL, w.seq, 0, l.version, w.expires, 0, l.held, $2, NULL, $4 FROM w, l";
 
   // name
   static constexpr const char* create =

@@ -12,10 +12,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t keep_batch = 1000;
 constexpr std::size_t under_way_max = 64;  // so that 64 callers on 64 names have all they ask for on its way
 constexpr std::size_t heard_max = 32;
 constexpr auto bells_least = 10ms, bells_most = 250ms, bells_while_holding = 500ms;
+constexpr milliseconds usual_most = 400ms;  // so nobody whose turn comes sooner than usual hears of it 50 ms late
 
 kit::limits limits_of(std::uint32_t waiters_max) {
   kit::limits l;
@@ -103,12 +103,13 @@ void database::on_rung(std::string payload) {
 
 // Those that have to be looked for.
 
-// An eighth of how long there was none: who waits for long waits for hardly longer, and costs little.
+// An eighth of how long there was none, or is none usually: who waits for long waits for hardly longer, and costs little.
 milliseconds database::bell_interval() const {
   if (waiting_.empty()) return bells_while_holding;
-  return std::clamp<milliseconds>(std::chrono::duration_cast<milliseconds>(now() - last_bell_) / 8, bells_least,
-                                  bells_most);
+  return std::clamp<milliseconds>(std::max(without_bell(), usual_) / 8, bells_least, bells_most);
 }
+
+milliseconds database::without_bell() const { return std::chrono::duration_cast<milliseconds>(now() - last_bell_); }
 
 void database::on_bells(time_point t) {
   if (server_.rings || !link_.is_up() || looking_for_bells_ || closed()) return;
@@ -125,10 +126,17 @@ void database::on_bells(time_point t) {
 
 // Those that were heard are deleted many at once, or when nothing comes any more: to delete one is dearer than to read it again.
 void database::look_at(const std::vector<bell>& all) {
+  const auto apart = without_bell();
+  bool is_news = false;
   for (const auto& b : all) {
     if (!heard_.insert(b.number).second) continue;
+    is_news = true;
     last_bell_ = now();
     hear(b);
+  }
+  if (is_news) {
+    usual_ = std::min({apart, std::exchange(apart_, apart), usual_most});
+    bells_due_ = std::min(bells_due_, now() + bell_interval());
   }
   const bool many = heard_.size() >= heard_max, quiet = now() - last_bell_ >= bells_most;
   if (many || quiet) forget_bells();

@@ -8,6 +8,7 @@
 #include "engines/kit/settle.hpp"
 #include "engines/sql/frame.hpp"
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -22,7 +23,8 @@ namespace tyer::sql {
 using kit::mode;
 using kit::request;
 
-constexpr std::uint32_t head = 4;  // places that are read with a name
+constexpr std::uint32_t head = 4,
+                        whole_queue = std::numeric_limits<std::int32_t>::max();  // places that are read with a name
 
 class database final : public frame {
  public:
@@ -45,6 +47,7 @@ class database final : public frame {
     milliseconds lives_for{};         // the session's length
     milliseconds place_ttl{};         // of its place
     bool made_place = false;
+    bool lined_up = false;  // by the attempt: the place is there
     time_point deadline;
     milliseconds patience = milliseconds::max();  // with a server that is silent
     urgency when = urgency::soon;
@@ -110,6 +113,10 @@ class database final : public frame {
   void settle_in_turn(const call_ptr<T>&, const seam::target&, Decide, Done);
   void note(work&, const answer&);
   urgency of_asking(const id&) const;
+  void has_its_turn(kit::call&, const id&);
+  void note_crowd(work&);
+  bool is_crowded(const std::string& name);
+  void line_up_first(work&, const request&);
   static void learn(work&, const id&, own&);
   void doubt(const id&);
   void forget(const id&);
@@ -117,7 +124,7 @@ class database final : public frame {
   // --- settling.cpp
   void start(const work_ptr&, kit::settle::task);
   void obey(const work_ptr&, kit::settle::order);
-  void ask(const work_ptr&, std::uint32_t number, exchange, core::function<kit::settle::order(answers&&)>);
+  void inquire(const work_ptr&, std::uint32_t number, exchange, core::function<kit::settle::order(answers&&)>);
   void read(const work_ptr&, std::uint32_t number, bool all);
   void write(const work_ptr&, std::uint32_t number);
   void join(const work_ptr&, std::uint32_t number);
@@ -126,6 +133,7 @@ class database final : public frame {
   void read_joined(const work_ptr&, std::uint32_t number);
   std::optional<kit::view> see(const work_ptr&, std::optional<record>);
   void finish(const work_ptr&);
+  void fail(const work_ptr&);
   void tell(const kit::notices&);
   void hear(const bell&);
   void reap(const std::string& name, urgency);
@@ -169,6 +177,7 @@ class database final : public frame {
   void look_at(const std::vector<bell>&);
   void forget_bells();
   milliseconds bell_interval() const;
+  milliseconds without_bell() const;
 
   // --- listing.cpp
   template <class Names>
@@ -181,8 +190,9 @@ class database final : public frame {
 
   std::unordered_map<id, own, core::id_hash> own_;  // holds
   std::set<id> waiting_;                            // places and upgrades
-  std::set<id> called_;                             // whose turn has come, as they were told; until they ask
+  std::set<id> called_;                             // whose turn has come, as they were told; until they are answered
   std::map<std::string, bool> reaping_;             // names that are looked at, and whether once more after that
+  std::map<std::string, time_point> crowded_;       // names that somebody had when this client had let go of them: when
 
   kit::lease_pool pool_;
   std::map<std::int64_t, own_session> sessions_;
@@ -195,7 +205,8 @@ class database final : public frame {
 
   time_point last_bell_{};  // or since when there could be one
   time_point bells_due_ = time_point::max();
-  std::set<std::int64_t> heard_;  // bells that lie there still
+  milliseconds apart_{0}, usual_{0};  // the last two bells; the smaller distance of the last three
+  std::set<std::int64_t> heard_;      // bells that lie there still
   bool looking_for_bells_ = false, was_idle_ = true;
 };
 

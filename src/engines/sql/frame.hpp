@@ -7,6 +7,7 @@
 #include "engines/sql/sweeper.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -19,6 +20,9 @@ namespace tyer::sql {
 using kit::answer;
 using kit::call_ptr;
 using kit::fate;
+
+constexpr std::size_t keep_batch = 1000;
+constexpr std::uint32_t names_max = 1000;  // of a page
 
 // What an engine is put together from.
 struct parts {

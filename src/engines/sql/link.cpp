@@ -115,14 +115,15 @@ void link::break_off(const std::string& words) {
 // Whatever was under way is unknown.
 void link::leave(failure f) {
   const auto now = setting_.now();
-  const auto pause = std::chrono::ceil<milliseconds>(reconnect_.lost(now));
+  const bool refused = f.kind == why::refused;
+  const auto pause = std::chrono::ceil<milliseconds>(refused ? reconnect_.refused(now) : reconnect_.lost(now));
   state_ = state::away;
   since_ = now + pause / 2 + milliseconds{chance_() % static_cast<std::uint32_t>(pause.count() / 2 + 1)};
   absence_ = f;
   auto lost = std::exchange(under_way_, {});
   hurried_.clear();
-  const bool refused = f.kind == why::refused && !std::exchange(said_refused_, true);
-  if (!std::exchange(said_down_, true) || refused) setting_.down(f);
+  const bool is_news = refused && !std::exchange(said_refused_, true);
+  if (!std::exchange(said_down_, true) || is_news) setting_.down(f);
   f.kind = why::unknown;
   f.code = make_error_code(errc::outcome_unknown);
   for (auto& [number, r] : lost) r.back(failure{f});

@@ -5,7 +5,6 @@
 #include "engines/sql/seats.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace tyer::sql {
@@ -14,9 +13,6 @@ using seam::entry;
 using seam::page;
 
 namespace {
-
-constexpr std::uint32_t whole_queue = std::numeric_limits<std::int32_t>::max();
-constexpr std::uint32_t names_max = 1000;  // of a page
 
 milliseconds left(store_time until, store_time now) { return std::chrono::ceil<milliseconds>(until - now); }
 

@@ -50,9 +50,11 @@ void add_own(record& to, const row& r) {
 }
 
 // The rest is of before: nobody has written since if the version is the same, though others may have joined. Their joins are not
-// counted then, so whoever writes finds out.
+// counted then, so whoever writes finds out. If the version is another, but there was a holder and is one, it does not matter who:
+// whoever lets go finds the place.
 void add_new(record& to, const row& r, bool had_place) {
-  to.stale = to.version != r[token_at].number;
+  const bool is_held = to.hold && r[claimed_at].number != 0;
+  to.stale = to.version != r[token_at].number && !is_held;
   to.exists = true;
   ++to.joins;
   if (had_place) return;

@@ -7,7 +7,8 @@
 //   2    | name, id, order, how many are ahead, expires, …, body                             the own place
 //   3    | -, how many places there are, …, the server's time in `token`
 //   4    | -, …, a number in `token`                                                         it was done
-//   5    | -, id, order, 0, the version it found in `token`, expires, …, body              a place that was made since
+//   5    | -, id, order, 0, the version it found in `token`, expires, …, body              a place that was made since; `claimed`:
+//        |                                                                                  there is a holder in a column
 #pragma once
 
 #include "engines/sql/record.hpp"

@@ -17,9 +17,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t keep_batch = 1000;
-constexpr std::uint32_t names_max = 1000;
-
 failure never(const std::string& words) { return kit::no(why::refused, errc::refused, words); }
 failure cannot(const std::string& words) { return kit::no(why::unsupported, errc::unsupported, words); }
 

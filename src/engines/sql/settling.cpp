@@ -5,14 +5,11 @@
 #include "engines/sql/session_tongue.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace tyer::sql {
 
 namespace {
-
-constexpr std::uint32_t whole_queue = std::numeric_limits<std::int32_t>::max();
 
 failure misread(const record& r) {
   if (r.state && r.state->starts_with(session_mark)) {
@@ -40,9 +37,11 @@ void database::obey(const work_ptr& w, kit::settle::order o) {
   switch (o.what) {
     case verb::nothing: return;
     case verb::attempt:
-      return ask(w, o.number, w->attempt(), [this, w, n = o.number](answers&& a) {
+      return inquire(w, o.number, w->attempt(), [this, w, n = o.number](answers&& a) {
         if (w->attempted(a)) return w->machine->on_attempted(n, true, std::nullopt, now());
-        return w->machine->on_attempted(n, false, see(w, beside(a)), now());
+        auto there = beside(a);
+        if (there && there->stale) there.reset();
+        return w->machine->on_attempted(n, false, see(w, std::move(there)), now());
       });
     case verb::read_head: return read(w, o.number, false);
     case verb::read_all: return read(w, o.number, true);
@@ -53,12 +52,20 @@ void database::obey(const work_ptr& w, kit::settle::order o) {
     case verb::write: return write(w, o.number);
     case verb::join: return join(w, o.number);
     case verb::done: return finish(w);
-    case verb::failed: tell(w->machine->told()); return w->failed(w->machine->error());
+    case verb::failed: return fail(w);
   }
 }
 
-void database::ask(const work_ptr& w, std::uint32_t number, exchange what,
-                   core::function<kit::settle::order(answers&&)> then) {
+// Once there is a place, it must be given back.
+void database::fail(const work_ptr& w) {
+  tell(w->machine->told());
+  auto why_not = w->machine->error();
+  if (w->lined_up) why_not.kind = why::unknown;
+  w->failed(why_not);
+}
+
+void database::inquire(const work_ptr& w, std::uint32_t number, exchange what,
+                       core::function<kit::settle::order(answers&&)> then) {
   auto back = [this, w, number, then = std::move(then)](link::said&& s) mutable {
     auto* said = std::get_if<answers>(&s);
     obey(w, said != nullptr ? then(std::move(*said)) : w->machine->on_failure(number, std::get<failure>(s), now()));
@@ -80,7 +87,7 @@ std::optional<kit::view> database::see(const work_ptr& w, std::optional<record> 
 }
 
 void database::read(const work_ptr& w, std::uint32_t number, bool all) {
-  ask(w, number, says_->read(w->name, w->who, all ? whole_queue : head), [this, w, number](answers&& a) {
+  inquire(w, number, says_->read(w->name, w->who, all ? whole_queue : head), [this, w, number](answers&& a) {
     auto v = see(w, reading(a));
     return v ? w->machine->on_view(number, *std::move(v), now())
              : w->machine->on_failure(number, misread(w->seen), now());
@@ -92,7 +99,7 @@ void database::join(const work_ptr& w, std::uint32_t number) {
   const place p{w->who, 0, {}, write_place(s)};
   w->place_ttl = s.waiter_ttl;
   w->made_place = true;
-  ask(w, number, says_->join(w->name, p, s.waiter_ttl, head), [this, w, number](answers&& a) -> kit::settle::order {
+  inquire(w, number, says_->join(w->name, p, s.waiter_ttl, head), [this, w, number](answers&& a) -> kit::settle::order {
     auto r = reading(a);
     if (!r.stale) return joined(w, number, std::move(r));
     read_joined(w, number);
@@ -126,7 +133,7 @@ void database::write(const work_ptr& w, std::uint32_t number) {
     if (session == 0 || s == nullptr || s->is != seat::state::holding) continue;
     if (s->lease == 0 || is_own(s->lease)) s->lease = session;
   }
-  ask(w, number, says_->write(change_of(w->name, w->seen, v, own_sessions_)), [this, w, number](answers&& a) {
+  inquire(w, number, says_->write(change_of(w->name, w->seen, v, own_sessions_)), [this, w, number](answers&& a) {
     const auto joins = says_->written(a);
     return w->machine->on_written(number, {.applied = joins.has_value(), .joins = joins.value_or(0)}, now());
   });

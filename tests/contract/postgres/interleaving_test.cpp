@@ -228,6 +228,21 @@ TEST_F(interleaving, a_join_that_waited_for_a_release_tells_another_version_than
   EXPECT_EQ(said[2][0], "5");
   EXPECT_NE(said[0][2], said[2][4]);
   EXPECT_EQ(said[2][4], std::to_string(version()));
+  EXPECT_EQ(said[2][7], "f") << "and that nobody has it";
+}
+
+// Who does not matter: whoever lets go finds the place.
+TEST_F(interleaving, a_join_that_waited_for_a_hand_over_tells_that_somebody_has_it) {
+  hold(60 * second);
+  owner.run("BEGIN");
+  EXPECT_EQ(owner.run(statement::write, take_over(version())).size(), 1u);
+  taker.begin(statement::join, {name, "third___________", 60 * second, std::string{"body"}, places});
+  EXPECT_TRUE(taker.waits());
+  owner.run("COMMIT");
+  const auto said = taker.end();
+  ASSERT_EQ(said.size(), 3u);
+  EXPECT_NE(said[0][2], said[2][4]);
+  EXPECT_EQ(said[2][7], "t");
 }
 
 // A join changes no version; but the release that has not seen it must not take the crowd away.

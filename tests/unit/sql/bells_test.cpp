@@ -47,6 +47,22 @@ struct sql_bells : scripted_database {
     for (int n = 0; n < 100 && how_often("look") == 0; ++n) pass(10ms);
     answer("look", {rows_of(box)});
   }
+  int looks_in(milliseconds d) {
+    int looks = 0;
+    for (const auto end = clock.now() + d; clock.now() < end; pass(1ms)) {
+      for (; how_often("look") > 0; ++looks) answer("look", {rows_of(box)});
+      if (how_often("forget") == 0) continue;
+      box.clear();
+      answer("forget", {nothing()});
+    }
+    return looks;
+  }
+  int looks_until_one_comes_after(milliseconds d) {
+    const int looks = looks_in(d);
+    ring();
+    look_into_the_box();
+    return looks;
+  }
 
   tongue boxed = scripted;
   std::vector<row> box;
@@ -87,6 +103,23 @@ TEST_F(sql_bells, another_server_counts_them_anew) {
   greet();
   look_into_the_box();
   EXPECT_EQ(events.woken.size(), 2u);
+}
+
+// The distance began with 10 ms after each, whenever the one before had come: half of what a hand-over cost on MariaDB.
+TEST_F(sql_bells, where_one_comes_every_fifth_of_a_second_it_was_looked_for_fifteen_times) {
+  for (int n = 0; n < 2; ++n) looks_until_one_comes_after(200ms);
+  EXPECT_LE(looks_until_one_comes_after(200ms), 9);
+}
+
+TEST_F(sql_bells, after_one_that_came_sooner_than_usual_it_is_looked_for_as_often_as_ever) {
+  for (int n = 0; n < 3; ++n) looks_until_one_comes_after(200ms);
+  looks_until_one_comes_after(20ms);
+  EXPECT_GE(looks_in(70ms), 6);
+}
+
+TEST_F(sql_bells, however_seldom_they_come_the_next_is_not_late_by_more_than_a_twentieth_of_a_second) {
+  for (int n = 0; n < 3; ++n) looks_until_one_comes_after(1s);
+  EXPECT_GE(looks_in(210ms), 4);
 }
 
 }  // namespace

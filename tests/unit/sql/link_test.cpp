@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace tyer::sql {
 
@@ -153,12 +154,26 @@ TEST_F(sql_link, what_is_asked_of_a_server_that_has_refused_us_was_waited_for_to
   EXPECT_LE(l.due(), now);
   pass(0ms);
   EXPECT_EQ(said_times, 2);
-  pass(pause);
+  pass(kit::reconnect::refused_least);
   EXPECT_EQ(w.opened, 2) << "and is tried again";
   arrive();
   ask();
   answer({answered{}});
   EXPECT_TRUE(std::holds_alternative<answers>(*said));
+}
+
+// It was: by each client once a second, for as long as nobody mended it.
+TEST_F(sql_link, a_server_that_refuses_us_was_asked_every_second_without_end) {
+  int seen = 0;
+  auto last = now;
+  for (const auto end = now + 10min; now < end; pass(10ms)) {
+    if (std::exchange(seen, w.opened) != w.opened) {
+      w.to->on_broken(kit::no(why::refused, errc::refused, "password authentication failed"));
+      last = now;
+    }
+    EXPECT_LE(now - last, kit::reconnect::refused_most);
+  }
+  EXPECT_LE(w.opened, 25 + 9 * 12);
 }
 
 TEST_F(sql_link, what_could_not_be_sent_was_told_without_the_reason) {

@@ -83,6 +83,21 @@ TEST(sql_rows, a_name_that_was_written_since_is_to_be_read_again) {
   EXPECT_TRUE(reading(said({of_all(0), of_place(5, 'b', 2, 1)})).stale);
 }
 
+// Where many come and go each join found that somebody else had the name by then: a statement more for each.
+TEST(sql_rows, a_name_that_another_holds_since_was_read_again) {
+  const auto made = [](bool is_held) {
+    auto r = of_place(5, 'b', 2, 8);
+    r[7].number = is_held ? 1 : 0;
+    return r;
+  };
+  const auto r = reading(said({of_name(7, 3), of_place(1, 'a', 1, 0), of_all(1), made(true)}));
+  EXPECT_FALSE(r.stale);
+  EXPECT_EQ(r.version, 7) << "so whoever writes because of it begins again";
+  EXPECT_EQ(r.total, 2u);
+  EXPECT_TRUE(reading(said({of_name(7, 3), of_all(0), made(false)})).stale) << "nobody would wake it";
+  EXPECT_TRUE(reading(said({of_all(0), made(true)})).stale) << "it was free";
+}
+
 TEST(sql_rows, a_name_that_the_join_has_made_is_there_and_free) {
   const auto r = reading(said({of_all(0), of_place(5, 'b', 2, 0)}));
   EXPECT_FALSE(r.stale);

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
 namespace tyer::sql {
 namespace {
 
@@ -127,6 +132,100 @@ TEST_F(sql_settling, who_asked_again_for_a_place_that_was_kept_wrote_the_name_to
   acquire(own, mode::shared);
   answer("read", {held(ttl / 6 - 1ms)});
   EXPECT_EQ(how_often("write"), 1u) << "nobody has kept it for too long";
+}
+
+// --- a name that many want ---
+
+struct sql_crowded_name : sql_settling {
+  using outcome = kit::result<seam::answer>;
+  seat held_by(const seam::id& who) const {
+    seat s;
+    s.who = who;
+    s.part = 1;
+    s.expires = at_micros(now + micros(1h));
+    s.ttl = ttl;
+    s.waiter_ttl = ttl / 3;
+    return s;
+  }
+  // Own has it, and gives it to the next.
+  void hand_over() {
+    acquire(own, mode::exclusive);
+    answer("take", {one_number(7)});
+    step([&] { it->release({own, "n"}, true, [](seam::outcome<fate>&&) {}); });
+    answer("give_back", {rows_of({name_row(1, write_seats({held_by(own)})),
+                                  place_row(next, 1, now + micros(1h), body()), all_row(1, now)})});
+    answer("write", {one_number(0)});
+    answer("ring", {nothing()});
+    EXPECT_TRUE(w.sent.empty());
+  }
+  void want() {
+    step([&] {
+      it->acquire({.what = {again, "n", mode::exclusive},
+                   .ttl = ttl,
+                   .waiter_ttl = ttl / 3,
+                   .not_after = request_timeout,
+                   .enqueue = true},
+                  [this](seam::outcome<seam::answer>&& o) { said = std::move(o.result); });
+    });
+  }
+  row own_place() const { return place_row(again, 2, now + micros(ttl / 3), body()); }
+  row made_at(std::int64_t version) const {
+    auto r = own_place();
+    r[0].number = 5;
+    r[4].number = version;
+    return r;
+  }
+
+  const seam::id again = ids.next();
+  std::optional<outcome> said;
+};
+
+// Each time, at a row that all who want the name write: a statement of six for each hand-over.
+TEST_F(sql_crowded_name, whoever_let_go_and_wanted_it_again_tried_in_vain_to_take_it) {
+  hand_over();
+  want();
+  EXPECT_EQ(how_often("take"), 0u);
+  answer("join", {rows_of({name_row(2, write_seats({held_by(next)})), all_row(0, now), made_at(2)})});
+  ASSERT_TRUE(said);
+  EXPECT_TRUE(std::holds_alternative<seam::queued>(std::get<seam::answer>(*said)));
+  EXPECT_TRUE(w.sent.empty());
+}
+
+TEST_F(sql_crowded_name, if_it_is_free_after_all_it_is_had) {
+  hand_over();
+  want();
+  answer("join", {rows_of({name_row(3, write_seats({})), all_row(0, now), made_at(3)})});
+  const auto gone = std::get<bytes_list>(sent("write").at(0).values.at(11));
+  EXPECT_EQ(gone, bytes_list{std::string{again.view()}});
+  answer("write", {one_number(1)});
+  ASSERT_TRUE(said);
+  EXPECT_TRUE(std::holds_alternative<seam::granted>(std::get<seam::answer>(*said)));
+}
+
+TEST_F(sql_crowded_name, a_moment_later_it_is_tried_as_any_other) {
+  hand_over();
+  pass(1001ms);
+  want();
+  EXPECT_EQ(how_often("take"), 1u);
+  EXPECT_EQ(how_often("join"), 0u);
+}
+
+TEST_F(sql_crowded_name, a_place_that_was_made_so_is_given_back_whatever_comes) {
+  hand_over();
+  want();
+  answer("join", {rows_of({name_row(2, write_seats({})), all_row(0, now), made_at(3)})});
+  answer("read", {no()});
+  ASSERT_TRUE(said);
+  EXPECT_EQ(std::get<failure>(*said).kind, why::unknown);
+}
+
+TEST_F(sql_crowded_name, who_has_asked_before_does_not_stand_in_line_twice) {
+  hand_over();
+  want();
+  answer("join", {rows_of({name_row(2, write_seats({held_by(next)})), all_row(0, now), made_at(2)})});
+  want();
+  EXPECT_EQ(how_often("join"), 0u);
+  EXPECT_EQ(how_often("take"), 1u);
 }
 
 // --- a dialect of which what was tried in vain tells nothing ---
