@@ -141,7 +141,7 @@ tyer::failure session::try_to_reach(tyer::client& c, std::chrono::milliseconds a
       c, at_most, [](std::string_view) { return false; }, stop);  // another of the servers may be the right one
 }
 
-tyer::failure session::try_until(tyer::client& c, std::chrono::milliseconds at_most, bool (*hopeless)(std::string_view),
+tyer::failure session::try_until(tyer::client& c, std::chrono::milliseconds at_most, const judge& hopeless,
                                  const std::stop_token& stop) {
   const auto where = tyer::admin{c}.address();
   const progress waiting{terminal_, [&] { return "connecting to " + short_address(where); }};
@@ -161,7 +161,7 @@ void session::reach(tyer::client& c, const std::stop_token& stop) {
 
 std::string session::prefix() const { return find_settings(options_.engine).prefix_in_use(); }
 
-tyer::failure session::try_client(std::chrono::milliseconds at_most, bool (*hopeless)(std::string_view)) {
+tyer::failure session::try_client(std::chrono::milliseconds at_most, const judge& hopeless) {
   if (!client_) client_ = std::make_unique<tyer::client>(open());
   const auto why = try_until(*client_, at_most, hopeless);
   reached_ = !why;

@@ -9,6 +9,7 @@
 #include <tyer/client.hpp>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -54,7 +55,8 @@ class session {
 
   // Waits until the engine has answered the client of this session; returns what is wrong if it does not in that time, or as soon
   // as that is `hopeless`. May be called again to wait longer.
-  tyer::failure try_client(std::chrono::milliseconds at_most, bool (*hopeless)(std::string_view));
+  using judge = std::function<bool(std::string_view words)>;
+  tyer::failure try_client(std::chrono::milliseconds at_most, const judge& hopeless);
   std::string address();  // where it is, or would be
 
   // The value of --connect-timeout.
@@ -68,7 +70,7 @@ class session {
   tyer::admin admin() { return tyer::admin{client()}; }
 
  private:
-  tyer::failure try_until(tyer::client& c, std::chrono::milliseconds at_most, bool (*hopeless)(std::string_view),
+  tyer::failure try_until(tyer::client& c, std::chrono::milliseconds at_most, const judge& hopeless,
                           const std::stop_token& stop = {});
 
   common_options options_;

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <future>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -221,20 +222,26 @@ verdict judge_refusal(session& s, const std::string& address, const std::string&
   return v;
 }
 
-// Of an error that time does not mend.
-bool is_hopeless(std::string_view words) {
-  return words.find("certificate") != words.npos || is_unknown_host(words) || is_for_good(words);
+// Whether time does not mend it. If it is said of one of several servers, another may be the right one, and be slow. It may be
+// said of none of them: of a file of the URL, or of a host that they have named.
+bool is_hopeless(const std::vector<server>& all, std::string_view words) {
+  const bool unknown = is_unknown_host(words);
+  if (!unknown && words.find("certificate") == words.npos && !is_for_good(words)) return false;
+  const auto named = std::ranges::count_if(
+      all, [&](const server& s) { return words.find(unknown ? s.host : s.text()) != words.npos; });
+  return named == 0 || named == std::ssize(all);
 }
 
 // What is wrong in the end; nothing if it answers after all. Only what is certain is told at once: who may merely be slow has
 // until `end`.
-tyer::failure look_at_ports(session& s, report& r, tyer::failure why, steady_clock::time_point end) {
+tyer::failure look_at_ports(session& s, report& r, tyer::failure why, steady_clock::time_point end,
+                            const session::judge& hopeless) {
   const auto begin = steady_clock::now() - first_wait;
   ports there{r.engine};
-  const bool waits = there.hopeful() && !is_hopeless(why.words);
+  const bool waits = there.hopeful() && !hopeless(why.words);
   const auto left = std::max(std::chrono::ceil<milliseconds>(end - steady_clock::now()), 1ms);
   if (waits) there.look_again(left);
-  if (auto now = s.try_client(waits ? left : 1ms, is_hopeless); !now || waits) why = std::move(now);
+  if (auto now = s.try_client(waits ? left : 1ms, hopeless); !now || waits) why = std::move(now);
   if (!why || why == tyer::errc::refused) return why;
   there.finish(steady_clock::now());
   there.tell(r, std::chrono::round<milliseconds>(steady_clock::now() - begin));
@@ -250,8 +257,9 @@ exit_code look_whether_it_answers(session& s, report& r) {
   r.engine = s.address();
   const auto at_most = s.connect_timeout().value_or(connect_timeout_usual);
   const auto end = steady_clock::now() + at_most;
-  auto why = s.try_client(std::min(first_wait, at_most), is_hopeless);
-  if (why && why != tyer::errc::refused) why = look_at_ports(s, r, std::move(why), end);
+  const auto hopeless = [all = servers_in(r.engine)](std::string_view words) { return is_hopeless(all, words); };
+  auto why = s.try_client(std::min(first_wait, at_most), hopeless);
+  if (why && why != tyer::errc::refused) why = look_at_ports(s, r, std::move(why), end, hopeless);
   if (why == tyer::errc::refused) {
     auto v = judge_refusal(s, r.engine, trouble_of(why).what());
     r.found(tyer::severity::error, std::move(v.what), std::move(v.advice));

@@ -318,6 +318,17 @@ class NothingWorks(unittest.TestCase):
             self.assertNotIn("it had answered before", told)
             self.assertIn("INFO replication", tyer(url, "try", "order/7", "--", "true", code=harness.UNREACHABLE).stderr)
 
+    @unittest.skipUnless(HAS_ETCD, "no etcd")
+    def test_one_of_several_servers_that_time_does_not_mend_was_the_end_though_another_was_about_to_answer(self):
+        with Engine("etcd") as etcd, contextlib.ExitStack() as stack:
+            slow = harness.Slow(int(etcd.url.rsplit(":", 1)[1]), late_s=1.7, at_first_only=True)
+            stack.callback(slow.close)
+            done = tyer(f"etcd://nobody.invalid:2379,127.0.0.1:{slow.port}", "doctor", "--json", *PATIENT, code=None)
+            self.assertNotEqual(done.returncode, harness.UNREACHABLE, done.stdout)
+            begin = time.monotonic()
+            tyer("etcd://nobody.invalid:2379,nowhere.invalid:2379", "doctor", *PATIENT, code=harness.UNREACHABLE)
+            self.assertLess(time.monotonic() - begin, harness.PATIENCE_S)
+
     def test_it_reads_well_on_a_terminal(self):
         with Terminal(NOBODY_LISTENS, "doctor") as terminal:
             self.assertEqual(terminal.end(), harness.UNREACHABLE)
