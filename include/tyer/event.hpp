@@ -31,7 +31,8 @@ enum class event_kind : std::uint8_t {
 //
 //   kind                      | lasted                              | other members
 //   --------------------------+-------------------------------------+-------------------------------------------------
-//   lost                      | how long it was held                | name, group, id, token, reason
+//   lost                      | how long it was held                | name, group, id, token, reason; words if the
+//                             |                                     | engine has refused to renew it
 //   revoked                   | how long it has been held           | name, group, id, token, words (of who asks)
 //   slow_wait                 | how long the first of them waits    | name, group, site, waiters, holders; words if the
 //                             |                                     | engine did not tell who holds it

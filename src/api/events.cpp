@@ -60,7 +60,7 @@ std::string in_words(const event& e) {
   const auto words = e.words.empty() ? std::string{} : ": " + core::printable(e.words);
   switch (e.kind) {
     case event_kind::lost:
-      return name + " is lost after " + in_seconds(e.lasted) + ": " + std::string{in_words(*e.reason)};
+      return name + " is lost after " + in_seconds(e.lasted) + ": " + std::string{in_words(*e.reason)} + words;
     case event_kind::revoked: return "somebody asks for " + name + ", held for " + in_seconds(e.lasted) + words;
     case event_kind::slow_wait:
       return name + " has been waited for at " + core::printable(e.site) + " for " + in_seconds(e.lasted) +

@@ -12,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -115,8 +116,13 @@ class names {
 
 }  // namespace
 
-void look_up(const std::string& host, const std::shared_ptr<host_asker>& who) {
+void look_up(const std::string& host, const std::shared_ptr<host_asker>& who) try {
   names::of_this_process().ask(host, who);
+} catch (const std::system_error& no_thread) {
+  auto none = std::make_shared<found_hosts>();
+  none->error = EAI_SYSTEM;
+  none->why = no_thread.code().value();
+  who->tell(std::move(none));
 }
 
 }  // namespace tyer::core

@@ -41,8 +41,8 @@ class host_asker {
   virtual void tell(std::shared_ptr<const found_hosts>) = 0;
 };
 
-// Keeps only a weak reference to the asker. Throws std::bad_alloc, and std::system_error if no thread can be started. If
-// there is no memory for the result, nothing is delivered: so the asker needs a time limit of its own.
+// Keeps only a weak reference to the asker. Without a thread to be had the result is EAI_SYSTEM. Throws std::bad_alloc. If there is
+// no memory for the result, nothing is delivered: so the asker needs a time limit of its own.
 TYER_EXPORT void look_up(const std::string& host, const std::shared_ptr<host_asker>&);
 
 }  // namespace tyer::core

@@ -169,9 +169,10 @@ class engine {
   virtual void acquire(const request&, reply<answer>) = 0;
   // Extends holds (as = holding, what the caller was told they are) or places in the queue (as = waiting) to ttl from now,
   // or to less and says so; never shortens, never re-creates. A waiter that was handed the lock meanwhile is answered
-  // `holding` and not extended: it must claim. A target whose state is not known is answered `unknown`. At most
-  // can().keep_batch targets. A waiter does not ask again for a long time: so keeping a place also removes an expired hold,
-  // or an expired place at the head of the queue, at its name, and wakes the next waiter.
+  // `holding` and not extended: it must claim. A target whose state is not known is answered `unknown`; several that are
+  // refused because of one of them are asked for again, each alone. At most can().keep_batch targets. A waiter does not ask
+  // again for a long time: so keeping a place also removes an expired hold, or an expired place at the head of the queue, at
+  // its name, and wakes the next waiter.
   virtual void keep(std::span<const target>, fate as, milliseconds ttl, reply<kept>) = 0;
   // Whether a hold stands now: as keep(), but proven by the answer of the server, or of most servers, to a request that
   // left after the call; `sent` is not before the call. An engine whose keep() may answer from an earlier request overrides

@@ -30,6 +30,10 @@ inline constexpr duration renew_least = 5ms;
 // A renewal that failed is tried again this often, inside the validity.
 constexpr duration renew_retry(duration ttl) noexcept { return std::clamp<duration>(ttl / 20, renew_least, 500ms); }
 
+// A renewal that is refused together with others is tried alone at once, and again this often: about as often as if each were
+// always renewed alone.
+constexpr duration renew_alone(duration ttl) noexcept { return renew_every(ttl) / 2; }
+
 // A place in the queue, and a hand-over until it is claimed, live this long. Short, because a dead waiter blocks the queue
 // for this time.
 constexpr duration default_waiter_ttl(duration ttl) noexcept { return std::clamp<duration>(ttl / 3, 500ms, 3s); }

@@ -61,6 +61,7 @@ struct ticket : lease::kept, timed {
   std::vector<std::uint32_t> slots;
   core::hold_key key;
   lease::time_point again_at = lease::time_point::max();    // time of the next retry
+  lease::time_point alone_again{};                          // from when on, refused with others, it is renewed alone
   lease::time_point late_until = lease::time_point::min();  // until then an unanswered request may still be executed
   std::variant<lease::acquire, lease::tenure, lapsed, lease::release> stage;
   std::unique_ptr<conversion> changing;
@@ -69,6 +70,7 @@ struct ticket : lease::kept, timed {
   release_reply told;                  // reply for the caller that waits for the release
   tyer::failure last;                  // the engine's last message, for the caller's error
   std::string owner;                   // while it is being acquired
+  std::string refusal;                 // the engine's words, if it has refused to renew this hold alone
 
   explicit ticket(lease::acquire a) : stage(std::move(a)) {}
 

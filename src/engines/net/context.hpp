@@ -7,12 +7,23 @@
 #include <boost/asio/io_context.hpp>
 
 #include <atomic>
+#include <chrono>
+#include <functional>
+#include <optional>
 
 namespace tyer::net {
 
 class context : public boost::asio::io_context {  // for one thread at a time, but for wake()
  public:
   context();  // throws tyer::error
+
+  using deadline = std::optional<std::chrono::steady_clock::time_point>;  // none: without a limit
+
+  // Runs what has come and what comes, until it was woken, there is enough, or it is time.
+  void serve(const deadline& until, const std::function<bool()>& enough);
+  void serve(const deadline& until) {
+    serve(until, [] { return false; });
+  }
 
   // Lets whoever waits in it return, or the next one who does.
   void wake() noexcept;

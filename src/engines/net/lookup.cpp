@@ -11,7 +11,6 @@
 #include <cstring>
 #include <mutex>
 #include <new>
-#include <system_error>
 #include <utility>
 
 namespace tyer::net {
@@ -111,14 +110,7 @@ void lookup::start(asio::io_context& context, const std::string& host, std::uint
   if (const auto address = asio::ip::make_address(name, no_address); !no_address) {
     who->tell(only(address));
   } else {
-    try {
-      core::look_up(name, who);
-    } catch (const std::system_error& e) {  // no thread to be had
-      auto none = std::make_shared<found_hosts>();
-      none->error = EAI_SYSTEM;
-      none->why = e.code().value();
-      who->tell(std::move(none));
-    }
+    core::look_up(name, who);
   }
   asker_ = who;
 }

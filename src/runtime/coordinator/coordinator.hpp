@@ -317,7 +317,8 @@ class coordinator final : public engine::events {
     } catch (const std::bad_alloc&) {  // only this report is lost
     }
   }
-  void report_loss(const detail::hold_state& h, loss_reason why, lease::time_point end) noexcept;
+  void report_loss(const detail::hold_state& h, loss_reason why, lease::time_point end,
+                   std::string_view refusal) noexcept;
   void report_asked(const detail::hold_state& h, std::string_view words) noexcept;
   void report_up(const engine::server_facts& server, const presence::change& how) noexcept;
   void report_down(const engine::failure& f) noexcept;
@@ -374,7 +375,7 @@ class coordinator final : public engine::events {
   void send_keep(lease::keeper::batch& b);
   void send_keep_to(std::uint32_t group, std::span<lease::kept* const> entries, core::fate as, lease::duration ttl);
   void on_kept(const keeping& k, engine::outcome<engine::kept>&& o, lease::time_point now);
-  void keep_each_alone(const keeping& k, lease::time_point now);
+  bool keep_alone(ticket& t, const keeping& k, lease::time_point now);
   void on_keep_dropped(const keeping& k) noexcept;
   bool stays_kept(ticket& t, core::fate as) noexcept;
   void on_left_behind(const core::id& who, engine::outcome<engine::kept>&& o, lease::time_point now);
@@ -386,7 +387,7 @@ class coordinator final : public engine::events {
   void lose_by_deadline(ticket& t);
   void lapse(ticket& t, lease::time_point end, loss_reason why);
   void take_from_owner(ticket& t, loss_reason why);
-  void end_as_lost(const hold_ptr& h, loss_reason why);
+  void end_as_lost(const hold_ptr& h, loss_reason why, std::string_view refusal);
 
   // a ticket that changes its mode
   void begin_change(ticket& t, std::shared_ptr<change> c);
@@ -468,7 +469,6 @@ class coordinator final : public engine::events {
   std::unordered_map<core::id, std::unique_ptr<ticket>, core::id_hash> tickets_;
   floors floors_;
   lease::keeper keeper_;
-  lease::time_point alone_again_{};  // from when on a batch that was refused is asked for one by one
   agenda<acquisition> acquisition_times_;
   agenda<ticket> ticket_times_;
   lease::list<asker, &asker::place> askers_;

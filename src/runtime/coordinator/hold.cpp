@@ -36,7 +36,7 @@ void coordinator::give_back(const hold_ptr& h, release_reply told) {
     t->clean = true;
     return begin_release(*t, lease::release{t->late_until, t->lost()->until}, now);
   }
-  was_held ? count_end(*h, now) : end_as_lost(h, lost_in_time(*h));  // that one the watch has ended, just before
+  was_held ? count_end(*h, now) : end_as_lost(h, lost_in_time(*h), t->refusal);  // the watch has ended it, just before
   t->unsure = t->unsure || (t->changing && t->changing->machine.where() != lease::convert::state::idle);
   if (was_held && !closed_ && now < h->free_at()) {
     rest(*t, h->free_at());
@@ -139,6 +139,8 @@ bool coordinator::taken_back(ticket& t) {
 void coordinator::keep_from(ticket& t, fate as, lease::duration ttl, lease::time_point sent,
                             lease::duration proven) noexcept {
   t.group = engine_.group(t.what->name);
+  t.alone_again = {};
+  t.refusal.clear();
   try {
     keeper_.add(t, as, ttl, sent, jitter(), proven);
   } catch (const std::bad_alloc&) {
@@ -232,22 +234,21 @@ void coordinator::on_keep_dropped(const keeping& k) noexcept {
 
 void coordinator::on_kept(const keeping& k, engine::outcome<engine::kept>&& o, lease::time_point now) {
   keeper_.on_answered(k.group);
-  const auto* wrong = std::get_if<engine::failure>(&o.result);
   const auto* answer = std::get_if<engine::kept>(&o.result);
-  if (answer != nullptr) alone_again_ = {};
-  if (wrong != nullptr && wrong->kind == core::why::refused && k.ids.size() > 1 && alone_again_ <= now) {
-    keep_each_alone(k, now);
-    return keep_what_is_due(now);
-  }
+  const bool together = k.ids.size() > 1;
+  const bool refused = answer == nullptr && !core::passing(std::get<engine::failure>(o.result).kind);
   const auto proven = answer != nullptr ? std::clamp(answer->ttl, std::chrono::milliseconds{0}, k.ttl) : k.ttl;
   for (std::size_t i = 0; i < k.ids.size(); ++i) {
     ticket* t = find(k.ids[i]);
     if (t == nullptr || !stays_kept(*t, k.as)) continue;
+    if (together && refused && keep_alone(*t, k, now)) continue;
     const bool known = answer != nullptr && i < answer->fates.size();
     const fate is = known ? answer->fates[i] : fate::unknown;
     if (is == fate::unknown) {
       if (k.as == fate::waiting) {
         on_silence(*t, answer == nullptr ? said(std::get<engine::failure>(o.result)) : no_answer_in_time(), o.sent);
+      } else if (refused && !together) {
+        t->refusal = said(std::get<engine::failure>(o.result)).words;
       }
       keep_soon(*t, k.as, k.ttl);  // `unknown` neither extends nor ends a hold
     } else if (k.as == fate::holding) {
@@ -259,21 +260,19 @@ void coordinator::on_kept(const keeping& k, engine::outcome<engine::kept>&& o, l
   keep_what_is_due(now);
 }
 
-// One name that may not be renewed, as one that the client's user has lost the right to, is reason enough to refuse them all.
-// Where every single one is refused, as after all rights were lost, more requests are of no use: the next batch is taken apart
-// when it is time to try again.
-void coordinator::keep_each_alone(const keeping& k, lease::time_point now) {
-  alone_again_ = now + lease::renew_retry(k.ttl);
-  for (const auto& who : k.ids) {
-    ticket* t = find(who);
-    if (t == nullptr || !stays_kept(*t, k.as) || (k.as == fate::holding && !still_to_keep(*t, now))) continue;
-    try {
-      lease::kept* const alone = t;
-      send_keep_to(engine_.group(t->what->name), {&alone, 1}, k.as, k.ttl);
-    } catch (const std::bad_alloc&) {
-      keep_soon(*t, k.as, k.ttl);
-    }
+// One name that may not be renewed, as one that the client's user has lost the right to, is reason enough for a server to
+// refuse all that it is asked for at once: so each is asked for alone. False: it was, not long ago, and that was of no use.
+bool coordinator::keep_alone(ticket& t, const keeping& k, lease::time_point now) {
+  if (now < t.alone_again) return false;
+  if (k.as == fate::holding && !still_to_keep(t, now)) return true;
+  try {
+    lease::kept* const alone = &t;
+    send_keep_to(engine_.group(t.what->name), {&alone, 1}, k.as, k.ttl);
+    t.alone_again = now + lease::renew_alone(k.ttl);
+  } catch (const std::bad_alloc&) {
+    keep_soon(t, k.as, k.ttl);
   }
+  return true;
 }
 
 // Extends the hold by the ttl that the engine has proven. If that is less than was asked for, the next renewal comes
@@ -297,13 +296,13 @@ void coordinator::on_waiter_kept(ticket& t, fate f, lease::time_point sent, leas
 
 // If the watch has ended the hold meanwhile, its owner was told already. It was held until its validity ended, however late
 // that is noticed.
-void coordinator::end_as_lost(const hold_ptr& h, loss_reason why) {
+void coordinator::end_as_lost(const hold_ptr& h, loss_reason why, std::string_view refusal) {
   const bool by_us = h->end(phase::lost);
   const auto reason = by_us ? why : lost_in_time(*h);
   const auto end = std::max(std::min(clock_.now(), h->valid_until()), h->granted_at());
   count_end(*h, end, reason);
   if (by_us) watch_.tell(h);
-  report_loss(*h, reason, end);
+  report_loss(*h, reason, end, refusal);
 }
 
 // Tells the owner, and separates it from the ticket.
@@ -313,12 +312,12 @@ void coordinator::take_from_owner(ticket& t, loss_reason why) {
   if (!h) return;
   h->at_coordinator = nullptr;
   const bool was_lapsed = t.lost() != nullptr;  // and was counted then
-  if (!was_lapsed) end_as_lost(h, why);
+  if (!was_lapsed) end_as_lost(h, why, t.refusal);
 }
 
 // Tells the owner, whose later release still reaches the ticket.
 void coordinator::lapse(ticket& t, lease::time_point end, loss_reason why) {
-  end_as_lost(t.current, why);
+  end_as_lost(t.current, why, t.refusal);
   const auto until = end + t.what->ttl + t.what->lock_delay;
   t.stage = lapsed{end, until};
   wake(t);

@@ -49,10 +49,12 @@ event about(const detail::hold_state& h, event_kind kind, lease::time_point unti
 
 }  // namespace
 
-void coordinator::report_loss(const detail::hold_state& h, loss_reason why, lease::time_point end) noexcept {
+void coordinator::report_loss(const detail::hold_state& h, loss_reason why, lease::time_point end,
+                              std::string_view refusal) noexcept {
   report([&] {
     event e = about(h, event_kind::lost, end);
     e.reason = why;
+    if (why == loss_reason::deadline) e.words = refusal;
     return e;
   });
 }

@@ -99,6 +99,39 @@ TEST(tally_test, a_node_that_came_back_empty_does_not_end_a_hold) {
   EXPECT_EQ(tally(s, 1), fates{h});
 }
 
+failure not_permitted() { return {why::refused, make_error_code(errc::refused), "NOPERM"}; }
+
+// Of three nodes one refuses to be asked for one name, and so for all that are asked for with it, and one is away.
+TEST(tally_test, of_others_that_were_refused_with_one_nothing_was_known_and_nobody_was_told_why) {
+  survey<engine::kept> s{3, start, start + 2s, 50ms, nullptr, [](survey<engine::kept>&) {}};
+  s.on_answer(0, said(fates{h, h}), start);
+  s.on_answer(1, not_permitted(), start);
+  s.on_answer(2, away(), start);
+  EXPECT_EQ(tally(s, 2), (fates{u, u}));
+  ASSERT_NE(refusal(s, {u, u}), nullptr) << "asked for alone two may know it";
+  EXPECT_EQ(refusal(s, {u, u})->words, "NOPERM");
+  EXPECT_EQ(refusal(s, {u}), nullptr) << "alone, the one that is away could know it";
+  EXPECT_EQ(refusal(s, {h, u}), nullptr) << "what is known counts";
+  EXPECT_EQ(refusal(s, {}), nullptr);
+}
+
+TEST(tally_test, of_one_that_most_nodes_refuse_that_is_the_reason) {
+  survey<engine::kept> s{3, start, start + 2s, 50ms, nullptr, [](survey<engine::kept>&) {}};
+  s.on_answer(0, said(fates{h}), start);
+  s.on_answer(1, not_permitted(), start);
+  EXPECT_EQ(refusal(s, {u}), nullptr);
+  s.on_answer(2, not_permitted(), start);
+  EXPECT_NE(refusal(s, {u}), nullptr);
+}
+
+TEST(tally_test, where_too_few_nodes_answer_no_refusal_is_the_reason) {
+  auto s = asked<engine::kept>();
+  s.on_answer(0, said(fates{h, h}), start);
+  s.on_answer(1, not_permitted(), start);
+  for (const std::size_t i : {2u, 3u, 4u}) s.on_answer(i, away(), start);
+  EXPECT_EQ(refusal(s, {u, u}), nullptr);
+}
+
 TEST(tally_test, no_more_time_is_counted_than_by_the_node_that_keeps_it_for_the_shortest) {
   auto s = asked<engine::kept>();
   s.on_answer(0, said({h}, 10s), start);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -14,12 +16,12 @@ struct search {
   int attempts = 0;
 };
 
-// A server that is away from now on and back after that time, if chance makes every pause this part of the longest.
-search look_for(duration back, double part) {
+// A server that is away, or refuses us, from now on and is back after that time, if chance makes every pause this part of the longest.
+search look_for(duration back, double part, duration (reconnect::*ended)(time_point) noexcept = &reconnect::lost) {
   search s;
   reconnect r;
   const auto pause = [&](time_point t) {
-    return duration{static_cast<duration::rep>(static_cast<double>(r.lost(t).count()) * part)};
+    return duration{static_cast<duration::rep>(static_cast<double>((r.*ended)(t).count()) * part)};
   };
   for (time_point t{1h}; t < time_point{1h} + back;) {
     t += pause(t);
@@ -42,6 +44,29 @@ TEST(reconnect, a_server_that_is_away_for_long_is_asked_seldom) {
   EXPECT_EQ(r.lost(time_point{1h}), reconnect::pause_most);
   EXPECT_LE(look_for(1s, 0.5).attempts, 32);
   EXPECT_LE(look_for(60s, 0.5).attempts, 160);
+}
+
+// It was: once a second by each client, for as long as nobody mended it, and some servers lock an account for that.
+TEST(reconnect, a_server_that_refuses_us_was_asked_every_second_without_end) {
+  EXPECT_LE(look_for(1min, 0.5, &reconnect::refused).attempts, 25);
+  EXPECT_LE(look_for(1h, 0.5, &reconnect::refused).attempts, 25 + 59 * 12);
+  EXPECT_LE(look_for(1h, 1, &reconnect::refused).attempts, 15 + 59 * 6);
+}
+
+TEST(reconnect, whoever_mends_what_a_server_refuses_waits_for_ten_seconds_at_the_most) {
+  for (duration back = 1ms; back < 60s; back += 11ms) {
+    for (const double part : {0.5, 0.75, 1.0}) {
+      EXPECT_LE(look_for(back, part, &reconnect::refused).found,
+                back + std::clamp<duration>(back / 2, reconnect::refused_least, reconnect::refused_most));
+    }
+  }
+}
+
+TEST(reconnect, a_server_that_is_away_after_it_has_refused_us_is_tried_as_soon_as_any) {
+  reconnect r;
+  r.refused(time_point{});
+  EXPECT_EQ(r.lost(time_point{1s}), 250ms);
+  EXPECT_EQ(r.refused(time_point{1100ms}), reconnect::refused_least);
 }
 
 // Away at 0, back after `away`, up for `lasted`, and then an attempt that fails `later`: how long the pause is then.

@@ -58,6 +58,21 @@ std::vector<fate> tally(const survey<engine::kept>& s, std::size_t ids) {
   return fates;
 }
 
+const failure* refusal(const survey<engine::kept>& s, const std::vector<fate>& fates) {
+  if (fates.empty() || std::ranges::any_of(fates, [](fate f) { return f != fate::unknown; })) return nullptr;
+  const failure* said = nullptr;
+  std::size_t refusals = 0;
+  for (std::size_t n = 0; n < s.all().size(); ++n) {
+    const failure* w = s.wrong(n);
+    if (w == nullptr || core::passing(w->kind)) continue;
+    said = w;
+    ++refusals;
+  }
+  const auto enough = majority(s.all().size());
+  const bool in_the_way = refusals > s.all().size() - enough;
+  return in_the_way || (fates.size() > 1 && s.good() + refusals >= enough) ? said : nullptr;
+}
+
 milliseconds counted_by_all(const survey<engine::kept>& s) {
   auto least = milliseconds::max();
   for (std::size_t n = 0; n < s.all().size(); ++n) {

@@ -14,6 +14,10 @@ namespace tyer::redlock {
 // unknown.
 std::vector<fate> tally(const survey<engine::kept>& s, std::size_t ids);
 
+// The refusal because of which nothing is known of any: there is no majority without the nodes that refuse. Nodes may refuse
+// to be asked for several at once because of one of them, so of each alone more may be known. Null: that is not why.
+const failure* refusal(const survey<engine::kept>& s, const std::vector<fate>& fates);
+
 // The shortest ttl among the nodes that have answered.
 milliseconds counted_by_all(const survey<engine::kept>& s);
 

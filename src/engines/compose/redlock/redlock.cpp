@@ -223,6 +223,7 @@ void redlock_engine::do_keep(std::span<const target> all, fate as, milliseconds 
   auto done = [this, what, ttl, c](survey<seam::kept>& s) {
     if (s.good() == 0) return give<seam::kept>(c, s.sent(), s.shortage(setting_.names));
     auto fates = tally(s, what->size());
+    if (const auto* f = refusal(s, fates)) return give<seam::kept>(c, s.sent(), *f);
     const auto proven = counted_by_all(s);
     on_tallied(*what, fates, s, s.sent() + proven);
     give<seam::kept>(c, s.sent(), seam::kept{std::move(fates), std::clamp(good_for(proven), 0ms, ttl)});

@@ -328,7 +328,7 @@ void connection::body::lose(std::string words, why kind) {
   failure gone = away(kind, words);
 
   const auto t = now();
-  const auto pause = std::chrono::ceil<milliseconds>(reconnect_.lost(t));
+  const auto pause = std::chrono::ceil<milliseconds>(kind == why::refused ? reconnect_.refused(t) : reconnect_.lost(t));
   next_attempt_ = t + pause / 2 + milliseconds{random_() % static_cast<unsigned>(pause.count() / 2 + 1)};
   stage_ = stage::away;
   next_time_ = time_point::max();

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 namespace tyer::testing {
 namespace {
@@ -296,13 +298,31 @@ struct renewed_together : ::testing::Test, bench {
     second = callers[1]->hold->who();
   }
   std::size_t asked_since() const { return engine.keeps.size() - 1; }
-  // Whoever is asked for with the second is refused.
-  void answer_without_the_second() {
+  std::size_t asked_alone(const id& who) const {
+    return static_cast<std::size_t>(
+        std::ranges::count(engine.keeps, std::vector{who}, &scripted_engine::keep_call::who));
+  }
+  // Whoever is asked for with one that is forbidden is refused.
+  void answer_without(const std::vector<id>& forbidden) {
     for (std::size_t i = 0; i < engine.keeps.size(); ++i) {
       auto& k = engine.keeps[i];
       if (k.answered()) continue;
-      const bool forbidden = std::ranges::count(k.who, second) > 0;
-      forbidden ? k.fail(why::refused, "NOPERM") : k.answer(std::vector<fate>(k.who.size(), k.as));
+      const bool refused =
+          std::ranges::any_of(forbidden, [&](const id& f) { return std::ranges::count(k.who, f) > 0; });
+      refused ? k.fail(why::refused, "NOPERM") : k.answer(std::vector<fate>(k.who.size(), k.as));
+    }
+  }
+  void answer_without_the_second() { answer_without({second}); }
+  std::vector<id> all() const {
+    std::vector<id> those;
+    for (const auto& c : callers) those.push_back(c->hold->who());
+    return those;
+  }
+  // All that are asked for meanwhile are refused with those that are forbidden.
+  void pass_without(const std::vector<id>& forbidden, milliseconds time) {
+    for (auto left = time; left > 0ms; left -= 10ms) {
+      pass(10ms);
+      answer_without(forbidden);
     }
   }
   std::vector<caller> callers;
@@ -331,32 +351,102 @@ TEST_F(renewed_together, who_gave_back_meanwhile_is_not_asked_for_alone) {
   for (std::size_t i = 1; i <= 2; ++i) EXPECT_NE(engine.keeps[i].who[0], callers[0]->hold->who());
 }
 
-// A thousand holds would be a thousand requests, again and again until they are lost.
-TEST_F(renewed_together, where_all_are_refused_the_next_batch_was_taken_apart_at_once_too) {
-  const auto refuse_all = [&] {
-    for (std::size_t i = 0; i < engine.keeps.size(); ++i) {
-      if (!engine.keeps[i].answered()) engine.keeps[i].fail(why::refused, "NOPERM");
-    }
-  };
-  const auto other = want(make_lock("d", 9s)), another = want(make_lock("e", 9s));
+TEST_F(renewed_together, one_that_could_be_renewed_alone_was_lost_while_others_were_all_refused) {
+  const auto good = want(make_lock("d", 1s)), bad = want(make_lock("e", 1s));
   engine.acquires[3].grant(1);
   engine.acquires[4].grant(1);
-  coordinator.up({});  // all at once
-  ASSERT_EQ(engine.keeps.size(), 2u);
-  ASSERT_EQ(engine.keeps[1].who.size(), 2u);
-  refuse_all();
-  EXPECT_EQ(engine.keeps.size(), 2u + 3u) << "the first batch alone";
-  refuse_all();
-  pass(1s);
-  const auto second_try = std::ranges::count_if(engine.keeps, [](const auto& k) { return k.who.size() > 1; });
-  EXPECT_GT(second_try, 2) << "together again";
+  auto forbidden = all();
+  forbidden.push_back(bad->hold->who());
+  answer_without(forbidden);
+  pass_without(forbidden, 2s);
+  EXPECT_EQ(good->hold->where(), phase::held);
+  EXPECT_EQ(bad->hold->where(), phase::lost);
+}
+
+// A thousand holds would be a thousand requests, twice in each second until they are lost.
+TEST_F(renewed_together, those_who_are_refused_alone_too_were_asked_for_alone_each_time) {
+  answer_without(all());
+  for (const id& who : all()) EXPECT_EQ(asked_alone(who), 1u);
+  pass_without(all(), 1400ms);
+  for (const id& who : all()) EXPECT_EQ(asked_alone(who), 1u);
+  EXPECT_GE(std::ranges::count(engine.keeps, 3u, [](const auto& k) { return k.who.size(); }), 3) << "together";
+  pass_without(all(), 3s);
+  for (const id& who : all()) EXPECT_EQ(asked_alone(who), 3u) << "in half of the ttl";
+  pass_without({}, 6s);
+  for (const auto& c : callers) EXPECT_EQ(c->hold->where(), phase::held) << "they may again";
+}
+
+TEST_F(renewed_together, who_may_be_renewed_again_is_found_among_those_who_may_not) {
+  pass_without(all(), 3s);
+  pass_without({second}, 6s);
+  EXPECT_EQ(callers[1]->hold->where(), phase::lost);
+  for (const int held : {0, 2}) EXPECT_EQ(callers[held]->hold->where(), phase::held);
+}
+
+TEST_F(renewed_together, who_got_no_answer_alone_is_asked_for_again_before_it_is_too_late) {
+  engine.keeps[0].fail(why::refused, "NOPERM");
+  for (std::size_t i = 1; i <= 3; ++i) engine.keeps[i].fail(why::unknown, "no answer");
+  pass_without({second}, 8s);
+  EXPECT_EQ(callers[1]->hold->where(), phase::lost);
+  for (const int held : {0, 2}) EXPECT_EQ(callers[held]->hold->where(), phase::held);
+}
+
+// As etcd without space: who needs a write is refused, and all others with it.
+TEST_F(renewed_together, one_that_is_over_a_limit_took_all_others_with_it) {
+  engine.keeps[0].fail(why::over_limit, "no space");
+  ASSERT_EQ(asked_since(), 3u);
   answer_keeps();
-  EXPECT_EQ(other->hold->where(), phase::held);
+  for (const auto& c : callers) EXPECT_EQ(c->hold->where(), phase::held);
+}
+
+// Nor may one who waits make the others lose their places.
+TEST_F(renewed_together, of_places_too_each_is_asked_for_alone) {
+  answer_keeps();
+  std::vector<caller> waiting;
+  std::vector<id> places;
+  for (const char* name : {"x", "y"}) {
+    waiting.push_back(want(make_lock(name, 9s)));
+    engine.acquires.back().queue(1, 9s);
+    places.push_back(engine.acquires.back().what.what.who);
+  }
+  while (engine.keeps.back().as != fate::waiting) pass(10ms);
+  ASSERT_EQ(engine.keeps.back().who.size(), 2u);
+  answer_without({places[1]});
+  EXPECT_EQ(asked_alone(places[0]), 1u);
+  EXPECT_EQ(asked_alone(places[1]), 1u);
 }
 
 TEST_F(renewed_together, what_is_no_refusal_is_not_asked_again_at_once) {
   engine.keeps[0].fail(why::not_sent, "connection refused");
   EXPECT_EQ(asked_since(), 0u);
+}
+
+// Of each hundred one is forbidden. The others are asked for alone once, and then never again with those who are.
+TEST(renewed_by_the_hundred, those_beside_one_that_is_forbidden_cost_one_request_each) {
+  bench b;
+  std::vector<bench::caller> all;
+  std::set<id> forbidden;
+  for (int i = 0; i < 1000; ++i) {
+    all.push_back(b.want(bench::make_lock("lock/" + std::to_string(i), 9s)));
+    b.engine.acquires.back().grant(1);
+    if (i % 100 == 50) forbidden.insert(all.back()->hold->who());
+  }
+  std::size_t answered = 0;
+  for (int i = 0; i < 200; ++i) {
+    b.pass(100ms);
+    for (; answered < b.engine.keeps.size(); ++answered) {
+      auto& k = b.engine.keeps[answered];
+      const bool refused = std::ranges::any_of(k.who, [&](const id& who) { return forbidden.contains(who); });
+      refused ? k.fail(why::refused, "NOPERM") : k.answer(std::vector<fate>(k.who.size(), k.as));
+    }
+  }
+  for (const auto& c : all) {
+    const bool lost = forbidden.contains(c->hold->who());
+    EXPECT_EQ(c->hold->where(), lost ? phase::lost : phase::held);
+  }
+  const auto alone = std::ranges::count(b.engine.keeps, 1u, [](const auto& k) { return k.who.size(); });
+  EXPECT_LE(alone, 990 + 10 * 4);
+  EXPECT_LE(std::ssize(b.engine.keeps) - alone, 150) << "and a few together";
 }
 
 }  // namespace
