@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import io
 import itertools
 import os
+import random
 import socket
 import sys
 import tempfile
@@ -23,6 +25,7 @@ from faults import engine, lookout, sentinel
 from faults.children import LabError
 from faults.cluster import Cluster
 from faults.engine import Servers
+from faults.etcd import Etcd
 from faults.history import LostBy
 from faults.lab import Lab
 from faults.lookout import Lookout
@@ -311,6 +314,30 @@ class Failovers(unittest.TestCase):
         self.assertLessEqual(servers.history.lines[0][2], began[0])
 
 
+class Revoking(unittest.TestCase):
+    """Of a lease of etcd, whose holder is then excused."""
+
+    def lost_by(self, error: Exception) -> list[str]:
+        servers = bare(Etcd)
+        servers.ports = {"node-0": 0}
+        value = base64.b64encode(b"T1 host pid 7 label @1").decode()
+        servers._try = lambda *_: {"kvs": [{"key": "", "value": value, "lease": "5"}]}
+
+        def refuse(*_):
+            raise error
+
+        servers.ask_json = refuse
+        servers.lease_revoke(random.Random(1))
+        return servers.history.ops()
+
+    def test_one_that_had_ended_before_is_no_loss(self) -> None:
+        self.assertEqual(self.lost_by(LabError("answered with: etcdserver: requested lease not found")), [])
+
+    def test_any_other_error_was_taken_for_one_that_was_not_done(self) -> None:
+        self.assertEqual(self.lost_by(LabError("answered with: etcdserver: request timed out")), ["DATA_LOSS"])
+        self.assertEqual(self.lost_by(TimeoutError()), ["DATA_LOSS"])
+
+
 class ClockSetBack(unittest.TestCase):
     def setUp(self) -> None:
         self.noted: list[tuple[int, int]] = []
@@ -363,6 +390,11 @@ class Keeping(unittest.TestCase):
 
     def test_when_there_is_no_verdict(self) -> None:
         self.assertTrue(self.left(False, LabError("no verdict")))
+
+    def test_what_was_done_around_a_breach_is_told(self) -> None:
+        lab = Lab.__new__(Lab)
+        lab._said = [(10.0, "long before"), (99.0, "before"), (100.5, "just after"), (200.0, "long after")]
+        self.assertEqual(lab.said_around([100.0]), ["99.000: before", "100.500: just after"])
 
     def test_not_when_somebody_has_seen_enough(self) -> None:
         self.assertFalse(self.left(False, KeyboardInterrupt()))

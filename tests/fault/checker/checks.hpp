@@ -82,6 +82,9 @@ std::size_t places_seen(const story&);
 
 // "name 3 token 17 pid 812/4": for messages.
 std::string describe(const grant&);
+// " (stopped from 812.01 to 813.2, ...)": what was done to its process, and to the data it rests on, from its attempt to its
+// end. Nothing: "".
+std::string done_to(const story&, const grant&);
 std::string seconds(std::int64_t ns);
 
 }  // namespace fault

@@ -133,6 +133,22 @@ TEST(Overlaps, LossOfOneProcessExcusesNobodyElse) {
   EXPECT_EQ(overlaps(with_loss_of(12), usual).size(), 1u);
 }
 
+TEST(Overlaps, WhatWasDoneToTheTwoIsTold) {
+  const auto bad = pen{}
+                       .attempt(10, 0)
+                       .granted(10, 1, 100, 951)
+                       .hold(11, 2, 900, 910, 101)
+                       .done(op::stop, 20, 10)
+                       .done(op::cont, 30, 10)
+                       .done(op::kill, 40, 10)
+                       .done(op::data_loss, 50, 11, 60)
+                       .told();
+  const auto found = overlaps(bad, usual);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].words.find("(stopped from 0.020000 to 0.030000, killed at 0.040000) overlaps"), std::string::npos);
+  EXPECT_NE(found[0].words.find("(its data lost from 0.050000 to 0.060000)"), std::string::npos);
+}
+
 TEST(Overlaps, LossOfDataDoesNotExcuseTwoNewOnes) {
   const auto bad =
       pen{}.hold(10, 396, 397, 800, 100).hold(11, 398, 500, 600, 101).done(op::data_loss, 390, 0, 395).told();

@@ -8,7 +8,7 @@ std::vector<breach> pairs(const story& s, const limits& l, bool (*wrong)(const g
   std::vector<breach> found;
   each_window(s, s.losses, l, [&](const grant& g, std::span<const grant* const> beside) {
     for (const grant* o : beside) {
-      if (wrong(*o, g)) found.push_back(overlap_of(*o, g));
+      if (wrong(*o, g)) found.push_back(overlap_of(s, *o, g));
     }
   });
   return found;
@@ -29,7 +29,7 @@ std::vector<breach> double_grants(const story& s, const limits& l) {
   std::vector<breach> found;
   each_window(s, others, l, [&](const grant& g, std::span<const grant* const> beside) {
     for (const grant* o : beside) {
-      if (conflict(*o, g) && excused(*o, g, failovers, l)) found.push_back(overlap_of(*o, g));
+      if (conflict(*o, g) && excused(*o, g, failovers, l)) found.push_back(overlap_of(s, *o, g));
     }
   });
   return found;

@@ -22,7 +22,7 @@ std::vector<breach> permits_over(const story& s, const limits& l) {
     unsigned sum = g.permits;
     for (const grant* o : beside) {
       if (o->how == mode::permit) sum += o->permits;
-      if (conflict(*o, g)) found.push_back(overlap_of(*o, g));
+      if (conflict(*o, g)) found.push_back(overlap_of(s, *o, g));
     }
     if (sum <= g.capacity) return;
     found.push_back({g.window_begin(), std::to_string(sum) + " of " + std::to_string(g.capacity) +

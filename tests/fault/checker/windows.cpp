@@ -63,9 +63,10 @@ void each_window(const story& s, const std::vector<data_loss>& losses, const lim
   for (auto& [name, of_name] : by_name) sweep(of_name, losses, l, met);
 }
 
-breach overlap_of(const grant& before, const grant& g) {
+breach overlap_of(const story& s, const grant& before, const grant& g) {
   const auto length = both_until(before, g) - g.window_begin();
-  return {g.window_begin(), describe(before) + " overlaps for " + seconds(length) + " s with " + describe(g)};
+  return {g.window_begin(), describe(before) + done_to(s, before) + " overlaps for " + seconds(length) + " s with " +
+                                describe(g) + done_to(s, g)};
 }
 
 }  // namespace fault

@@ -20,7 +20,7 @@ bool excused(const grant& a, const grant& b, const std::vector<data_loss>& losse
 // For how long both could believe.
 inline std::int64_t both_until(const grant& a, const grant& b) { return std::min(a.window_end(), b.window_end()); }
 
-// "... overlaps for 0.01 s with ..."
-breach overlap_of(const grant& before, const grant& g);
+// "... overlaps for 0.01 s with ...", and what was done to the two processes, and to what they had, near that time.
+breach overlap_of(const story&, const grant& before, const grant& g);
 
 }  // namespace fault

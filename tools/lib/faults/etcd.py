@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from faults.proxy import Proxy
 
 _PID = re.compile(rb" pid (\d+) ")
+_NO_SUCH_LEASE = "requested lease not found"
 
 
 class Etcd(Ensemble):
@@ -132,8 +133,10 @@ class Etcd(Ensemble):
         try:
             self.ask_json(node, "lease/revoke", {"ID": lease}, QUICK_S)
             old_until = now_ns()
-        except LabError:
-            return None  # refused: it had just ended
+        except LabError as error:
+            if _NO_SUCH_LEASE in str(error):
+                return None  # it had just ended
+            old_until = now_ns() + int(AT_LAST_S * 1e9)  # it may be done all the same
         except OSError:
             old_until = now_ns() + int(AT_LAST_S * 1e9)
         self.lost(new_from, old_until, pid=pid)

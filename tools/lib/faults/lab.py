@@ -14,13 +14,15 @@ from collections import Counter
 from faults.children import Child, LabError
 from faults.clients import Clients, Load
 from faults.engine import Servers
-from faults.history import History, Op
+from faults.history import History, Op, now_ns
 from faults.kinds import Fault
 from faults.proxy import Proxy
 from faults.timeline import Timeline
 
 # A fault that could not be done (the server is down already) is tried again after this time.
 AGAIN_S = 0.3
+# What is told of the time in which a promise was broken.
+BEFORE_S, AFTER_S, LINES_MAX = 6.0, 1.0, 60
 
 PROGRAMS = ("fault_worker", "fault_proxy", "fault_resource", "fault_checker")
 
@@ -57,6 +59,7 @@ class Lab(contextlib.ExitStack):
         self.programs = find_programs(build)
         self.done: Counter[str] = Counter()
         self.not_ended = 0
+        self._said: list[tuple[float, str]] = []
         self.proxies: list[Proxy] = []
         self._servers, self._kind, self._query, self._shift, self._seed = servers, kind, query, shift, seed
         self._confirmed_by = confirmed_by
@@ -125,8 +128,16 @@ class Lab(contextlib.ExitStack):
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def say(self, words: str) -> None:
+        self._said.append((now_ns() / 1e9, words))
         if self._verbose:
             print(f"{self.timeline.now():8.3f}  {words}", file=sys.stderr, flush=True)
+
+    def said_around(self, moments: list[float]) -> list[str]:
+        """What was done shortly before these moments (of the histories' clock), and just after."""
+        near = [
+            (at, words) for at, words in self._said if any(moment - BEFORE_S < at < moment + AFTER_S for moment in moments)
+        ]
+        return [f"{at:.3f}: {words}" for at, words in near[:LINES_MAX]]
 
     def disturb(self, faults: list[Fault], seconds: float, complete: bool) -> None:
         """With `complete`, for longer if a fault that takes its time has not had its turn."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,7 @@ from faults.zk import CONNECTIONS_MAX, Zk
 # From this length on, a fault of the scenario that never happened is a finding: then the run proved nothing about it.
 FULL_RUN_S = 30.0
 CHECKER_S_MAX = 60.0
+_BREACH = re.compile(r"^(?!double_grants|tokens_)\w+ at ([\d.]+):", re.MULTILINE)  # those are counted, no failure
 BREACHES_SHOWN = 5
 
 # What a run is measured by: two sizes, one that must not be 0, and those that must. Last, and no failure: losses that
@@ -433,4 +435,7 @@ def _check(lab: Lab, scenario: Scenario) -> dict[str, int]:
     if done.returncode != 0:
         raise LabError(f"the checker gave no verdict: {done.stderr.strip()}")
     sys.stderr.write(done.stderr)
+    breaches = [float(found.group(1)) for found in _BREACH.finditer(done.stderr)]
+    for words in lab.said_around(breaches):
+        print(f"faults: done at {words}", file=sys.stderr)
     return {key: int(value) for key, value in (word.split("=") for word in done.stdout.split())}
