@@ -7,6 +7,8 @@
 #include "engines/net/tls.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/bind_immediate_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
@@ -129,12 +131,17 @@ class bound {
 // One attempt, and the connection that came of it. Its handlers keep it, and do nothing once it is cut. Boost.MySQL has one
 // operation at a time.
 class wire::connection : public std::enable_shared_from_this<connection> {
+  // Both executors are named: Boost.MySQL erases the type of handlers, and Asio would need memory to erase that of the executors
+  // it falls back to, where it ends the process if there is none.
   template <class F>
   auto slot(F then) {
-    return asio::bind_cancellation_slot(signal_.slot(), [me = shared_from_this(), then](const error_code& e) {
+    auto handler = [me = shared_from_this(), then](const error_code& e) {
       me->busy_ = false;
       then(e);
-    });
+    };
+    const auto here = box_.context().get_executor();
+    return asio::bind_immediate_executor(
+        here, asio::bind_executor(here, asio::bind_cancellation_slot(signal_.slot(), std::move(handler))));
   }
 
  public:
