@@ -13,6 +13,7 @@ from collections import Counter
 
 from faults.children import Child, LabError
 from faults.clients import Clients, Load
+from faults.deaths import Deaths
 from faults.engine import Servers
 from faults.history import History, Op, now_ns
 from faults.kinds import Fault
@@ -97,6 +98,8 @@ class Lab(contextlib.ExitStack):
         uris = [uri + self._query for uri in self.engine.uris(self)]
         if self._shift:
             self.engine.shift_clocks(self._shift)
+        self.engine.deaths = Deaths(self.engine, self.say)
+        self.callback(self.engine.deaths.end)
         resource = os.path.join(self.folder, "resource")
         gate = Child([self.programs["fault_resource"], resource, resource + ".hist"], resource + ".err")
         self.callback(gate.destroy)
@@ -176,4 +179,5 @@ class Lab(contextlib.ExitStack):
         self.clients.replace_crashed()
         self.say("draining")
         self.not_ended = self.clients.drain(drain_s)
+        self.engine.raise_problem()
         self.say("drained")
