@@ -190,6 +190,15 @@ class Views(unittest.TestCase):
         log = "[x] ERROR C - Severe unrecoverable error, from thread : SyncThread:2\njava.lang.X\n" * 2
         self.assertEqual(zk_views.ended_threads(log), {"SyncThread": 2})
 
+    def test_of_a_log_that_is_kept_the_room_that_was_made_is_not(self) -> None:
+        with tempfile.TemporaryDirectory(prefix="tyer-faults-test-") as folder:
+            os.mkdir(os.path.join(folder, "version-2"))
+            with open(os.path.join(folder, "version-2", "log.100000001"), "wb") as log:
+                log.write(b"ZKLG" + b"\0" * 5 + b"x" + b"\0" * 100)
+            zk_views.copy_written(folder, os.path.join(folder, "node-0"))
+            with open(os.path.join(folder, "node-0.log.100000001"), "rb") as copy:
+                self.assertEqual(copy.read(), b"ZKLG" + b"\0" * 5 + b"x")
+
 
 if __name__ == "__main__":
     unittest.main()

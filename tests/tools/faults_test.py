@@ -343,7 +343,7 @@ class Keeping(unittest.TestCase):
         lab = Lab.__new__(Lab)
         contextlib.ExitStack.__init__(lab)
         lab.keep, lab.folder = False, tempfile.mkdtemp(prefix="tyer-faults-test-")
-        lab.engine = types.SimpleNamespace(notes=["they had no master"], nodes=[])
+        lab.engine = types.SimpleNamespace(notes=["they had no master"], keep=lambda folder: None)
         lab.callback(lab._leave_folder)
         lab.callback(lab._tell_of_servers)
         said = io.StringIO()

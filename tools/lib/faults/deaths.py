@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LOOK_EVERY_S = 0.1  # one that has died is noticed that soon, and as much later as the machine lets nobody run
 DEATHS_MAX = 5  # of one run: more than these are no accident, and there is no verdict
-LINES_SHOWN = 15
+LINES_SHOWN = 30
 
 
 class Deaths:

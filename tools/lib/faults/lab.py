@@ -120,9 +120,8 @@ class Lab(contextlib.ExitStack):
         """What they did by themselves; and what they wrote down, for whoever looks at the histories."""
         for words in self.engine.notes:
             print(f"faults: {words}", file=sys.stderr, flush=True)
-        for node in self.engine.nodes if self.keep else []:
-            with contextlib.suppress(OSError):
-                shutil.copy(os.path.join(node["dir"], "server.log"), os.path.join(self.folder, f"{node['name']}.log"))
+        if self.keep:
+            self.engine.keep(self.folder)
 
     def _leave_folder(self) -> None:
         if self.keep:

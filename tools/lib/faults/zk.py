@@ -137,6 +137,13 @@ class Zk(Ensemble):
             session.sync(BASE)
             return [(name, node) for name in session.children(BASE) for node in session.children(f"{BASE}/{name}")]
 
+    def keep(self, folder: str) -> None:
+        """Also what each of them has written, which need not be the same."""
+        super().keep(folder)
+        for node in self.nodes:
+            with contextlib.suppress(OSError):
+                zk_views.copy_written(os.path.join(node["dir"], "data"), os.path.join(folder, node["name"]))
+
     # --- what an operator does; quick. Gives back words for the log, or None if it could not be done just now ---
 
     def node_removed(self, dice: random.Random) -> str | None:

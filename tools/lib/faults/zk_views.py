@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import os
 import re
 import time
 from collections import Counter
@@ -44,3 +46,10 @@ def told(odd: dict[str, set[str]]) -> list[str]:
 def ended_threads(log: str) -> Counter[str]:
     """By name: a server goes on as if nothing had been, with what the thread had not written down yet."""
     return Counter(_ENDED.findall(log))
+
+
+def copy_written(data: str, to: str) -> None:
+    """What a server has written to its logs, without the room that it has made for more."""
+    for path in glob.glob(os.path.join(data, "version-2", "log.*")):
+        with open(path, "rb") as log, open(f"{to}.{os.path.basename(path)}", "wb") as copy:
+            copy.write(log.read().rstrip(b"\0"))
