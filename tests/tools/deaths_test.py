@@ -16,7 +16,7 @@ import unittest
 sys.dont_write_bytecode = True
 
 from bare_servers import WAIT_S_MAX, bare
-from faults import deaths, engine, zk_views
+from faults import deaths, engine, slowness, zk_views
 from faults.children import LabError
 from faults.deaths import Deaths
 from faults.engine import Servers
@@ -165,6 +165,32 @@ class Dying(unittest.TestCase):
         self.act(what)
         with self.assertRaisesRegex(LabError, "nobody leads"):
             self.servers.raise_problem()
+
+
+class AllAreSlow(unittest.TestCase):
+    """In milliseconds: asked, answered."""
+
+    def gaps(self, *answers: tuple[int, int], good: bool = True) -> list[tuple[int, int]]:
+        gaps, found = slowness.Gaps(0), []
+        for asked, answered in sorted(answers, key=lambda answer: answer[1]):
+            found.append(gaps.heard(asked * 1_000_000, answered * 1_000_000, good))
+        return [(gap[0] // 1_000_000, gap[1] // 1_000_000) for gap in found if gap]
+
+    def test_three_that_take_a_quarter_of_a_second_each_in_turns_were_taken_for_quick_ones(self) -> None:
+        in_turns = [(at, at + 250) for at in range(100, 2000, 90)]
+        self.assertEqual(self.gaps((10, 20), *in_turns, (2000, 2010)), [(100, 2000)])
+
+    def test_one_that_is_slow_while_another_is_not_excuses_nobody(self) -> None:
+        quick = [(at, at + 5) for at in range(0, 2000, 100)]
+        self.assertEqual(self.gaps(*quick, *[(at + 1, at + 450) for at in range(0, 1600, 500)]), [])
+
+    def test_where_nobody_asked_nobody_was_slow(self) -> None:
+        self.assertEqual(self.gaps((0, 5), (1500, 1505)), [])
+
+    def test_what_fails_is_no_answer(self) -> None:
+        gaps = slowness.Gaps(0)
+        self.assertIsNone(gaps.heard(100_000_000, 101_000_000, False))
+        self.assertEqual(gaps.end(900_000_000), (100_000_000, 900_000_000))
 
 
 class Views(unittest.TestCase):
