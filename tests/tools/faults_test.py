@@ -6,7 +6,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import io
-import itertools
 import os
 import random
 import socket
@@ -17,10 +16,9 @@ import time
 import types
 import unittest
 
-TOOLS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "tools")
-sys.path.insert(0, os.path.join(TOOLS, "lib"))
 sys.dont_write_bytecode = True
 
+from bare_servers import WAIT_S_MAX, Notebook, bare
 from faults import engine, lookout, sentinel
 from faults.children import LabError
 from faults.cluster import Cluster
@@ -32,29 +30,6 @@ from faults.lookout import Lookout
 from faults.sentinel import SERVERS, Sentinel
 from faults.single import Single
 from resp import ReplyError
-
-WAIT_S_MAX = 5.0
-
-
-class Notebook:
-    """A history that can be read."""
-
-    def __init__(self):
-        self.lines: list[tuple[str, int, int, int]] = []
-
-    def add(self, op, t_ns=None, number=0, names=0, **_) -> None:
-        self.lines.append((op.name, number, t_ns if t_ns is not None else engine.now_ns(), names))
-
-    def ops(self) -> list[str]:
-        return [line[0] for line in self.lines]
-
-
-def bare(kind: type[Servers]) -> Servers:
-    """Without anything started."""
-    servers = kind.__new__(kind)
-    servers.history, servers.notes, servers.problem = Notebook(), [], None
-    servers._outages = itertools.count(1)
-    return servers
 
 
 class Server:
@@ -368,7 +343,7 @@ class Keeping(unittest.TestCase):
         lab = Lab.__new__(Lab)
         contextlib.ExitStack.__init__(lab)
         lab.keep, lab.folder = False, tempfile.mkdtemp(prefix="tyer-faults-test-")
-        lab.engine = types.SimpleNamespace(notes=["they had no master"], nodes=[])
+        lab.engine = types.SimpleNamespace(notes=["they had no master"], keep=lambda folder: None)
         lab.callback(lab._leave_folder)
         lab.callback(lab._tell_of_servers)
         said = io.StringIO()

@@ -63,6 +63,7 @@ class Zk(Kind):
         java = [self.program("java"), "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"]
         java += ["-Dzookeeper.admin.enableServer=false", "-Dznode.container.checkIntervalMs=2000"]
         java += ["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Djava.net.preferIPv4Stack=true"]
+        java += [f"-Dorg.slf4j.simpleLogger.{key}" for key in ("showDateTime=true", "dateTimeFormat=HH:mm:ss.SSS")]
         if instance.options["tls"]:
             java += ["-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory"]
         java += self.login_options(instance, node)

@@ -113,6 +113,7 @@ void zookeeper_engine::again(const attempt_ptr& a, entry& e) {
     const contender* c = v.all.find(a->who);
     if (mine != nullptr && c == nullptr) lose(a->who);  // it is gone, and this asks anew
     if (mine == nullptr || c == nullptr) return retry(a);
+    if (const contender* another = v.all.another_of(a->who, mine->me.number)) return clear_away(a, *mine->in, *another);
     decide(a, v);
   });
 }
@@ -208,7 +209,8 @@ void zookeeper_engine::claim(const attempt_ptr& a, const view& v) {
     if (a->c->over()) return;
     if (f != nullptr) return calls().fail(*a->c, *f);
     const contender* c = now_there.all.find(a->who);
-    const bool holds = c != nullptr && now_there.all.holds(*c) && own(a->who, a->name) != nullptr;
+    const entry* mine = own(a->who, a->name);
+    const bool holds = c != nullptr && now_there.all.holds(*c) && mine != nullptr && c->number == mine->me.number;
     holds ? claim_with(a, now_there, std::move(r), is) : retry(a);
   });
 }

@@ -249,6 +249,7 @@ class zookeeper_engine final : public kit::engine_base {
                   const wire::stat&);
   void stand_in_line(const attempt_ptr&, member&, const creation&);
   void seen_in_line(const attempt_ptr&, member&, const failure*, const view&);
+  void clear_away(const attempt_ptr&, member&, const contender& another);
   const view* crowded(const std::string& name);
   void note_crowd(const std::string& name, const view&);
 
@@ -274,6 +275,7 @@ class zookeeper_engine final : public kit::engine_base {
   void do_evict(const target&, std::string_view reason, const call_ptr<fate>&) override;
   void take_away(const std::string& name, const id&, bool is_news, const call_ptr<fate>&);
   void remove(const std::string& name, const id&, int tries, removed);
+  void remove_another(member&, const std::string& name, const contender& another, int tries, removed);
   void delete_node(member&, const std::string& name, const contender&, fate was, removed);
   void delete_nodes(member&, const std::string& name, const contender&, heard);
   void remove_permit(member&, const std::string& name, const id&, int tries, removed);

@@ -165,9 +165,15 @@ void zookeeper_engine::seen_in_line(const attempt_ptr& a, member& m, const failu
   if (v.all.all().size() == 1) crowded_.erase(a->name);
   const contender* c = v.all.find(a->who);
   const entry* e = own(a->who, a->name);
-  if (c == nullptr || e == nullptr || c->node == e->me.node) return decide(a, v);
-  // The node of an earlier request of this id, whose session has ended here and not yet there: nobody was told of it.
-  delete_nodes(m, a->name, *c, [this, a](const response& gone) {
+  const contender* another = e != nullptr ? v.all.another_of(a->who, e->me.number) : nullptr;
+  if (c == nullptr || another == nullptr) return decide(a, v);
+  clear_away(a, m, *another);
+}
+
+// The node of an earlier request of this id, which was said to have failed, or whose session has ended here and not yet there: nobody
+// was told of it. Its turn is not that of the node we know of.
+void zookeeper_engine::clear_away(const attempt_ptr& a, member& m, const contender& another) {
+  delete_nodes(m, a->name, another, [this, a](const response& gone) {
     if (a->c->over()) return drop(a->who);
     gone.is == response::how::answered ? retry(a) : calls().fail(*a->c, failed(gone, false));
   });

@@ -130,6 +130,11 @@ const contender* line::find(const id& who) const noexcept {
   return at == all_.end() ? nullptr : &*at;
 }
 
+const contender* line::another_of(const id& who, std::int32_t number) const noexcept {
+  const auto at = std::ranges::find_if(all_, [&](const contender& c) { return c.who == who && c.number != number; });
+  return at == all_.end() ? nullptr : &*at;
+}
+
 const contender* line::upgrade() const noexcept {
   const contender* first = nullptr;
   for (const auto& c : all_) {

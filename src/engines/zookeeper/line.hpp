@@ -68,6 +68,7 @@ class line {
   const std::vector<contender>& all() const noexcept { return all_; }
   std::size_t holders() const noexcept { return holders_; }
   const contender* find(const id&) const noexcept;
+  const contender* another_of(const id&, std::int32_t number) const noexcept;  // with another number
   std::size_t place(const contender& c) const noexcept { return static_cast<std::size_t>(&c - all_.data()); }
   bool holds(const contender& c) const noexcept { return place(c) < holders_; }
   std::uint32_t ahead(const contender& c) const noexcept { return static_cast<std::uint32_t>(place(c) - holders_); }

@@ -54,8 +54,22 @@ void zookeeper_engine::remove(const std::string& name, const id& who, int tries,
       if (const auto left = mine_.find(who); left != mine_.end() && left->second.name == name) lose(who);
       return then(nullptr, fate::gone);
     }
+    if (const contender* another = v.all.another_of(who, c->number))
+      return remove_another(*m, name, *another, tries, then);
     if (c->how == mode::permit) return remove_permit(*m, name, who, tries, then);
     delete_node(*m, name, *c, v.all.holds(*c) ? fate::holding : fate::waiting, then);
+  });
+}
+
+// Of an earlier request of this id; or its own, if that one stands before it: both are to go.
+void zookeeper_engine::remove_another(member& m, const std::string& name, const contender& another, int tries,
+                                      removed then) {
+  if (const auto at = mine_.find(another.who); at != mine_.end()) at->second.leaving = true;
+  delete_nodes(m, name, another, [this, name, who = another.who, tries, then](const response& r) {
+    if (r.is == response::how::answered) return remove(name, who, tries + 1, then);
+    if (const auto at = mine_.find(who); at != mine_.end()) put_off(who, at->second, now() + settled_after);
+    const auto f = failed(r, true);
+    then(&f, fate::unknown);
   });
 }
 

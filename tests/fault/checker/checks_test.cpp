@@ -316,6 +316,23 @@ TEST(Stuck, KnownHolderOutageAndPauseOfTheWaiterAreNotCounted) {
   EXPECT_TRUE(stuck(paused, usual).empty());
 }
 
+TEST(Stuck, TheDeathOfAServerIsAnExcuseForAsLongAsItLastsAndForNothingElse) {
+  const auto granted_at = [](std::int64_t t, std::int64_t died, std::int64_t well) {
+    return pen{}
+        .hold(10, 0, t, t + 5, 100)
+        .done(op::away_begin, died)
+        .done(op::away_end, well)
+        .done(op::finish, 20000)
+        .told();
+  };
+  EXPECT_TRUE(stuck(granted_at(6500, 1000, 3000), usual).empty());
+  EXPECT_EQ(stuck(granted_at(6501, 1000, 3000), usual).size(), 1u);
+  EXPECT_EQ(stuck(granted_at(4501, 5000, 9000), usual).size(), 1u);
+  const auto for_ever =
+      pen{}.attempt(10, 0).done(op::away_begin, 100).done(op::away_end, 2900).done(op::finish, 3000).told();
+  EXPECT_EQ(stuck(for_ever, usual).size(), 1u);
+}
+
 TEST(Stuck, HolderThatWasPausedBeyondItsDeadlineIsNoExcuse) {
   const auto bad = pen{}
                        .attempt(10, 0)

@@ -99,6 +99,39 @@ TEST_F(counted, whoever_claims_and_loses_its_place_before_it_is_watched_does_not
   EXPECT_TRUE(is_there(hold_of(place)));
 }
 
+// It stands before its place: of a write that was said to have failed, and was carried out. Nobody else was to wait behind it, and who
+// stood between the two had the lock beside it.
+TEST_F(counted, whoever_found_another_node_of_its_own_in_the_line_claimed_by_the_turn_of_that) {
+  const auto holder = ids.next(), middle = ids.next(), last = ids.next();
+  lock(a, holder);
+  wait(c, middle);
+  wait(b, last);
+  const auto another = line + "/x-" + core::to_hex(last) + "-0000000000";
+  zoo.make(another);
+  release(a, holder);
+  ASSERT_TRUE(until([&] { return c.is_woken(middle); }));
+  wait(b, last);
+  EXPECT_FALSE(is_there(another));
+  EXPECT_TRUE(granted(acquire(c, middle)));
+  release(c, middle);
+  ASSERT_TRUE(until([&] { return b.is_woken(last); }));
+  EXPECT_TRUE(granted(acquire(b, last)));
+}
+
+// It gave back the first that it found, forgot the other, and whoever was behind waited for that as long as its client lived.
+TEST_F(counted, whoever_had_another_node_of_its_own_in_the_line_gave_back_one_of_the_two) {
+  const auto holder = ids.next(), last = ids.next();
+  lock(a, holder);
+  wait(b, last);
+  zoo.make(line + "/x-" + core::to_hex(last) + "-0000000000");
+  release(b, last);
+  quiet();
+  EXPECT_EQ(zoo.children(line).size(), 1u);
+  EXPECT_TRUE(b.lost.empty());
+  release(a, holder);
+  lock(c, ids.next());
+}
+
 // There was a look in between.
 TEST_F(counted, whoever_was_the_first_and_has_gone_before_it_is_watched_hands_on_at_once) {
   const auto holder = ids.next(), next = ids.next(), last = ids.next();

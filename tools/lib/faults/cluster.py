@@ -29,6 +29,8 @@ class Cluster(Refusals, KeyLoss):
     """Every node announces a port of ours for the bus, so that a master can be cut off from the others and still be
     there for its clients. Replication is refused (PSYNC) for that time."""
 
+    keeps_all = False
+
     def uris(self, lab: Lab) -> list[str]:
         self._ids = {node: self.ask_node(node, "CLUSTER", "MYID") for node in self.ports}
         self._bus = Bus({self._ids[node]: port + BUS_OFFSET for node, port in self.ports.items()})

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
+import shutil
 import subprocess
 import threading
 import time
@@ -15,10 +17,12 @@ import resp
 from faults import redis_scripts
 from faults.children import LabError
 from faults.history import History, LostBy, Op, now_ns
+from faults.intents import Intents
 from faults.leftovers import Leftovers
 from faults.proxy import redis_rules
 
 if TYPE_CHECKING:
+    from faults.deaths import Deaths
     from faults.lab import Lab
 
 TOOL = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "engines")
@@ -28,9 +32,12 @@ ASK_S_MAX = 10.0  # in several attempts
 PREFIX = "tyer:"  # of the keys, by default
 AGREE_S_MAX = 60.0
 
+intents = Intents()  # of this process: it is the only one that does anything to its servers
+
 
 def engines(*words: str) -> str:
-    done = subprocess.run([TOOL, *words], capture_output=True, text=True, timeout=TOOL_S_MAX, check=False)
+    with intents.during(words):
+        done = subprocess.run([TOOL, *words], capture_output=True, text=True, timeout=TOOL_S_MAX, check=False)
     if done.returncode != 0:
         raise LabError(f"tools/engines {' '.join(words)}: {done.stderr.strip()}")
     return done.stdout
@@ -41,6 +48,8 @@ class Servers:
 
     sees_queue = False  # whether the proxy knows the requests that go by
     confirmed_by = 0  # replicas, for a grant to count
+    keeps_all = True  # what a server had when it ended, it has when it is started again
+    deaths: Deaths | None = None
 
     def __init__(self, kind: str, options: list[str], history: History):
         self.history = history
@@ -52,6 +61,7 @@ class Servers:
         self.busy = threading.Lock()
         self._thread: threading.Thread | None = None
         self._outages = itertools.count(1)
+        self._open: dict[int, int] = {}  # outages that have not ended, and the thread that began each
         self.shifted = False
         self.problem: LabError | None = None
         self.notes: list[str] = []  # what the engine did by itself, for whoever reads the verdict
@@ -87,12 +97,34 @@ class Servers:
         return True
 
     def _run(self, what: Callable[[], None]) -> None:
+        died = self.deaths.count if self.deaths else 0
         try:
             what()
         except (LabError, OSError, resp.ReplyError, subprocess.TimeoutExpired) as error:
-            self.problem = LabError(str(error))
+            self._fell_through(error, died)
         finally:
             self.busy.release()
+
+    def _fell_through(self, error: Exception, died: int) -> None:
+        """What was under way: no wonder, if a server has died by itself meanwhile."""
+        try:
+            if self.deaths and self.deaths.look() > died:
+                self.all_well_again()
+                for number in [number for number, thread in self._open.items() if thread == threading.get_ident()]:
+                    self.away_ends(number)
+                self.notes.append(f"what was under way then was broken off: {error}")
+                return
+        except (LabError, OSError, resp.ReplyError, subprocess.TimeoutExpired) as another:
+            error = another
+        self.problem = LabError(str(error))
+
+    def all_well_again(self) -> None:
+        """Whatever was under way: nothing of it is left."""
+        raise LabError("a server died by itself while something else was done to them")
+
+    def is_well(self, node: str) -> bool:
+        """One that was just started, and that answers."""
+        return True
 
     def can_grant(self, node: str) -> bool:
         """Whether it is a master, with as many replicas as have to confirm a grant."""
@@ -102,11 +134,13 @@ class Servers:
     def away_begins(self, names: int = 0, since_ns: int | None = None) -> int:
         """Outages may overlap, so each has a number."""
         number = next(self._outages)
+        self._open[number] = threading.get_ident()
         self.history.add(Op.AWAY_BEGIN, since_ns, number=number, names=names)
         return number
 
     def away_ends(self, number: int) -> None:
         self.history.add(Op.AWAY_END, number=number)
+        self._open.pop(number, None)
 
     def lost(
         self, new_from: int, old_until: int, how: LostBy = LostBy.NOTHING_SPECIAL, names: int = 0, pid: int = 0
@@ -153,6 +187,12 @@ class Servers:
             engines("clock", self.id, node, f"{seconds:g}")
         self.shifted = True
 
+    def keep(self, folder: str) -> None:
+        """For whoever looks at the histories: what the servers wrote down for people, and (if it tells anything) for themselves."""
+        for node in self.nodes:
+            with contextlib.suppress(OSError):
+                shutil.copy(os.path.join(node["dir"], "server.log"), os.path.join(folder, f"{node['name']}.log"))
+
     def look_back(self) -> None:
         """When all is over: notes what happened by itself."""
 
@@ -170,6 +210,9 @@ class Servers:
     def heal(self) -> None:
         if self._thread:
             self._thread.join()
+        self.raise_problem()
+
+    def raise_problem(self) -> None:
         if self.problem:
             raise self.problem
 

@@ -8,7 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from faults.engine import Servers, engines
+from faults.engine import Servers, engines, intents
 from faults.history import Op
 from faults.slowness import Slowness
 from faults.some_proxy import SomeProxy
@@ -103,6 +103,16 @@ class Ensemble(Servers):
         """All follow one, and it gets things written."""
         engines("wait", self.id, "--seconds", f"{SETTLED_S_MAX:g}")
         self.until(self._writes, "nothing can be written")
+
+    def is_well(self, node: str) -> bool:
+        return self._writes() and self._writes_at(node)
+
+    def all_well_again(self) -> None:
+        engines("resume", self.id)
+        for node in sorted(self.ports):
+            if intents.has_ended(self.id, node):
+                engines("restart", self.id, node)
+        self._settle()
 
     def _wait_for_another(self, old: str) -> None:
         self.until(lambda: (self._leader() or old) != old and self._writes(), f"{old} was not replaced")

@@ -13,6 +13,7 @@ from collections import Counter
 
 from faults.children import Child, LabError
 from faults.clients import Clients, Load
+from faults.deaths import Deaths
 from faults.engine import Servers
 from faults.history import History, Op, now_ns
 from faults.kinds import Fault
@@ -97,6 +98,8 @@ class Lab(contextlib.ExitStack):
         uris = [uri + self._query for uri in self.engine.uris(self)]
         if self._shift:
             self.engine.shift_clocks(self._shift)
+        self.engine.deaths = Deaths(self.engine, self.say)
+        self.callback(self.engine.deaths.end)
         resource = os.path.join(self.folder, "resource")
         gate = Child([self.programs["fault_resource"], resource, resource + ".hist"], resource + ".err")
         self.callback(gate.destroy)
@@ -117,9 +120,8 @@ class Lab(contextlib.ExitStack):
         """What they did by themselves; and what they wrote down, for whoever looks at the histories."""
         for words in self.engine.notes:
             print(f"faults: {words}", file=sys.stderr, flush=True)
-        for node in self.engine.nodes if self.keep else []:
-            with contextlib.suppress(OSError):
-                shutil.copy(os.path.join(node["dir"], "server.log"), os.path.join(self.folder, f"{node['name']}.log"))
+        if self.keep:
+            self.engine.keep(self.folder)
 
     def _leave_folder(self) -> None:
         if self.keep:
@@ -176,4 +178,5 @@ class Lab(contextlib.ExitStack):
         self.clients.replace_crashed()
         self.say("draining")
         self.not_ended = self.clients.drain(drain_s)
+        self.engine.raise_problem()
         self.say("drained")

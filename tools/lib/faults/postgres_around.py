@@ -38,6 +38,7 @@ class Pooled(Postgres):
 class Pair(Postgres):
     """A primary that waits for its standby, which takes its place. Nothing that was answered is forgotten by that."""
 
+    keeps_all = False  # whoever of the two comes back is made a copy of the other
     _primary = ""
 
     @property

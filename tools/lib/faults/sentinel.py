@@ -36,6 +36,8 @@ class Sentinel(Refusals, KeyLoss):
     that has been replaced. A partition needs no network: the master refuses to answer PING, so that the sentinels take
     it for dead, and refuses PSYNC, so that no replica follows it. Clients send neither."""
 
+    keeps_all = False
+
     def uris(self, lab: Lab) -> list[str]:
         self._blinds = [lab.make_proxy(name, self.ports[name], rules="") for name in SENTINELS]
         blinded = self.uri

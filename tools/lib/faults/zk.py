@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import re
 import socket
@@ -10,6 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 import zk_wire
+from faults import zk_views
 from faults.engine import engines
 from faults.ensemble import AT_LAST_S, QUICK_S, Ensemble
 from faults.history import now_ns
@@ -113,6 +115,14 @@ class Zk(Ensemble):
 
     # --- what is left ---
 
+    def look_back(self) -> None:
+        for node in self.nodes:
+            with open(os.path.join(node["dir"], "server.log"), encoding="utf-8", errors="replace") as log:
+                for thread, count in zk_views.ended_threads(log.read()).items():
+                    self.notes.append(f"{node['name']}: its {thread} ended by an error of its own, {count} in all")
+        views = lambda: {node: {"/".join(found) for found in self._nodes(node, ANSWER_S)} for node in self.ports}
+        self.notes += zk_views.told(zk_views.differences(views))
+
     def leftovers(self, build: str, seconds: float) -> list[str]:
         """Nodes of holds and places; the containers they lay in are swept by the servers."""
         deadline = time.monotonic() + seconds
@@ -126,6 +136,13 @@ class Zk(Ensemble):
         with zk_wire.Session(self.ports[at], seconds) as session:
             session.sync(BASE)
             return [(name, node) for name in session.children(BASE) for node in session.children(f"{BASE}/{name}")]
+
+    def keep(self, folder: str) -> None:
+        """Also what each of them has written, which need not be the same."""
+        super().keep(folder)
+        for node in self.nodes:
+            with contextlib.suppress(OSError):
+                zk_views.copy_written(os.path.join(node["dir"], "data"), os.path.join(folder, node["name"]))
 
     # --- what an operator does; quick. Gives back words for the log, or None if it could not be done just now ---
 
