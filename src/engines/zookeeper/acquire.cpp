@@ -111,9 +111,14 @@ void zookeeper_engine::again(const attempt_ptr& a, entry& e) {
     if (f != nullptr) return calls().fail(*a->c, *f);
     entry* mine = own(a->who, a->name);
     const contender* c = v.all.find(a->who);
-    if (mine != nullptr && c == nullptr) lose(a->who);  // it is gone, and this asks anew
-    if (mine == nullptr || c == nullptr) return retry(a);
-    decide(a, v);
+    if (mine == nullptr) return retry(a);
+    if (!is_gone(*mine, c)) return decide(a, v);
+    lose(a->who);  // this asks anew, when nothing is left of it
+    if (c == nullptr) return retry(a);
+    remove(a->name, a->who, 0, [this, a](const failure* wrong, fate) {
+      if (a->c->over()) return;
+      wrong != nullptr ? calls().fail(*a->c, *wrong) : retry(a);
+    });
   });
 }
 
@@ -296,6 +301,8 @@ void zookeeper_engine::on_moved(const attempt_ptr& a, member& to, const contende
   const bool elsewhere = there || (moved && !e.me.is_place()) || (all && wrong == wire::no_node);
   if (taken) {
     lose(a->who);
+  } else if (elsewhere && e.me.is_place() && a->c->over()) {
+    drop(a->who);  // nobody looks for it any more
   } else if (elsewhere) {
     forget(a->who);
   }
