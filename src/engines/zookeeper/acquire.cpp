@@ -50,6 +50,7 @@ void zookeeper_engine::start(const attempt_ptr& a) {
     });
   }
   if (entry* e = own(a->who, a->name)) return again(a, *e);
+  a->synced = a->synced || at != mine_.end();  // it is being taken away, and may be there
   const view* line = a->enqueue && !a->synced && a->how != mode::permit ? crowded(a->name) : nullptr;
   if (line != nullptr) {
     return find_member(place_ttl(*a), [this, a, v = *line](const failure* f, member* places) {
@@ -112,7 +113,10 @@ void zookeeper_engine::again(const attempt_ptr& a, entry& e) {
     entry* mine = own(a->who, a->name);
     const contender* c = v.all.find(a->who);
     if (mine == nullptr) return retry(a);
-    if (!is_gone(*mine, c)) return decide(a, v);
+    if (!is_gone(*mine, c)) {
+      const contender* older = v.all.older_of(*c);
+      return older != nullptr ? clear_older(a, *mine->in, *older) : decide(a, v);
+    }
     lose(a->who);  // this asks anew, when nothing is left of it
     if (c == nullptr) return retry(a);
     remove(a->name, a->who, 0, [this, a](const failure* wrong, fate) {

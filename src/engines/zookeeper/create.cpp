@@ -165,9 +165,14 @@ void zookeeper_engine::seen_in_line(const attempt_ptr& a, member& m, const failu
   if (v.all.all().size() == 1) crowded_.erase(a->name);
   const contender* c = v.all.find(a->who);
   const entry* e = own(a->who, a->name);
-  if (c == nullptr || e == nullptr || c->node == e->me.node) return decide(a, v);
-  // The node of an earlier request of this id, whose session has ended here and not yet there: nobody was told of it.
-  delete_nodes(m, a->name, *c, [this, a](const response& gone) {
+  if (c == nullptr || e == nullptr) return decide(a, v);
+  const contender* older = c->node == e->me.node ? v.all.older_of(*c) : c;
+  older != nullptr ? clear_older(a, m, *older) : decide(a, v);
+}
+
+// The node of an earlier request of this id, whose session has ended here and not yet there: nobody was told of it.
+void zookeeper_engine::clear_older(const attempt_ptr& a, member& m, const contender& c) {
+  delete_nodes(m, a->name, c, [this, a](const response& gone) {
     if (a->c->over()) return drop(a->who);
     gone.is == response::how::answered ? retry(a) : calls().fail(*a->c, failed(gone, false));
   });

@@ -67,7 +67,9 @@ class line {
 
   const std::vector<contender>& all() const noexcept { return all_; }
   std::size_t holders() const noexcept { return holders_; }
+  // The one that came last, if a session that is over here and not yet there has left another.
   const contender* find(const id&) const noexcept;
+  const contender* older_of(const contender&) const noexcept;  // of the same id
   std::size_t place(const contender& c) const noexcept { return static_cast<std::size_t>(&c - all_.data()); }
   bool holds(const contender& c) const noexcept { return place(c) < holders_; }
   std::uint32_t ahead(const contender& c) const noexcept { return static_cast<std::uint32_t>(place(c) - holders_); }

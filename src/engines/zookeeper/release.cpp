@@ -54,6 +54,13 @@ void zookeeper_engine::remove(const std::string& name, const id& who, int tries,
       if (const auto left = mine_.find(who); left != mine_.end() && left->second.name == name) lose(who);
       return then(nullptr, fate::gone);
     }
+    if (const contender* older = v.all.older_of(*c)) {  // an earlier request of this id has left it
+      return delete_nodes(*m, name, *older, [this, name, who, tries, then](const response& r) {
+        if (r.is == response::how::answered) return remove(name, who, tries + 1, then);
+        const auto wrong = failed(r, true);
+        then(&wrong, fate::unknown);
+      });
+    }
     if (c->how == mode::permit) return remove_permit(*m, name, who, tries, then);
     delete_node(*m, name, *c, v.all.holds(*c) ? fate::holding : fate::waiting, then);
   });

@@ -157,6 +157,62 @@ TEST_F(counted, a_place_whose_claim_was_found_carried_out_too_late_was_of_nobody
   EXPECT_TRUE(zoo.children(line).empty());
 }
 
+// A name that others want is asked for without a look. So whoever asked again, while its place was being taken away, had a second one; and
+// if no answer told of that, the first was found, and everybody waited for the second as long as the client lived.
+TEST_F(counted, a_second_place_was_made_beside_the_one_that_is_taken_away) {
+  const auto holder = ids.next(), next = ids.next();
+  lock(a, holder);
+  wait(b, next);
+  quiet();
+  server.stops_at = wire::op::remove;
+  clock.t += 1100ms;  // a place lasts for a second
+  steps(50);
+  const auto connections = server.connections();
+  server.hang_up();
+  server.stops_at.reset();
+  ASSERT_TRUE(until([&] { return clock.t += 1ms, server.connections() == connections; }));
+  steps(50);
+  server.swallows = wire::op::create_stat;
+  std::optional<outcome<answer>> got;
+  for (int tries = 0; tries < 60 && !queued(got); ++tries) {
+    got = acquire(b, next);
+    clock.t += 1ms;
+    step();
+  }
+  EXPECT_TRUE(queued(got)) << failure_in(got);
+  server.swallows.reset();
+  quiet();
+  release(b, next);
+  EXPECT_EQ(zoo.children(line).size(), 1U) << "the holder";
+}
+
+// Its session is over for its client, and not yet for the servers. Whoever let go let go of that one alone.
+TEST_F(counted, a_place_that_an_earlier_request_has_left_was_released_instead_of_the_own_one) {
+  const auto holder = ids.next(), next = ids.next();
+  lock(a, holder);
+  wait(b, next);
+  const auto own = zoo.children(line);
+  const auto place = std::ranges::find_if(own, [](const std::string& node) { return node.starts_with('w'); });
+  ASSERT_NE(place, own.end());
+  zoo.make(line + '/' + place->substr(0, place->rfind('-')) + "-0000000000");
+  EXPECT_TRUE(release(b, next));
+  EXPECT_EQ(zoo.children(line).size(), 1U) << "the holder";
+}
+
+// And whoever asked again, and stood behind others, was told that it has its turn, since that one had.
+TEST_F(counted, a_place_that_an_earlier_request_has_left_had_its_turn_for_the_own_one) {
+  const auto holder = ids.next(), other = ids.next(), next = ids.next();
+  lock(a, holder);
+  wait(b, other);
+  wait(c, next);
+  zoo.make(line + "/w-" + core::to_hex(next) + "-0000000000");
+  release(a, holder);
+  quiet();
+  EXPECT_FALSE(granted(acquire(c, next)));
+  ASSERT_TRUE(until([&] { return b.is_woken(other); }));
+  lock(b, other);
+}
+
 }  // namespace
 
 }  // namespace tyer::zookeeper::test
