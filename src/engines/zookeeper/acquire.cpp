@@ -50,6 +50,7 @@ void zookeeper_engine::start(const attempt_ptr& a) {
     });
   }
   if (entry* e = own(a->who, a->name)) return again(a, *e);
+  a->synced = a->synced || at != mine_.end();  // it is being taken away, and may be there
   const view* line = a->enqueue && !a->synced && a->how != mode::permit ? crowded(a->name) : nullptr;
   if (line != nullptr) {
     return find_member(place_ttl(*a), [this, a, v = *line](const failure* f, member* places) {
@@ -111,10 +112,15 @@ void zookeeper_engine::again(const attempt_ptr& a, entry& e) {
     if (f != nullptr) return calls().fail(*a->c, *f);
     entry* mine = own(a->who, a->name);
     const contender* c = v.all.find(a->who);
-    if (mine != nullptr && c == nullptr) lose(a->who);  // it is gone, and this asks anew
-    if (mine == nullptr || c == nullptr) return retry(a);
+    if (mine == nullptr) return retry(a);
     if (const contender* another = v.all.another_of(a->who, mine->me.number)) return clear_away(a, *mine->in, *another);
-    decide(a, v);
+    if (!is_gone(*mine, c)) return decide(a, v);
+    lose(a->who);  // this asks anew, when nothing is left of it
+    if (c == nullptr) return retry(a);
+    remove(a->name, a->who, 0, [this, a](const failure* wrong, fate) {
+      if (a->c->over()) return;
+      wrong != nullptr ? calls().fail(*a->c, *wrong) : retry(a);
+    });
   });
 }
 
@@ -298,6 +304,8 @@ void zookeeper_engine::on_moved(const attempt_ptr& a, member& to, const contende
   const bool elsewhere = there || (moved && !e.me.is_place()) || (all && wrong == wire::no_node);
   if (taken) {
     lose(a->who);
+  } else if (elsewhere && e.me.is_place() && a->c->over()) {
+    drop(a->who);  // nobody looks for it any more
   } else if (elsewhere) {
     forget(a->who);
   }

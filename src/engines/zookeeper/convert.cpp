@@ -39,8 +39,10 @@ void zookeeper_engine::start_convert(const call_ptr<answer>& c, const std::strin
 
 void zookeeper_engine::convert_seen(const call_ptr<answer>& c, const id& who, mode to, const view& v) {
   const contender* me = v.all.find(who);
-  if (me == nullptr || !v.all.holds(*me) || !mine_.contains(who)) {
-    if (me == nullptr) lose(who);
+  const auto at = mine_.find(who);
+  const bool gone = me == nullptr || (at != mine_.end() && is_gone(at->second, me));
+  if (gone || !v.all.holds(*me) || at == mine_.end()) {
+    if (gone) lose(who);
     return calls().fail(*c, no(why::refused, errc::lost, "there is no such hold to convert"));
   }
   if (me->how == mode::permit || to == mode::permit)

@@ -320,6 +320,12 @@ class zookeeper_engine final : public kit::engine_base {
   bool waits(const entry& e) const noexcept { return !e.holding || e.upgrading; }
   // Or may be: what is found under its old name says nothing.
   bool is_renamed(const entry& e) const { return e.in_doubt != nullptr || writing_.contains(e.me.who); }
+  // Nothing was found of it, by its session and since it is called as it is; or the place alone that stood beside the hold, or what an
+  // earlier request has left.
+  bool is_gone(const entry& e, const contender* found) const {
+    if (found == nullptr || is_renamed(e)) return found == nullptr;
+    return found->number != e.me.number || (found->is_place() && !e.me.is_place());
+  }
   void forget(const id&);
   void lose(id);
   void give_up(id, member& of_place);

@@ -71,7 +71,7 @@ void zookeeper_engine::keep_heard(const std::shared_ptr<keeping>& k, member& m, 
     const auto at = mine_.find(one.who);
     if (!r.good()) {
       keep_no_more(k, failed(r, false));
-    } else if (at == mine_.end()) {
+    } else if (at == mine_.end() || at->second.over) {
       k->fates[one.i] = fate::gone;
       one_kept(k);
     } else if (is_renamed(at->second)) {
@@ -92,9 +92,10 @@ void zookeeper_engine::keep_hold(const std::shared_ptr<keeping>& k, std::size_t 
   const auto who = e.me.who;
   const auto finish = [this, k, i, who](bool live) {
     const auto at = mine_.find(who);
-    if (at == mine_.end()) k->fates[i] = fate::gone;
-    if (at != mine_.end() && !live) k->wrong = no(why::unknown, errc::unavailable, "the session could not be renewed");
-    if (at != mine_.end() && live) {
+    const bool gone = at == mine_.end() || at->second.over;
+    if (gone) k->fates[i] = fate::gone;
+    if (!gone && !live) k->wrong = no(why::unknown, errc::unavailable, "the session could not be renewed");
+    if (!gone && live) {
       lease& l = at->second.in->life;
       k->proven(l);
       k->fates[i] = fate::holding;
@@ -105,7 +106,7 @@ void zookeeper_engine::keep_hold(const std::shared_ptr<keeping>& k, std::size_t 
   const auto enough = k->enough();
   const auto go_on = [this, who, enough, finish] {
     const auto at = mine_.find(who);
-    at == mine_.end() ? finish(false) : prove(*at->second.in, enough, finish);
+    at == mine_.end() || at->second.over ? finish(false) : prove(*at->second.in, enough, finish);
   };
   const bool longer = k->ttl > e.ttl && std::min(k->ttl, e.in->life.ttl()) > e.ttl;
   if (watches_itself(e) && !longer) return go_on();
@@ -116,6 +117,7 @@ void zookeeper_engine::keep_hold(const std::shared_ptr<keeping>& k, std::size_t 
   const auto seen = [this, who, path, go_on, k](const response& w) {
     const auto at = mine_.find(who);
     const bool missing = w.says(wire::no_node);
+    if (at != mine_.end() && at->second.over) return go_on();
     if (at != mine_.end() && missing && (is_renamed(at->second) || path_of(at->second) != path))
       return keep_no_more(k, under_way(why::unknown));
     if (!w.good() && !missing) return keep_no_more(k, failed(w, false));
@@ -160,7 +162,8 @@ void zookeeper_engine::keep_unclear(const std::shared_ptr<keeping>& k, member& m
 
 void zookeeper_engine::keep_judged(const std::shared_ptr<keeping>& k, const kept_one& one) {
   const auto judge = [this, k, one](bool live) {
-    const auto at = mine_.find(one.who);
+    const auto known = mine_.find(one.who);
+    const auto at = known != mine_.end() && known->second.over ? mine_.end() : known;
     if (at != mine_.end() && !live)
       return keep_no_more(k, no(why::unknown, errc::unavailable, "the session could not be renewed"));
     fate& is = k->fates[one.i];
@@ -172,7 +175,7 @@ void zookeeper_engine::keep_judged(const std::shared_ptr<keeping>& k, const kept
     one_kept(k);
   };
   const auto at = mine_.find(one.who);
-  at == mine_.end() ? judge(true) : prove(*at->second.in, k->enough(), judge);
+  at == mine_.end() || at->second.over ? judge(true) : prove(*at->second.in, k->enough(), judge);
 }
 
 // Not of this client: whoever knows the id may ask, but nothing is extended. One sync for all, and one look for each name.
@@ -226,15 +229,17 @@ void zookeeper_engine::do_confirm(const target& t, milliseconds ttl, const call_
     if (f != nullptr) return calls().fail(*c, *f);
     const contender* found = v.all.find(who);
     const auto at = mine_.find(who);
-    if (found == nullptr || at == mine_.end()) {
-      lose(who);
+    const bool known = at != mine_.end() && !at->second.over;
+    if (!known || found == nullptr || (at->second.me.node == node && is_gone(at->second, found))) {
+      if (known) lose(who);
       return calls().answer<seam::kept>(*c, seam::kept{{fate::gone}, ttl});
     }
     if (!at->second.holding) return calls().answer<seam::kept>(*c, seam::kept{{fate::waiting}, ttl});
     renew(*at->second.in, [this, c, ttl, who](bool live) {
       const auto again = mine_.find(who);
       if (c->over()) return;
-      if (again == mine_.end()) return calls().answer<seam::kept>(*c, seam::kept{{fate::gone}, ttl});
+      if (again == mine_.end() || again->second.over)
+        return calls().answer<seam::kept>(*c, seam::kept{{fate::gone}, ttl});
       const lease& l = again->second.in->life;
       if (!live) return calls().fail(*c, no(why::unknown, errc::unavailable, "the session could not be renewed"));
       put_off(who, again->second, std::max(again->second.due, std::min(l.end(), c->sent + ttl)));

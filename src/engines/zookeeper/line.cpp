@@ -126,8 +126,8 @@ bool line::goes_with_those_before(std::size_t place, std::uint64_t taken) const 
 }
 
 const contender* line::find(const id& who) const noexcept {
-  const auto at = std::ranges::find(all_, who, &contender::who);
-  return at == all_.end() ? nullptr : &*at;
+  const auto at = std::find_if(all_.rbegin(), all_.rend(), [&](const contender& c) { return c.who == who; });
+  return at == all_.rend() ? nullptr : &*at;
 }
 
 const contender* line::another_of(const id& who, std::int32_t number) const noexcept {

@@ -67,6 +67,7 @@ class line {
 
   const std::vector<contender>& all() const noexcept { return all_; }
   std::size_t holders() const noexcept { return holders_; }
+  // The one that came last, if a session that is over here and not yet there has left another.
   const contender* find(const id&) const noexcept;
   const contender* another_of(const id&, std::int32_t number) const noexcept;  // with another number
   std::size_t place(const contender& c) const noexcept { return static_cast<std::size_t>(&c - all_.data()); }

@@ -45,7 +45,7 @@ void zookeeper_engine::rename_entry(entry& e, contender c, member& m) {
   member* const of_place = e.me.is_place() ? e.in : e.place_in;
   e.place_in = c.has_both() ? of_place : nullptr;
   e.me = std::move(c);
-  e.in = &m;
+  if (std::exchange(e.in, &m) != &m) e.watching.clear(), e.barred = way::nothing;  // it is told by another session
   e.own_watch = watched::no;
   count(m, e.me.who, path_of(e));
   if (e.place_in != nullptr) count(*e.place_in, e.me.who, path_of(e.name) + '/' + e.me.place);
@@ -105,9 +105,10 @@ void zookeeper_engine::settle_doubt(const id& who, settled then) {
     const auto left = mine_.find(who);
     if (left == mine_.end() || left->second.in_doubt != &by) return then(nullptr);
     const contender* c = v.all.find(who);
-    if (c != nullptr && c->node != left->second.me.node) return settle_with(who, *c, by, then);
+    const bool place_alone = c != nullptr && left->second.holding && c->is_place();
+    if (!place_alone && c != nullptr && c->node != left->second.me.node) return settle_with(who, *c, by, then);
     clear_doubt(left->second);
-    if (c == nullptr) lose(who);
+    if (c == nullptr || place_alone) lose(who);
     then(nullptr);
   });
 }
@@ -160,6 +161,7 @@ void zookeeper_engine::forget(const id& who) {
   }
   count_no_more(e);
   e.in->used = now();
+  if (e.place_in != nullptr) e.place_in->used = now();
   mine_.erase(at);
 }
 

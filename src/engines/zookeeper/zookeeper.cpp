@@ -331,9 +331,8 @@ void zookeeper_engine::condemn(member& m) {
     if (at == mine_.end()) continue;
     if (at->second.in == &m) {
       may_have_moved(who) ? void() : lose(who);
-    } else {  // the place beside a hold in another session
+    } else {  // the place beside a hold in another session: servers may have it for a while
       at->second.place_in = nullptr;
-      at->second.me.place.clear();
     }
   }
   if (m.number != 0) relist(m.number);

@@ -24,6 +24,7 @@ using namespace std::chrono_literals;
 using engine::answer;
 using engine::fate;
 using engine::id;
+using engine::milliseconds;
 using engine::mode;
 template <class T>
 using outcome = engine::outcome<T>;
@@ -67,7 +68,7 @@ struct counted : ::testing::Test {
   void start(client& c, const std::string& query = {}) {
     auto uri = core::parse_uri("zk://" + server.host() + query);
     ASSERT_FALSE(uri.error) << uri.error.words;
-    auto made = ::tyer_engine_zookeeper(uri.value, {"tyer:", &ids, &clock, 5s, {}});
+    auto made = ::tyer_engine_zookeeper(uri.value, {"tyer:", &ids, &clock, request_timeout, {}});
     ASSERT_FALSE(made.error) << made.error.words;
     c.value = std::move(made.value);
     c.value->open(c);
@@ -203,6 +204,7 @@ struct counted : ::testing::Test {
   own_server server;
   small_zookeeper zoo{server};
   still_clock clock;
+  milliseconds request_timeout{5s};  // of clients that start from now on
   core::random_ids ids;
   std::deque<client> all = std::deque<client>(3);
   client &a = all[0], &b = all[1], &c = all[2];

@@ -49,7 +49,7 @@ void examine(const line& l) {
     demand(before == nullptr || before->number <= c.number);
     if (const auto own = read_contender(c.node)) demand(own->number == c.number);
     if (c.has_both())
-      demand(c.how == mode::exclusive && read_contender(c.place)->who == c.who && l.find(c.who)->number <= c.number);
+      demand(c.how == mode::exclusive && read_contender(c.place)->who == c.who && l.find(c.who)->number >= c.number);
     l.unmarked_behind(c);
   }
   l.fits(mode::exclusive, 1, 1);

@@ -60,6 +60,9 @@ class own_server {
     for (const visitor& v : visitors_) ::close(v.socket);
     visitors_.clear();
   }
+  void hang_up(std::int64_t session) {
+    for (visitor& v : visitors_) v.over = v.over || v.session == session;
+  }
   std::size_t connections() const { return visitors_.size(); }
 
   // Instead of what it says by itself: an error, and the rest of the answer.
