@@ -29,6 +29,9 @@ class Connection:
         return self
 
     def __exit__(self, *_) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._socket.close()
 
     def ask(self, text: str) -> list[list[str | None]]:

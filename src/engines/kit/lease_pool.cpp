@@ -87,6 +87,11 @@ void lease_pool::on_renewed(std::uint32_t number, milliseconds ttl, time_point n
   }
 }
 
+void lease_pool::left(std::uint32_t number, time_point at) noexcept {
+  const auto a = std::ranges::find(asked_, number, &asked::number);
+  if (a != asked_.end()) a->sent = std::max(a->sent, at);
+}
+
 // --- what goes wrong ---
 
 void lease_pool::on_failure(std::uint32_t number, const failure& f, time_point now, output& out) {

@@ -9,7 +9,8 @@
 //   condemned  | then, or when the server says so  | for ever: no answer that comes later extends it
 //
 // The pool renews nothing by itself: a lease that no user renews ends. One renewal serves all users that ask while it is under
-// way, if it left late enough for them. A confirmation counts from when its request left, never from the answer.
+// way, if it left late enough for them. A confirmation counts from when its request left, never from the answer: from its order or, if
+// the engine had to wait with it, from when left() says.
 //
 // A condemned lease is reported once, as proof: its holds are gone and its waiters wake, even if the server has not noticed
 // yet. Each hold also has a deadline of its own (a hold with a short ttl may live under a longer lease): a live lease does not
@@ -69,6 +70,9 @@ class lease_pool {
   // perhaps at once.
   void renew(user, std::int64_t lease, time_point since, time_point now, output&);
   void on_renewed(std::uint32_t number, milliseconds ttl, time_point now, output&);  // 0: the server has no such lease
+
+  // Before its answer is told: this request left later than it was ordered.
+  void left(std::uint32_t number, time_point at) noexcept;
 
   // This request failed: unknown, or the reason of the refusal. The other form is for all requests: the connection is gone.
   void on_failure(std::uint32_t number, const failure&, time_point now, output&);

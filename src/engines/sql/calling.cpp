@@ -158,6 +158,7 @@ void database::do_acquire(const request& r, const call_ptr<answer>& c) {
     w->done = [this, c, said](work& over) {
       c->when_over = nullptr;
       if (const auto* a = std::get_if<answer>(&**said)) note(over, *a);
+      c->counts_from = over.proof;
       calls().answer(*c, **std::move(said));
     };
     w->failed = [this, c](const failure& f) { calls().fail(*c, f); };
@@ -187,6 +188,7 @@ void database::settle_in_turn(const call_ptr<T>& c, const target& t, Decide deci
     w->done = [this, c, said, done](work& over) {
       c->when_over = nullptr;
       done(over, **said);
+      c->counts_from = over.proof;
       calls().answer(*c, **std::move(said));
     };
     w->failed = [this, c](const failure& f) { calls().fail(*c, f); };
@@ -212,6 +214,7 @@ void database::do_release(const target& t, bool clean, const call_ptr<fate>& c) 
     w->attempted = [this](const answers& a) { return says_->given_back(a); };
     w->done = [this, c, was](work& over) {
       note_crowd(over);
+      c->counts_from = over.proof;
       calls().answer(*c, {*was});
     };
     w->failed = [this, c](const failure& f) { calls().fail(*c, f); };

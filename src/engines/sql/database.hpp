@@ -48,6 +48,7 @@ class database final : public frame {
     milliseconds place_ttl{};         // of its place
     bool made_place = false;
     bool lined_up = false;  // by the attempt: the place is there
+    time_point proof{};     // when that left whose answer decides: the attempt, or what was read last
     time_point deadline;
     milliseconds patience = milliseconds::max();  // with a server that is silent
     urgency when = urgency::soon;
@@ -65,8 +66,9 @@ class database final : public frame {
     std::vector<fate> fates;
     fate as = fate::holding;
     milliseconds ttl{}, proven{};
-    time_point sent{}, patient_until{};
-    bool impatient = false;  // what is known is told
+    time_point since{}, patient_until{};   // what left earlier proves nothing
+    time_point proof = time_point::max();  // when the earliest left that proves any of it
+    bool impatient = false;                // what is known is told
     std::size_t open = 0;
     std::optional<failure> wrong;  // with one whose fate is not known
   };
@@ -96,6 +98,7 @@ class database final : public frame {
   // --- what the base asks (calling.cpp)
   void do_acquire(const request&, const call_ptr<answer>&) override;
   void do_keep(std::span<const seam::target>, fate as, milliseconds ttl, const call_ptr<seam::kept>&) override;
+  void do_confirm(const seam::target&, milliseconds ttl, const call_ptr<seam::kept>&) override;
   void do_release(const seam::target&, bool clean, const call_ptr<fate>&) override;
   void do_convert(const seam::target&, mode to, milliseconds not_after, const call_ptr<answer>&) override;
   void do_lift(const seam::target&, std::uint64_t part, const call_ptr<fate>&) override;
@@ -140,20 +143,21 @@ class database final : public frame {
   void reaped(const std::string& name);
 
   // --- keeping.cpp
+  void keep_since(time_point, std::span<const seam::target>, fate as, milliseconds ttl, const call_ptr<seam::kept>&);
   void flush_keeps();
   void keep_holds(const keeping_ptr&, const indices&);
   void keep_places(const keeping_ptr&);
   void renew(const keeping_ptr&, std::int64_t session, indices);
   void extend(const keeping_ptr&, indices);
   void extend_seats(const keeping_ptr&, indices);
-  void seats_extended(const keeping_ptr&, const indices&, std::int64_t session, const answers&);
+  void seats_extended(const keeping_ptr&, const indices&, std::int64_t session, const answers&, time_point sent);
   void decide(const keeping_ptr&, const indices&);
   void keep_name(const keeping_ptr&, indices);
   void is_alone(const id&);
   void is_known(const id&, fate);
   static void lives_by(own& o, std::int64_t session) { o.session = o.doubtful ? 0 : session; }
   bool is_own(std::int64_t session) const;
-  void count(const keeping_ptr&, time_point sent, milliseconds ttl);
+  static void proven(const keeping_ptr&, time_point sent, milliseconds ttl);
   void settled(const keeping_ptr&, std::size_t, fate);
   void unsettled(const keeping_ptr&, std::size_t how_many, const failure&);
   void answer_kept(const keeping_ptr&);

@@ -3,7 +3,8 @@
 //
 //   a hold that                  | is kept by
 //   -----------------------------+------------------------------------------------------------------------------------------
-//   lives by a live session      | the session's renewal
+//   lives by a live session      | the session's renewal, or one that left a sixth of the ttl ago at the most: so holds that fall
+//                                | due one after the other cost no renewal each
 //   is being kept already        | whatever that comes to: who asks waits for it, and then keeps it once more
 //   is plain                     | extend: one statement for all of them
 //   is known as it lies in state | extend_seats: a statement each
@@ -46,11 +47,21 @@ bool some_known(const std::vector<fate>& all) {
 
 }  // namespace
 
-// Sent at the end of the step: all that are made in one share a renewal.
 void database::do_keep(std::span<const target> all, fate as, milliseconds ttl, const call_ptr<kept>& c) {
+  keep_since(c->sent - std::min(ttl, limits_.ttl) / patience, all, as, ttl, c);
+}
+
+void database::do_confirm(const target& t, milliseconds ttl, const call_ptr<kept>& c) {
+  keep_since(c->sent, {&t, 1}, fate::holding, ttl, c);
+}
+
+// Sent at the end of the step: all that are made in one share a renewal.
+void database::keep_since(time_point since, std::span<const target> all, fate as, milliseconds ttl,
+                          const call_ptr<kept>& c) {
   auto k = std::make_shared<keeping>();
   k->call = c;
   k->as = as;
+  k->since = since;
   k->ttl = k->proven = std::min(ttl, limits_.ttl);
   k->fates.assign(all.size(), fate::unknown);
   for (const target& t : all) k->all.push_back({t.who, full(t.name)});
@@ -60,8 +71,7 @@ void database::do_keep(std::span<const target> all, fate as, milliseconds ttl, c
 void database::flush_keeps() {
   for (auto& k : std::exchange(keeps_, {})) {
     if (k->call->over()) continue;
-    k->sent = now();
-    k->patient_until = k->sent + k->ttl / patience;
+    k->patient_until = now() + k->ttl / patience;
     k->open = k->all.size();
     if (k->open > 1) slow_.push_back(k);
     if (k->all.empty()) {
@@ -78,8 +88,9 @@ void database::flush_keeps() {
 
 // --- one call ---
 
-void database::count(const keeping_ptr& k, time_point sent, milliseconds ttl) {
-  k->sent = std::min(k->sent, sent);
+// All of them have one date, the earliest; but what is gone needs none.
+void database::proven(const keeping_ptr& k, time_point sent, milliseconds ttl) {
+  k->proof = std::min(k->proof, sent);
   k->proven = std::min(k->proven, ttl);
 }
 
@@ -99,7 +110,7 @@ void database::unsettled(const keeping_ptr& k, std::size_t how_many, const failu
 void database::answer_kept(const keeping_ptr& k) {
   if (k->call->over()) return;
   if (k->wrong && !some_known(k->fates)) return calls().fail(*k->call, *k->wrong);
-  k->call->counts_from = k->sent;
+  k->call->counts_from = std::min(k->proof, now());
   calls().answer(*k->call, {kept{k->fates, k->proven}});
 }
 
@@ -151,7 +162,7 @@ void database::keep_holds(const keeping_ptr& k, const indices& which) {
 void database::renew(const keeping_ptr& k, std::int64_t session, indices which) {
   kit::lease_pool::output out;
   renewing_.emplace(++last_user_, renewal{k, std::move(which)});
-  pool_.renew(last_user_, session, k->sent, now(), out);
+  pool_.renew(last_user_, session, k->since, now(), out);
   carry_out(out);
 }
 
@@ -191,6 +202,7 @@ void database::extend(const keeping_ptr& k, indices which) {
         mine->second.plain = true;
         mine->second.head.reset();
       }
+      proven(k, s.sent, k->ttl);
       settled(k, i, fate::holding);
     }
     decide(k, others);
@@ -211,14 +223,15 @@ void database::extend_seats(const keeping_ptr& k, indices which) {
   }
   auto what = says_->extend_seats(k->all[which.front()].name, session, k->ttl, heads);
   auto back = [this, k, which = std::move(which), session](link::said&& s) {
-    if (const auto* all = std::get_if<answers>(&s)) return seats_extended(k, which, session, *all);
+    if (const auto* all = std::get_if<answers>(&s)) return seats_extended(k, which, session, *all, s.sent);
     unsettled(k, which.size(), std::get<failure>(s));
     for (const auto i : which) is_known(k->all[i].who, fate::unknown);
   };
   link_.ask(std::move(what), k->call->deadline, keeps(k->ttl), std::move(back));
 }
 
-void database::seats_extended(const keeping_ptr& k, const indices& which, std::int64_t session, const answers& all) {
+void database::seats_extended(const keeping_ptr& k, const indices& which, std::int64_t session, const answers& all,
+                              time_point sent) {
   indices others;
   for (std::size_t n = 0; n < which.size(); ++n) {
     const id& who = k->all[which[n]].who;
@@ -232,6 +245,7 @@ void database::seats_extended(const keeping_ptr& k, const indices& which, std::i
       mine->second.head->expires = *until;
       if (session != 0) mine->second.head->lease = session;
     }
+    proven(k, sent, k->ttl);
     settled(k, which[n], fate::holding);
     is_known(who, fate::holding);
   }
@@ -269,6 +283,7 @@ void database::keep_name(const keeping_ptr& k, indices which) {
         lives_by(mine->second, sessions_.contains(s->lease) ? s->lease : 0);
         learn(over, who, mine->second);
       }
+      if ((*are)[n] != fate::gone) proven(k, over.proof, k->ttl);
       settled(k, which[n], (*are)[n]);
       is_known(who, (*are)[n]);
     }
@@ -304,6 +319,7 @@ void database::keep_places(const keeping_ptr& k) {
   link_.ask(says_->extend_places(k->ttl, k->all), k->call->deadline, {.when = urgency::at_once},
             [this, k](link::said&& s) {
               if (const auto* f = std::get_if<failure>(&s)) return unsettled(k, k->all.size(), *f);
+              proven(k, s.sent, k->ttl);
               std::map<id, bool> stand;
               std::set<std::string> look;
               for (const auto& p : kept_places(std::get<answers>(s))) {
@@ -340,6 +356,7 @@ void database::carry_out(kit::lease_pool::output& out) {
                   [this, o, session](link::said&& s) {
                     kit::lease_pool::output more;
                     const auto* f = std::get_if<failure>(&s);
+                    pool_.left(o.number, s.sent);
                     if (f == nullptr) sessions_[session].generation = says_->renewed(std::get<answers>(s)).value_or(0);
                     f != nullptr ? pool_.on_failure(o.number, *f, now(), more)
                                  : pool_.on_granted(o.number, session, o.ttl, now(), more);
@@ -371,6 +388,7 @@ void database::renewed(std::uint32_t number, std::int64_t session, milliseconds 
     sessions_[session].generation = *generation;
     detach(session);
   }
+  pool_.left(number, s.sent);
   pool_.on_renewed(number, generation ? ttl : milliseconds{0}, now(), out);
   carry_out(out);
 }
@@ -393,7 +411,6 @@ void database::on_kept(const news& n) {
   renewing_.erase(at);
   if (n.what == news::kind::failed) return unsettled(k, which.size(), n.why_not);
   if (n.what == news::kind::kept) {
-    count(k, n.sent, n.ttl);
     const auto stands = [this, &all = k->all, &n](std::size_t i) {
       const auto mine = own_.find(all[i].who);
       return mine != own_.end() && mine->second.session == n.lease;
@@ -401,6 +418,7 @@ void database::on_kept(const news& n) {
     const auto unsure = std::partition(which.begin(), which.end(), stands);
     const indices sure{which.begin(), unsure};
     which.erase(which.begin(), unsure);
+    if (!sure.empty()) proven(k, n.sent, n.ttl);
     for (const auto i : sure) settled(k, i, fate::holding);
   }
   if (!which.empty()) keep_holds(k, which);

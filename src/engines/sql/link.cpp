@@ -15,6 +15,7 @@ constexpr auto between_tries = 2ms;
 constexpr milliseconds let_in_least = 1s, let_in_most = 8s, silence_least = 500ms;
 constexpr std::uint32_t passed_over_max = 8;
 constexpr std::size_t pooled_max = 2;
+constexpr const char* others_came_first = "more urgent requests to the database came first";
 
 bool has_changed(const answered& a) { return !a.failed && (a.affected > 0 || !a.rows.empty()); }
 
@@ -80,7 +81,11 @@ void link::settle(request r, answers all) {
     decided |= r.what[i].decides && has_changed(all[i]);
     if (all[i].failed && !r.what[i].minor && bad == all.end()) bad = all.begin() + static_cast<std::ptrdiff_t>(i);
   }
-  if (bad == all.end() || decided) return r.back(std::move(all));
+  if (bad == all.end() || decided) {
+    said s{std::move(all)};
+    s.sent = r.sent;
+    return r.back(std::move(s));
+  }
   switch (setting_.what(*bad)) {
     case meaning::again:
       r.not_before = setting_.now() + between_tries * (1 << std::min(r.tries++, 6u));
@@ -190,6 +195,8 @@ void link::send_some() {
     from->pop_front();
     if (r.by.given_up && r.by.given_up()) {
       too_late(r, "it was given up before it was sent");
+    } else if (r.deadline <= setting_.now()) {
+      too_late(r, others_came_first);
     } else {
       send(std::move(r));
     }
@@ -198,7 +205,7 @@ void link::send_some() {
 
 void link::flush() {
   const auto now = setting_.now();
-  const auto why_not = state_ == state::up      ? "more urgent requests to the database came first"
+  const auto why_not = state_ == state::up      ? others_came_first
                        : absence_.words.empty() ? "there was no connection to the database in time"
                                                 : absence_.words;
   due_ = time_point::max();

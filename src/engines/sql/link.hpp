@@ -51,7 +51,10 @@ struct manner {
 
 class link final : public wire::user {
  public:
-  using said = std::variant<answers, failure>;
+  struct said : std::variant<answers, failure> {
+    using variant::variant;
+    time_point sent{};  // of answers: when what they answer left. It may have waited here for long
+  };
   using then = core::function<void(said&&)>;
 
   struct setting {

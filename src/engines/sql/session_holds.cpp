@@ -109,6 +109,7 @@ void session_locks::came(const taking_ptr& t, link::said&& s) {
     return calls().fail(*t->call, std::move(*f));
   }
   const auto it = sessions_.came_of(std::get<answers>(s));
+  t->proof = s.sent;
   if (!it.won) {
     settled(t->what.name);
     return find_busy(t);
@@ -128,10 +129,11 @@ void session_locks::hold(const taking_ptr& t, std::uint64_t part) {
     give_back(t->what.name, sessions_.give_back, nullptr);
     return calls().fail(*t->call, kit::no(why::not_sent, errc::unavailable, untold));
   }
-  session_.answered(c.sent);
-  session_.add(t->what.who, {t->what.name, part, t->what.ttl, c.sent + t->what.ttl});
+  session_.answered(t->proof);
+  session_.add(t->what.who, {t->what.name, part, t->what.ttl, t->proof + t->what.ttl});
   waiting_.erase(t->what.who);
   settled(t->what.name);
+  t->call->counts_from = t->proof;
   calls().answer(*t->call, {answer{granted{part, t->what.ttl}}});
 }
 

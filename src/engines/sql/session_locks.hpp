@@ -37,6 +37,7 @@ class session_locks final : public frame {
     wanted what;
     bool waits = false;  // else it is a try
     bool made_name = false;
+    time_point proof{};  // when that left whose answer says that it is won
   };
   using taking_ptr = std::shared_ptr<taking>;
 

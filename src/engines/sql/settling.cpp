@@ -68,6 +68,7 @@ void database::inquire(const work_ptr& w, std::uint32_t number, exchange what,
                        core::function<kit::settle::order(answers&&)> then) {
   auto back = [this, w, number, then = std::move(then)](link::said&& s) mutable {
     auto* said = std::get_if<answers>(&s);
+    if (said != nullptr) w->proof = s.sent;
     obey(w, said != nullptr ? then(std::move(*said)) : w->machine->on_failure(number, std::get<failure>(s), now()));
   };
   link_.ask(std::move(what), w->deadline,
@@ -120,6 +121,7 @@ void database::read_joined(const work_ptr& w, std::uint32_t number) {
       f->kind = why::unknown;
       return obey(w, w->machine->on_failure(number, *f, now()));
     }
+    w->proof = s.sent;
     obey(w, joined(w, number, reading(std::get<answers>(s))));
   });
 }
@@ -133,10 +135,13 @@ void database::write(const work_ptr& w, std::uint32_t number) {
     if (session == 0 || s == nullptr || s->is != seat::state::holding) continue;
     if (s->lease == 0 || is_own(s->lease)) s->lease = session;
   }
-  inquire(w, number, says_->write(change_of(w->name, w->seen, v, own_sessions_)), [this, w, number](answers&& a) {
+  // Its times are those of what was read.
+  auto back = [this, w, number, read_at = w->proof](answers&& a) {
+    w->proof = read_at;
     const auto joins = says_->written(a);
     return w->machine->on_written(number, {.applied = joins.has_value(), .joins = joins.value_or(0)}, now());
-  });
+  };
+  inquire(w, number, says_->write(change_of(w->name, w->seen, v, own_sessions_)), std::move(back));
 }
 
 // One that is not there any more has been over for long.
@@ -211,7 +216,9 @@ void database::hear(const bell& b) {
     case kit::notice::kind::wake:
       if (waiting_.contains(b.who)) called_.insert(b.who);  // nobody would ask for one that is late
       return to->wake(b.who);
-    case kit::notice::kind::gone: return to->suspect(b.who);
+    case kit::notice::kind::gone:
+      if (const auto mine = own_.find(b.who); mine != own_.end()) mine->second.session = 0;  // no renewal is proof
+      return to->suspect(b.who);
     case kit::notice::kind::asked: return to->asked(b.who, b.reason);
   }
 }

@@ -85,6 +85,7 @@ void coordinator::send_ask(ticket& t, std::uint32_t group, asks& of_group) noexc
   using reply = reply_to<engine::answer, engine_request::acquire, &under_way::asks, &coordinator::on_answer,
                          &coordinator::on_ask_dropped, asking>;
   ++of_group.in_flight;
+  is_next(t);
   t.held_back = false;
   try {
     engine_.acquire(r, reply{under_way_, t.acquiring()->asked_at(), {t.who, group}});
@@ -105,6 +106,7 @@ void coordinator::on_dropped(const core::id& who) noexcept {
 void coordinator::on_answer(const asking& what, engine::outcome<engine::answer>&& o, lease::time_point now) {
   asks& of_group = asks_.find(what.group)->second;
   --of_group.in_flight;
+  if (std::holds_alternative<engine::answer>(o.result)) of_group.heard = now;
   send_asks_that_waited(of_group);
   ticket* t = find(what.who);
   if (t == nullptr || t->held() != nullptr) return;

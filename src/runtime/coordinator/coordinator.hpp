@@ -149,6 +149,7 @@ class coordinator final : public engine::events {
   // Requests of one group of names.
   struct asks {
     std::size_t in_flight = 0;
+    lease::time_point heard{};  // when one of them was answered last
     std::deque<core::id> waiting;
     std::deque<core::id> first;  // releases of names that somebody requests; they leave before the others
   };
@@ -282,6 +283,8 @@ class coordinator final : public engine::events {
   void on_silence(ticket& t, tyer::failure why, lease::time_point sent) noexcept;
   void plan_to_tell(lane& l, const acquisition& w) noexcept;
   lease::time_point take_out_those_who_are_over(lane& l, lease::time_point since, leaving& to) noexcept;
+  lease::time_point silent_since(const ticket& t) noexcept;
+  void is_next(ticket& t) noexcept;
   void tell_those_who_are_over(ticket& t);
 
   static void tell(acquisition& w, tyer::failure f, hold_ptr h) noexcept;

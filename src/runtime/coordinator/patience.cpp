@@ -4,7 +4,8 @@
 //   one attempt           | until `request_timeout` has passed since its call
 //   with a limit          | until that
 //   without               | `unavailable_after`, from its own call or from when the silence began, whichever was later; but
-//                         | `request_timeout` at the least before the engine was there for the first time
+//                         | `request_timeout` at the least before the engine was there for the first time. There is no
+//                         | silence while the requests are answered behind which its own could not be sent yet
 //
 // The last kind have no timer of their own: the ticket that stands for them checks the first of them, and all whose time is
 // over are answered together.
@@ -82,10 +83,25 @@ tyer::failure coordinator::at_its_limit(const acquisition& w) noexcept {
   return l.silence ? same(l.silence) : no_answer_within(w.limit - w.since, w.waits);
 }
 
+// Behind others of this client that are answered one after the other nobody meets silence: each of them takes request_timeout at
+// the most, and then it is the next one's turn.
+lease::time_point coordinator::silent_since(const ticket& t) noexcept {
+  const auto since = *t.home->silent_since;
+  if (!t.held_back) return since;
+  const auto& all = t.turn.linked ? releases_ : asks_;
+  const auto before_it = all.find(engine_.group(t.what->name));
+  return before_it != all.end() ? std::max(since, before_it->second.heard) : since;
+}
+
+// Its request leaves now: it was no silence until the last of those before it was answered.
+void coordinator::is_next(ticket& t) noexcept {
+  if (t.held_back && t.home->silent_since) t.home->silent_since = silent_since(t);
+}
+
 void coordinator::tell_those_who_are_over(ticket& t) {
   lane& l = *t.home;
   leaving over;
-  l.tells_at = take_out_those_who_are_over(l, *l.silent_since, over);
+  l.tells_at = take_out_those_who_are_over(l, silent_since(t), over);
   const auto why = same(l.silence);
   if (l.line.empty()) begin_anew(t);
   finish_all(over, why);

@@ -115,6 +115,7 @@ void coordinator::send_asks_behind(const std::string& name) noexcept {
   for (auto at = held_back_.find(name); at != held_back_.end(); at = held_back_.find(name)) {
     ticket& next = *at->second.line.front();
     if (next.acquiring() == nullptr) return;
+    is_next(next);
     no_longer_held_back(next);
     next.acquiring()->on_sent(clock_.now());
     ask(next);
@@ -171,6 +172,7 @@ void coordinator::on_release_dropped(const asking& what) noexcept {
 void coordinator::on_release_answer(const asking& what, engine::outcome<fate>&& o, lease::time_point now) {
   asks& of_group = releases_.find(what.group)->second;
   --of_group.in_flight;
+  if (std::holds_alternative<fate>(o.result)) of_group.heard = now;
   send_releases_that_waited(what.group, of_group);
   ticket* t = find(what.who);
   if (t == nullptr || t->releasing() == nullptr) return;

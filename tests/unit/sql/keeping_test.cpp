@@ -27,6 +27,7 @@ struct sql_keeping : scripted_database {
   struct heard {
     int times = 0;
     kit::result<kept> said;
+    time_point sent{};
     const std::vector<fate>& fates() const { return std::get<kept>(said).fates; }
   };
   std::shared_ptr<heard> keep() { return keep({plain, shared}); }
@@ -38,6 +39,7 @@ struct sql_keeping : scripted_database {
       it->keep(all, fate::holding, for_so_long, [h](seam::outcome<kept>&& o) {
         ++h->times;
         h->said = std::move(o.result);
+        h->sent = o.sent;
       });
     });
     return h;
@@ -142,7 +144,7 @@ TEST_F(sql_keeping, a_session_whose_renewal_was_not_answered_cost_its_holds) {
   answer("extend", {extended()});
   keep({plain});
   answer("extend", {extended()});
-  pass(1ms);
+  pass(ttl / 6 + 1ms);
   const auto h = keep({plain});
   EXPECT_EQ(how_often("renew_session"), 1u);
   const auto opened = w.opened;
@@ -192,6 +194,38 @@ TEST_F(sql_keeping, a_session_was_not_known_again_after_many_others_although_a_h
   EXPECT_NE(std::ranges::find(own, first_session), own.end());
 }
 
+// A thousand holds are one request, and each of a hundred of these was a renewal: a hundred a round, for 100,000 holds.
+TEST_F(sql_keeping, holds_that_fell_due_one_after_the_other_were_a_renewal_each) {
+  lives_by_session_of(ttl);
+  const auto who = lives_by_session_of(ttl);
+  const auto granted = clock.now();
+  pass(ttl / 6);
+  const auto h = keep({who});
+  EXPECT_EQ(how_often("renew_session"), 0u);
+  ASSERT_EQ(h->times, 1);
+  EXPECT_EQ(h->sent, granted);
+  pass(1ms);
+  const auto next = keep({who});
+  EXPECT_EQ(how_often("renew_session"), 1u);
+  EXPECT_EQ(next->times, 0) << "what is older than that proves too little";
+}
+
+TEST_F(sql_keeping, whoever_wants_to_know_now_is_told_by_a_renewal_that_left_then) {
+  const auto who = lives_by_session_of(ttl);
+  pass(1ms);
+  step([&] { it->confirm({who, "n"}, ttl, [](seam::outcome<kept>&&) {}); });
+  EXPECT_EQ(how_often("renew_session"), 1u);
+}
+
+TEST_F(sql_keeping, of_one_that_is_said_to_be_gone_no_renewal_of_its_session_is_proof) {
+  const auto who = lives_by_session_of(ttl);
+  const auto gone = static_cast<char>('0' + static_cast<int>(kit::notice::kind::gone));
+  step([&] { w.to->on_notice(std::string{who.view()} + gone); });
+  const auto h = keep({who});
+  EXPECT_EQ(h->times, 0);
+  EXPECT_EQ(how_often("extend"), 1u) << "it has to show that it stands";
+}
+
 // --- a hold that is not plain ---
 
 // Others that write to the name made the write fail again and again, until the lease was over.
@@ -217,7 +251,7 @@ TEST_F(sql_keeping, as_soon_as_there_is_a_session_it_lives_by_that_and_costs_not
   EXPECT_EQ(std::get<std::int64_t>(values.at(2)), until) << "as the last keep has left it";
   EXPECT_NE(std::get<std::string>(values.at(3)), std::string(8, '\0'));
   answer("extend_seat", {one_number(until + 1)});
-  pass(1ms);
+  pass(ttl / 6 + 1ms);
   const auto third = keep({shared});
   EXPECT_EQ(how_often("extend_seat"), 0u);
   answer("renew_session", {one_number(0)});
@@ -231,7 +265,7 @@ TEST_F(sql_keeping, what_a_session_began_with_is_no_news) {
   answer("extend_seat", {one_number(until)});
   keep({shared});
   answer("extend_seat", {one_number(until + 1)});
-  pass(1ms);
+  pass(ttl / 6 + 1ms);
   const auto third = keep({shared});
   answer("renew_session", {one_number(7)});
   ASSERT_EQ(third->times, 1);
@@ -245,7 +279,7 @@ TEST_F(sql_keeping, the_session_of_another_server_spoke_for_holds_that_it_did_no
   answer("extend_seat", {one_number(until)});
   keep({shared});
   answer("extend_seat", {one_number(until + 1)});
-  pass(1ms);
+  pass(ttl / 6 + 1ms);
   const auto third = keep({shared});
   answer("renew_session", {one_number(8)});
   EXPECT_EQ(third->times, 0);
@@ -260,7 +294,7 @@ TEST_F(sql_keeping, a_keep_that_was_answered_after_a_release_spoke_for_a_hold_th
   keep({shared});
   step([&] { it->release({shared, "n"}, true, [](seam::outcome<fate>&&) {}); });
   answer("extend_seat", {one_number(until + 1)});
-  pass(1ms);
+  pass(ttl / 6 + 1ms);
   keep({shared});
   EXPECT_EQ(how_often("renew_session"), 0u);
   EXPECT_EQ(how_often("extend_seat"), 1u) << "how it lies there tells";
@@ -277,7 +311,7 @@ TEST_F(sql_keeping, what_is_not_as_it_was_is_read_and_lives_by_a_session_that_ca
   answer("write", {one_number(0)});
   ASSERT_EQ(h->times, 1);
   EXPECT_EQ(h->fates(), std::vector{fate::holding});
-  pass(1ms);
+  pass(ttl / 6 + 1ms);
   keep({shared});
   EXPECT_EQ(how_often("renew_session"), 1u);
 }

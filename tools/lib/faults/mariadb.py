@@ -27,10 +27,12 @@ BEHIND_S = 1.0  # what the dead have left stays for as much longer
 
 
 class MariaDB(ClockJumps):
+    _pulse: mysql_wire.Connection | None = None
+
     def uris(self, lab: Lab) -> list[str]:
         self._make_user()
         lab.proxy = lab.make_proxy("proxy", self.port, rules="", speaks="any")
-        lab.callback(Slowness(self.history, self.ports, lambda _: self._try("SELECT 1") is not None).end)
+        lab.callback(Slowness(self.history, self.ports, self._answers).end)
         return [f"mysql://{USER}:{PASSWORD}@127.0.0.1:{lab.proxy.port}/{self._database}"]
 
     @property
@@ -58,10 +60,25 @@ class MariaDB(ClockJumps):
         except (OSError, LabError):
             return None
 
+    def _answers(self, _: str) -> bool:
+        """As a client asks, on a connection that is there: something is written, and is on disk. A server that only reads is
+        quick while its disk is not."""
+        try:
+            if self._pulse is None:
+                self._pulse = self._connect(QUICK_S)
+            self._pulse.ask("REPLACE INTO lab_pulse VALUES (UNIX_TIMESTAMP(NOW(6)) * 1000000 % 100)")
+        except (OSError, mysql_wire.Refused):
+            if self._pulse is not None:
+                self._pulse.close()
+            self._pulse = None
+            return False
+        return True
+
     def _make_user(self) -> None:
         self._ask(
             f"CREATE USER IF NOT EXISTS {USER}@'127.0.0.1' IDENTIFIED BY '{PASSWORD}'",
             f"GRANT {MAY} ON {self._database}.* TO {USER}@'127.0.0.1'",
+            "CREATE TABLE IF NOT EXISTS lab_pulse (n BIGINT PRIMARY KEY) ENGINE=InnoDB",
         )
 
     def _restart(self, down_s: float, lose_data: bool) -> None:

@@ -212,5 +212,34 @@ TEST(coordinator_lanes, a_wait_behind_too_many_requests_ends_like_one_through_an
   EXPECT_EQ(waits->why.code, errc::unavailable);
 }
 
+// Went wrong: of 100,000 names that a client locked at once those were refused after 30 s whose turn had not come, though the engine
+// answered thousands of others each second.
+TEST(coordinator_lanes, a_wait_behind_requests_that_are_answered_was_told_that_the_engine_is_away) {
+  bench b{{.unavailable_after = 10s, .asks_in_flight_max = 4}};
+  for (int i = 0; i < 8; ++i) b.want(bench::make_lock("n" + std::to_string(i), 9s));
+  auto waits = b.want();
+  for (int i = 0; i < 3; ++i) {
+    b.pass(6s);
+    b.engine.acquires[static_cast<std::size_t>(i)].grant(1);
+  }
+  b.pass(9999ms);
+  EXPECT_EQ(waits->times, 0) << "the engine answers";
+  b.pass(1ms);
+  EXPECT_EQ(waits->why.code, errc::unavailable) << "it has fallen silent";
+}
+
+TEST(coordinator_lanes, one_whose_request_has_just_left_was_told_that_the_engine_is_away) {
+  bench b{{.unavailable_after = 10s, .asks_in_flight_max = 4}};
+  for (int i = 0; i < 4; ++i) b.want(bench::make_lock("n" + std::to_string(i), 9s));
+  auto waits = b.want();
+  b.pass(9s);
+  b.engine.acquires[0].grant(1);
+  ASSERT_EQ(b.engine.acquires.size(), 5u) << "it has left";
+  b.pass(9999ms);
+  EXPECT_EQ(waits->times, 0);
+  b.pass(1ms);
+  EXPECT_EQ(waits->why.code, errc::unavailable);
+}
+
 }  // namespace
 }  // namespace tyer::testing
