@@ -274,11 +274,16 @@ class zookeeper_engine final : public kit::engine_base {
   void do_release(const target&, bool clean, const call_ptr<fate>&) override;
   void do_evict(const target&, std::string_view reason, const call_ptr<fate>&) override;
   void take_away(const std::string& name, const id&, bool is_news, const call_ptr<fate>&);
-  void remove(const std::string& name, const id&, int tries, removed);
-  void remove_another(member&, const std::string& name, const contender& another, int tries, removed);
+  void remove(const std::string& name, const id&, int tries, removed, bool was_over = false);
+  void remove_another(member&, const std::string& name, const contender& another, int tries, removed, bool was_over);
+  // Its time was over, so it was to be taken away; but somebody has asked for it since.
+  bool is_asked_anew(const id& who, bool was_over) const {
+    const auto at = mine_.find(who);
+    return was_over && at != mine_.end() && !at->second.over;
+  }
   void delete_node(member&, const std::string& name, const contender&, fate was, removed);
   void delete_nodes(member&, const std::string& name, const contender&, heard);
-  void remove_permit(member&, const std::string& name, const id&, int tries, removed);
+  void remove_permit(member&, const std::string& name, const id&, int tries, removed, bool was_over);
   // A step that fails if it is there; to be taken back by the next one.
   wire::step never_there(const std::string& path) const {
     return {op::create, wire::create_body(path, {}, config_.rights, wire::node_kind::lasting)};

@@ -32,12 +32,14 @@ void zookeeper_engine::take_away(const std::string& name, const id& who, bool is
 }
 
 // An exclusive or shared hold goes without a look: nothing else depends on it.
-void zookeeper_engine::remove(const std::string& name, const id& who, int tries, removed then) {
+void zookeeper_engine::remove(const std::string& name, const id& who, int tries, removed then, bool was_over) {
   const auto at = mine_.find(who);
   entry* e = at != mine_.end() && at->second.name == name ? &at->second : nullptr;
+  was_over = was_over || (e != nullptr && e->over);
   if (e != nullptr && e->in_doubt != nullptr) {
-    return settle_doubt(who, [this, name, who, tries, then = std::move(then)](const failure* f) {
-      f != nullptr ? then(f, fate::unknown) : remove(name, who, tries + 1, then);
+    return settle_doubt(who, [this, name, who, tries, was_over, then = std::move(then)](const failure* f) {
+      if (f == nullptr && is_asked_anew(who, was_over)) return then(nullptr, fate::gone);
+      f != nullptr ? then(f, fate::unknown) : remove(name, who, tries + 1, then, was_over);
     });
   }
   member* m = e != nullptr && e->in->usable(now()) ? e->in : any_member();
@@ -47,26 +49,27 @@ void zookeeper_engine::remove(const std::string& name, const id& who, int tries,
   }
   if (e != nullptr && e->holding && !e->leaving && e->me.how != mode::permit)
     return delete_node(*m, name, e->me, fate::holding, std::move(then));
-  look(*m, name, true, [this, m, name, who, tries, then = std::move(then)](const failure* f, const view& v) {
+  look(*m, name, true, [this, m, name, who, tries, was_over, then = std::move(then)](const failure* f, const view& v) {
     if (f != nullptr) return then(f, fate::unknown);
+    if (is_asked_anew(who, was_over)) return then(nullptr, fate::gone);
     const contender* c = v.all.find(who);
     if (c == nullptr) {
       if (const auto left = mine_.find(who); left != mine_.end() && left->second.name == name) lose(who);
       return then(nullptr, fate::gone);
     }
     if (const contender* another = v.all.another_of(who, c->number))
-      return remove_another(*m, name, *another, tries, then);
-    if (c->how == mode::permit) return remove_permit(*m, name, who, tries, then);
+      return remove_another(*m, name, *another, tries, then, was_over);
+    if (c->how == mode::permit) return remove_permit(*m, name, who, tries, then, was_over);
     delete_node(*m, name, *c, v.all.holds(*c) ? fate::holding : fate::waiting, then);
   });
 }
 
 // Of an earlier request of this id; or its own, if that one stands before it: both are to go.
 void zookeeper_engine::remove_another(member& m, const std::string& name, const contender& another, int tries,
-                                      removed then) {
+                                      removed then, bool was_over) {
   if (const auto at = mine_.find(another.who); at != mine_.end()) at->second.leaving = true;
-  delete_nodes(m, name, another, [this, name, who = another.who, tries, then](const response& r) {
-    if (r.is == response::how::answered) return remove(name, who, tries + 1, then);
+  delete_nodes(m, name, another, [this, name, who = another.who, tries, then, was_over](const response& r) {
+    if (r.is == response::how::answered) return remove(name, who, tries + 1, then, was_over);
     if (const auto at = mine_.find(who); at != mine_.end()) put_off(who, at->second, now() + settled_after);
     const auto f = failed(r, true);
     then(&f, fate::unknown);
@@ -122,39 +125,42 @@ void zookeeper_engine::delete_nodes(member& m, const std::string& name, const co
 }
 
 // Whoever has its turn by this gets its slots now: later others may be free.
-void zookeeper_engine::remove_permit(member& m, const std::string& name, const id& who, int tries, removed then) {
-  read_both(
-      m, name,
-      [this, &m, name, who, tries, then](const failure* f, record_of_name r, const wire::stat& is, const view& v) {
-        if (f != nullptr) return then(f, fate::unknown);
-        const contender* c = v.all.find(who);
-        if (c == nullptr) return remove(name, who, tries + 1, then);  // it has just gone
-        const auto was = v.all.holds(*c) ? fate::holding : fate::waiting;
-        auto rest = v.all;
-        r.assign(rest);  // as they stand; then as they will
-        rest.remove(who);
-        r.assign(rest);
-        r.keep_floor(is.modified);
-        if (const auto at = mine_.find(who); at != mine_.end()) at->second.leaving = true;
-        const std::vector<wire::step> steps{{op::remove, wire::version_body(path_of(name) + '/' + c->node, -1)},
-                                            {op::set_data, wire::data_body(path_of(name), write(r), is.version)}};
-        m.link.session().call(
-            op::multi, wire::multi_body(steps), now(), [this, name, who, was, tries, then](const response& w) {
-              const auto at = mine_.find(who);
-              const auto all = w.good() ? wire::read_multi(w.body) : std::nullopt;
-              if (all && all->size() == 2 && all->front().error == wire::ok && all->back().error == wire::ok) {
-                if (at != mine_.end() && at->second.leaving) forget(who);
-                return then(nullptr, was);
-              }
-              if (at != mine_.end()) at->second.leaving = false;
-              const auto error = all ? wire::error_of(*all) : w.error;
-              if (all && (error == wire::bad_version || error == wire::no_node))
-                return remove(name, who, tries + 1, then);
-              if (at != mine_.end() && !all) put_off(who, at->second, now() + settled_after);
-              const auto wrong = failed(all ? refused_with(error) : w, true);
-              then(&wrong, fate::unknown);
+void zookeeper_engine::remove_permit(member& m, const std::string& name, const id& who, int tries, removed then,
+                                     bool was_over) {
+  read_both(m, name,
+            [this, &m, name, who, tries, was_over, then](const failure* f, record_of_name r, const wire::stat& is,
+                                                         const view& v) {
+              if (f != nullptr) return then(f, fate::unknown);
+              if (is_asked_anew(who, was_over)) return then(nullptr, fate::gone);
+              const contender* c = v.all.find(who);
+              if (c == nullptr) return remove(name, who, tries + 1, then, was_over);  // it has just gone
+              const auto was = v.all.holds(*c) ? fate::holding : fate::waiting;
+              auto rest = v.all;
+              r.assign(rest);  // as they stand; then as they will
+              rest.remove(who);
+              r.assign(rest);
+              r.keep_floor(is.modified);
+              if (const auto at = mine_.find(who); at != mine_.end()) at->second.leaving = true;
+              const std::vector<wire::step> steps{{op::remove, wire::version_body(path_of(name) + '/' + c->node, -1)},
+                                                  {op::set_data, wire::data_body(path_of(name), write(r), is.version)}};
+              m.link.session().call(
+                  op::multi, wire::multi_body(steps), now(),
+                  [this, name, who, was, tries, was_over, then](const response& w) {
+                    const auto at = mine_.find(who);
+                    const auto all = w.good() ? wire::read_multi(w.body) : std::nullopt;
+                    if (all && all->size() == 2 && all->front().error == wire::ok && all->back().error == wire::ok) {
+                      if (at != mine_.end() && at->second.leaving) forget(who);
+                      return then(nullptr, was);
+                    }
+                    if (at != mine_.end()) at->second.leaving = false;
+                    const auto error = all ? wire::error_of(*all) : w.error;
+                    if (all && (error == wire::bad_version || error == wire::no_node))
+                      return remove(name, who, tries + 1, then, was_over);
+                    if (at != mine_.end() && !all) put_off(who, at->second, now() + settled_after);
+                    const auto wrong = failed(all ? refused_with(error) : w, true);
+                    then(&wrong, fate::unknown);
+                  });
             });
-      });
 }
 
 // Nobody was told of it, or its time is over. Whoever keeps nothing may not run for long either: so without a question, where there is
