@@ -140,8 +140,9 @@ class wire::connection : public std::enable_shared_from_this<connection> {
       then(e);
     };
     const auto here = box_.context().get_executor();
+    const auto later = asio::require(here, asio::execution::blocking.never);
     return asio::bind_immediate_executor(
-        here, asio::bind_executor(here, asio::bind_cancellation_slot(signal_.slot(), std::move(handler))));
+        later, asio::bind_executor(here, asio::bind_cancellation_slot(signal_.slot(), std::move(handler))));
   }
 
  public:
