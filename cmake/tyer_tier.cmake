@@ -22,17 +22,11 @@ function(tyer_built_at_night)
   add_dependencies(tyer_night ${ARGN})
 endfunction()
 
-# Families of engines that are in work: off by default, and built by tools/check with release, so that they stay in step. At every
-# push they have their unit tests and the contract at the seam on their first deployment.
-set(tyer_in_work postgres mariadb zk)
-
 # tyer_later_deployments_at_night(NAME KIND...): of the tests NAME.KIND, those whose kind of server comes after another of the
-# same family, or is of one in work. A question put to many deployments is put to the first of each family at every push.
-# With EVERYWHERE it is put to all of them, but for those in work, of which it is put to the first.
+# same family. A question put to many deployments is put to the first of each family at every push.
 function(tyer_later_deployments_at_night name)
-  cmake_parse_arguments(PUT "EVERYWHERE" "" "" ${ARGN})
   set(seen "")
-  foreach(kind IN LISTS PUT_UNPARSED_ARGUMENTS)
+  foreach(kind IN LISTS ARGN)
     string(REGEX REPLACE "(-.*|[0-9]+)$" "" family ${kind})
     if(family MATCHES "^(valkey|sentinel|cluster|redlock)$")
       set(family redis)
@@ -41,15 +35,7 @@ function(tyer_later_deployments_at_night name)
     elseif(family STREQUAL "mysql")
       set(family mariadb)
     endif()
-    set(later OFF)
     if(family IN_LIST seen)
-      set(later ON)
-    endif()
-    set(in_work OFF)
-    if(family IN_LIST tyer_in_work)
-      set(in_work ON)
-    endif()
-    if((PUT_EVERYWHERE AND later AND in_work) OR (NOT PUT_EVERYWHERE AND (later OR in_work)))
       tyer_night(${name}.${kind})
     endif()
     list(APPEND seen ${family})
